@@ -12,7 +12,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// randomRecipe returns the arguments of a random type constructor, which are usually valid.
+// randomRecipe returns random arguments for a random type constructor. They are usually valid.
 func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	number := func(most int64) int64 {
 		if r.Intn(400) == 0 {
@@ -61,7 +61,7 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 		for range x.N {
 			x.Types = append(x.Types, old())
 		}
-		if r.Intn(2) == 0 { // the layout that a compiler would choose for a struct
+		if r.Intn(2) == 0 { // the displacements that a C compiler would choose for a struct
 			at := int64(0)
 			for i := range x.Types {
 				t, _ := datatype.Get(x.Types[i])
@@ -112,8 +112,8 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	return x
 }
 
-// TestConstructMatchesC checks that C and Go construct the same type from the same arguments: equal programs and equal
-// properties.
+// TestConstructMatchesC checks that C and Go construct the same type from the same arguments: with equal flattened
+// programs and equal properties.
 func TestConstructMatchesC(t *testing.T) {
 	r := rand.New(rand.NewSource(22))
 	named := []uintptr{abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_BYTE, abi.MPI_DOUBLE_INT,

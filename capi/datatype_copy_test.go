@@ -20,8 +20,8 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType creates a type from random constructors. The types have every kind of program node, some nested, and
-// occasionally overlapping entries.
+// randomType creates a type by random constructors. All node kinds of flattened types occur, also nested, and sometimes
+// entries overlap.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
@@ -65,7 +65,7 @@ func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
 	return typ
 }
 
-// arena provides memory for buffers whose addresses are passed to C. reset frees all buffers.
+// arena provides the memory of buffers whose addresses are passed to C. reset frees all of them.
 type arena struct {
 	bytes []byte
 	used  int
@@ -89,7 +89,7 @@ func (a *arena) take(n int64) []byte {
 	return b
 }
 
-// spread returns the offset of every byte of the segments, so that iterations with different segments can be compared.
+// spread returns the offset of every byte of the segments, so that lists with different segments can be compared.
 func spread(segments [][2]int64) (bytes []int64) {
 	for _, s := range segments {
 		for k := int64(0); k < s[1]; k++ {
@@ -99,7 +99,7 @@ func spread(segments [][2]int64) (bytes []int64) {
 	return bytes
 }
 
-// TestCopyAgainstGo compares walking, packing, unpacking and copying in C with core/datatype/reference.
+// TestCopyAgainstGo checks that C iterates over, packs, unpacks and copies random types like core/datatype/reference.
 func TestCopyAgainstGo(t *testing.T) {
 	rounds := int64(4000)
 	if testing.Short() {
@@ -149,7 +149,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		}
 		require.Equal(t, want, got, "seed %d: packed", seed)
 
-		// copies to another type, whose size may differ
+		// Copy to another type, whose size may differ.
 		dt := commit(t, randomType(r, r.Intn(4)))
 		dcount := int64(r.Intn(5))
 		dl := dt.Layout()
@@ -171,14 +171,14 @@ func TestCopyAgainstGo(t *testing.T) {
 		for _, typ := range []*datatype.Type{st, dt} {
 			if !typ.Predefined() {
 				require.NoError(t, typ.Free())
-				require.Nil(t, cType(typ), "a freed type is still there")
+				require.Nil(t, cType(typ), "gompi_type_get found a freed type")
 			}
 		}
 	}
 }
 
-// TestOverlaps checks that gompi_type_overlaps returns true if any byte occurs twice, and false for the columns of a
-// matrix.
+// TestOverlaps checks that gompi_type_overlaps returns true if any byte of a type occurs twice, and false for types
+// such as the columns of a matrix.
 func TestOverlaps(t *testing.T) {
 	seen := map[bool]int{}
 	for seed := int64(0); seed < 3000; seed++ {
@@ -227,22 +227,22 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// TestTypeTable checks that gompi_type_get finds predefined and committed types, and no others.
+// TestTypeTable checks that gompi_type_get finds predefined and committed types, and no uncommitted or freed ones.
 func TestTypeTable(t *testing.T) {
 	datatype.Predefined(func(typ *datatype.Type) { require.NotNil(t, cType(typ), typ) })
 	typ := must(datatype.Vector(datatype.Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))
-	require.Nil(t, cType(typ), "not committed")
+	require.Nil(t, cType(typ), "gompi_type_get found an uncommitted type")
 	commit(t, typ)
 	require.NotNil(t, cType(typ))
 	h := typ.Handle()
 	require.NoError(t, must(datatype.Get(h)).Free())
-	for range 200 { // reuses the table entry of the freed type
+	for range 200 { // reuses the table entry of typ
 		again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
 		require.NotNil(t, cType(again))
-		require.Nil(t, cType(typ), "the old handle is refused")
+		require.Nil(t, cType(typ), "gompi_type_get found a freed type")
 		require.NoError(t, again.Free())
 	}
-	// C finds all live types, while its table grows and afterwards.
+	// C must find all live types while its table grows and afterwards.
 	var live, freed []*datatype.Type
 	for i := range 3000 {
 		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i),

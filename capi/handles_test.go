@@ -10,8 +10,8 @@ import (
 	"gompirma/core/handle"
 )
 
-// TestHandlesRule checks that C and core/handle return the same handles after the same calls, also while the tables
-// grow.
+// TestHandlesRule checks that the handle tables of C and of core/handle return the same handles for the same sequence
+// of calls, also while they grow.
 func TestHandlesRule(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	inGo := handle.NewTable[int](handle.Request)
@@ -20,8 +20,8 @@ func TestHandlesRule(t *testing.T) {
 	defer inC.Close()
 	var live []uintptr
 	for step := range 1 << 17 {
-		// The number of live handles grows to about 3,000, falls, and grows again before core/handle's table
-		// shrinks.
+		// The number of live handles grows to about 3,000, falls, and grows again, but not so far that
+		// core/handle's table shrinks.
 		if grow := step>>14&1 == 0; len(live) == 0 || r.Intn(100) < map[bool]int{true: 60, false: 41}[grow] {
 			h, ok := inGo.Add(new(int))
 			require.True(t, ok)

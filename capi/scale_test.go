@@ -25,7 +25,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// bigJob is a simulated job. Members of its first node run in this process; the data of the other nodes is generated.
+// bigJob is a simulated job. Members of its first node are in this process. The data of the other nodes is generated.
 type bigJob struct {
 	n, nodes, here int
 	turns          bool // ranks are assigned to nodes round-robin, not in blocks
@@ -36,12 +36,12 @@ type bigJob struct {
 	words func(rank int, b []byte)
 	size  int
 
-	// counters of the first member: messages sent, bytes sent, rounds and bytes received between nodes
+	// counters of the first member, for messages between nodes: number and bytes sent, rounds, bytes received
 	sends, sent, rounds, received int
 }
 
-// bigMember is a member on this node. It implements comm.Host, the messages that create a communicator, and the
-// transport of its collectives.
+// bigMember is a member on the first node. It implements comm.Host: the messages that create a communicator, and the
+// network of its collectives.
 type bigMember struct {
 	job     *bigJob
 	rank    int
@@ -53,8 +53,8 @@ type bigMember struct {
 	first   []byte // the result of the first exchange in shared memory
 	blocks  []bigBlock
 	ids     atomic.Uint64
-	peer    int // rank of the node leader that Recv simulates
-	ahead   int // number of nodes, from the leader's node on, whose data has been received
+	peer    int // rank of the node leader that wire.Recv simulates
+	ahead   int // number of nodes, beginning with that leader's, whose data was received
 	perNode int
 }
 
@@ -71,7 +71,7 @@ func (j *bigJob) nodeOf(rank int) int {
 	return rank / j.here
 }
 
-// rankOf returns the rank of the i-th member of a node.
+// rankOf returns the rank of member i of a node.
 func (j *bigJob) rankOf(node, i int) int {
 	if j.turns {
 		return node + i*j.nodes
@@ -96,7 +96,7 @@ func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []by
 	return nil
 }
 
-// Recv receives from members on this node. For other members it generates zeros, which mean that there is no error.
+// Recv receives a message of a member on this node. Of any other member it receives zeros, which mean success.
 func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
 	clear(b)
 	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
@@ -123,7 +123,7 @@ func (m *bigMember) OpenBlock(name uint64, size int64) ([]byte, error) {
 func (m *bigMember) Bcast(*comm.Comm, int, []byte) (bool, error)        { return false, nil }
 func (m *bigMember) Allgather(*comm.Comm, []byte) ([]byte, bool, error) { return nil, false, nil }
 
-// wire is the transport between the first member of the node and the node leaders of the other nodes.
+// wire is the network between the first member of this node and the leaders of the other nodes.
 type wire struct{ *bigMember }
 
 func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
@@ -132,8 +132,8 @@ func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
 	return nil
 }
 
-// Recv generates the message of a node leader in a round: the data of the members of its node, then that of the
-// following nodes. A second segment continues where the first one ended.
+// Recv generates the message of a node leader in a round: the data of the members of its node, and then of the next
+// nodes. A further call for the same leader continues with the next node.
 func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	j := w.job
 	if from != w.peer {
@@ -151,7 +151,8 @@ func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	return nil
 }
 
-// singleMemberShm implements coll.Shm for a single real member of the node. It generates the data of the other members.
+// singleMemberShm implements coll.Shm if only one member of the node is in this process. It generates the data of the
+// other members.
 type singleMemberShm struct{ *bigJob }
 
 func (singleMemberShm) Supports(coll.Kind) bool         { return true }
@@ -169,7 +170,7 @@ func (s singleMemberShm) RunOnNode(x *coll.ShmCall) (bool, error) {
 	return true, nil
 }
 
-// newBigJob creates the given number of members of the job's first node, with MPI_COMM_WORLD.
+// newBigJob creates a job with MPI_COMM_WORLD. The given number of members of its first node are in this process.
 func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	j := &bigJob{n: n, nodes: nodes, here: n / nodes, turns: turns}
 	f, err := shm.CreateControl(j.here, 1)
@@ -223,8 +224,8 @@ func (j *bigJob) all(f func(m *bigMember) error) error {
 	return nil
 }
 
-// allgather executes an allgather of size bytes per member, and checks the result at the members of this node. If
-// shared, it uses the members' SharedAllgather objects.
+// allgather runs an allgather of size bytes per member, and checks the result at the members in this process. If shared
+// is true, it uses the members' SharedAllgather objects.
 func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)) error {
 	j.size, j.words = size, words
 	want := make([]byte, size*j.n)
@@ -244,18 +245,18 @@ func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)
 			m.first = all
 		}
 		if err == nil && !bytes.Equal(want, all) {
-			err = fmt.Errorf("rank %d has heard something else", m.rank)
+			err = fmt.Errorf("rank %d received wrong data", m.rank)
 		}
 		return err
 	})
 }
 
-// mostWords is the size in bytes of each member's data in the first exchange in shared memory. It is so large that even
-// fifteen members use shared memory for it.
+// mostWords is the size in bytes of each member's data in the first exchange of a SharedAllgather. It is so large that
+// even fifteen members use shared memory for it.
 const mostWords = 20 << 10
 
-// TestAllgatherOfManyNodes executes allgathers of a job at the members of one node, for several numbers of nodes and
-// both layouts.
+// TestAllgatherOfManyNodes checks allgathers at the members of one node, for several numbers of nodes, with ranks
+// assigned to nodes in blocks and round-robin.
 func TestAllgatherOfManyNodes(t *testing.T) {
 	for _, shape := range [][2]int{{1, 2}, {1, 3}, {3, 5}, {4, 17}, {5, 100}} {
 		for _, turns := range []bool{false, true} {
@@ -271,7 +272,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			inUse := 0
 			for call, size := range []int{1, 8, 72, 72, mostWords, 1, 72, 8} {
 				before := *j
-				if call == 4 { // the remaining calls use shared memory
+				if call == 4 { // this call and the next ones use shared memory
 					inUse = j.members[0].nd.BlocksInUse()
 					for _, m := range j.members {
 						m.words = m.e.NewSharedAllgather(m.c, mostWords, 72)
@@ -282,8 +283,8 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 				require.LessOrEqual(t, j.sends-before.sends, 2*(j.rounds-before.rounds))
 				require.Equal(t, size*here*(nodes-1), j.received-before.received)
 			}
-			// Shared memory that the communicator allocates later must be distinct from that of the
-			// exchange.
+			// Shared memory that the communicator allocates now must be distinct from the memory of the
+			// exchanges.
 			more := make([][]byte, here)
 			if here > 1 {
 				inUse++
@@ -300,7 +301,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 				said(4)(r, want[r*mostWords:(r+1)*mostWords])
 			}
 			for i, m := range j.members {
-				require.Equal(t, want, m.first, "the first words stay")
+				require.Equal(t, want, m.first, "a later exchange changed the result of the first one")
 				if &m.first[0] != &j.members[0].first[0] { // each member has its own mapping
 					m.first[0] ^= 1
 					require.Equal(t, m.first[0] == j.members[0].first[0], here > 1, "member %d", i)
@@ -308,20 +309,20 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 				}
 				m.words.Close()
 			}
-			require.Equal(t, inUse, j.members[0].nd.BlocksInUse(), "memory is given back")
+			require.Equal(t, inUse, j.members[0].nd.BlocksInUse(), "number of blocks that are in use")
 			for i, b := range more {
-				require.True(t, b == nil || b[i] == 1, "not that of others")
+				require.True(t, b == nil || b[i] == 1, "the exchange overwrote another block")
 			}
 		}
 	}
 }
 
-// envBigWindow makes TestWindowScale create one window. Its value is the number of members, of nodes, and of members in
-// this process.
+// envBigWindow makes TestWindowScale create one window in this process. Its value has three numbers: the window's
+// members, the nodes, and the members in this process.
 const envBigWindow = "GOMPIRMA_TEST_BIG_WINDOW"
 
-// TestWindowScale creates windows of up to 10^6 members on 10^4 nodes, each in its own test process. Everything in that
-// process is real except for the network. docs/SCALING.md has the figures.
+// TestWindowScale checks the time and memory of windows with up to 10^6 members on 10^4 nodes. Each window has its own
+// test process, in which only the network is simulated. docs/SCALING.md has the figures.
 func TestWindowScale(t *testing.T) {
 	if shape := os.Getenv(envBigWindow); shape != "" {
 		var n, nodes, members int
@@ -331,9 +332,9 @@ func TestWindowScale(t *testing.T) {
 		return
 	}
 	shapes := []string{
-		// memory of one process
+		// one process: the memory of a process
 		"1000 10 1", "10000 100 1", "100000 1000 1", "100000 100 1", "100000 10000 1", "1000000 10000 1",
-		// memory of a whole node
+		// all processes of a node: the memory of the node
 		"1000 10 100", "10000 100 100", "100000 1000 100",
 	}
 	for _, shape := range shapes {
@@ -350,7 +351,7 @@ func TestWindowScale(t *testing.T) {
 	}
 }
 
-// memory returns a figure of /proc/self/status in bytes.
+// memory returns a value of /proc/self/status in bytes.
 func memory(t *testing.T, name string) int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	require.NoError(t, err)
@@ -361,8 +362,8 @@ func memory(t *testing.T, name string) int64 {
 	return kib << 10
 }
 
-// bigWindow creates a window. The given number of members of the first node take part in this process; the other
-// members are simulated.
+// bigWindow creates a window and reports its time and memory. The given number of members of the first node are in this
+// process; the other members are simulated.
 func bigWindow(t *testing.T, n, nodes, members int) {
 	var j *bigJob
 	alone := members == 1
@@ -388,7 +389,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		return w
 	}
 	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 4096, DispUnit: 8}
-	create(spec) // allocates the memory that all windows share
+	create(spec) // the first window also allocates memory that all windows share
 	debug.FreeOSMemory()
 	var then, later runtime.MemStats
 	runtime.ReadMemStats(&then)
@@ -404,7 +405,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	require.Equal(t, 3, calls)
 	require.Equal(t, 3*rounds, j.rounds)
 	require.LessOrEqual(t, sends, 2*3*rounds)
-	// Go returns memory in units of 2 MiB, so the memory of a single window cannot be measured exactly.
+	// Go returns memory to the system in units of 2 MiB. So measure several windows.
 	for alone && len(windows) < 8 {
 		windows = append(windows, create(spec))
 	}
@@ -415,8 +416,9 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	shared := (j.nodeMemory(t) - onNode) / number
 	require.Less(t, shared, int64(rma.WinRemoteBytes*n+(rma.WinMemberBytes+4096+j.here)*j.here+2<<20))
 	if alone {
-		require.Less(t, kept, int64(300<<10), "nothing for members elsewhere")
-		require.Less(t, inGo, int64(128*j.here+4*nodes+8<<10), "nothing in Go for members elsewhere")
+		require.Less(t, kept, int64(300<<10), "memory of a process must not grow with the number of members")
+		require.Less(t, inGo, int64(128*j.here+4*nodes+8<<10),
+			"Go memory of a process must not grow with the number of members")
 	}
 	runtime.KeepAlive(windows)
 	who := "a process"
@@ -429,12 +431,13 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		who, float64(kept)/1e3, float64(peak-before)/1e6, float64(shared)/1e6, float64(nodePeak-onNode)/1e6)
 }
 
-// meetsNobody is the data path of a process that creates the window alone on its node, so barriers return at once.
+// meetsNobody is the data path of the only real process of a node. Its barriers return immediately.
 type meetsNobody struct{ dataPath }
 
 func (meetsNobody) NodeBarrier(uintptr) error { return nil }
 
-// bigWords lets all members of the node participate in the exchanges of the first member, with the same data.
+// bigWords is the SharedAllgather of the first member. All members in this process take part in its exchanges, with the
+// data of the first member.
 type bigWords struct {
 	j     *bigJob
 	calls *int
@@ -466,21 +469,22 @@ func (b bigWords) Close() {
 	for _, m := range b.j.members {
 		m.words.Close()
 	}
-	if m := b.j.members[0]; len(b.j.members) < b.j.here { // on behalf of the simulated members
+	if m := b.j.members[0]; len(b.j.members) < b.j.here { // frees the blocks that the simulated members would free
 		for _, x := range m.blocks {
 			m.nd.FreeBlock(x.name, x.size, shm.Dirty)
 		}
 	}
 }
 
-// nodeMemory returns the size of the memory allocated to the node's file.
+// nodeMemory returns the memory in bytes that the file of the node's shared memory occupies.
 func (j *bigJob) nodeMemory(t *testing.T) int64 {
 	var s unix.Stat_t
 	require.NoError(t, unix.Fstat(int(j.file.Fd()), &s))
 	return s.Blocks * 512
 }
 
-// watch samples the memory of this process and of the node until its result is called, which returns the maxima.
+// watch samples the memory of this process and of the node until the returned function is called. That function returns
+// the maxima.
 func (j *bigJob) watch(t *testing.T) func() (process, node int64) {
 	var process, node int64
 	stop, done := make(chan struct{}), make(chan struct{})

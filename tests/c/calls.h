@@ -1,5 +1,5 @@
-/* One round of calls of every kind that programs make beside one-sided operations; most of them allocate, wait or
- * are rare. For tests of concurrent events (signals, threads, fork). Checks the results. Collective over
+/* One round of MPI calls of every kind except one-sided operations; most of these calls allocate memory, wait, or are
+ * rare. For tests in which signals, threads or fork interrupt MPI calls. Checks the results. Collective over
  * MPI_COMM_WORLD.
  */
 #ifndef CALLS_H
@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* Writes over n bytes of the stack, like a signal handler that formats text or walks a tree. */
+/* Overwrites at least n bytes of the stack below the caller's frame, as a signal handler may do. */
 static __attribute__((noinline)) int use_stack(int n) {
 	volatile char b[4096];
 	memset((char *)b, 0x5a, sizeof b);

@@ -1,9 +1,9 @@
-/* Common functions of all C tests of this directory: begin, CHECK, end. Needs only mpi.h and C11.
+/* Common functions of all C tests in tests/c: begin, CHECK, end. Needs only mpi.h and C11.
  *
  *   int main(int argc, char **argv) {
  *       check_begin(&argc, &argv);               MPI_Init; rank and size of MPI_COMM_WORLD
  *       CHECK(x == 3, "x is %d, not 3", x);      counts and prints an error if x != 3; the program continues
- *       CHECK_CLASS(MPI_Send(...), MPI_ERR_RANK) the call must fail with this class
+ *       CHECK_CLASS(MPI_Send(...), MPI_ERR_RANK) counts and prints an error unless the call returns this class
  *       return check_end();                      prints "PASS" or the number of errors; returns 1 on every rank
  *                                                if any rank had errors
  *   }
@@ -19,17 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_errors; /* of this rank */
-static int check_rank;   /* in MPI_COMM_WORLD */
-static int check_size;   /* of MPI_COMM_WORLD */
+static int check_errors; /* number of errors of this rank so far */
+static int check_rank;   /* this rank in MPI_COMM_WORLD */
+static int check_size;   /* size of MPI_COMM_WORLD */
 /* The variant to run (line "args:" of the first comment): the first argument other than kind=...; "" if none. */
 static const char *check_arg;
-static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all */
-static int check_kind_tried;   /* 1 if this rank had a window of that kind */
+static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all kinds */
+static int check_kind_tried;   /* 1 if this rank has created a window of windows.h */
 
-enum { CHECK_MAX_PRINTED = 20 }; /* errors printed by one rank; further errors are only counted */
+enum { CHECK_MAX_PRINTED = 20 }; /* number of errors that one rank prints; further errors are only counted */
 
-/* Reports an error if cond is false. Several threads may use it at once. */
+/* Reports an error if cond is false. Several threads may use CHECK concurrently. */
 #define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))
 
 static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format,
@@ -68,7 +68,8 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 /* Reports an error unless the call returns MPI_SUCCESS. */
 #define CHECK_OK(call) check_is_class(__FILE__, __LINE__, #call, call, MPI_SUCCESS, "MPI_SUCCESS")
 
-/* Reports an error unless the call returns an error of this class. Its object must have MPI_ERRORS_RETURN. */
+/* Reports an error unless the call returns an error of this class. The call's communicator or window must have
+ * MPI_ERRORS_RETURN. */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
 /* Returns true if list, whose words are separated by blanks, contains word. */
@@ -80,8 +81,9 @@ static inline int check_word(const char *list, const char *word) {
 	return 0;
 }
 
-/* Aborts the job if the program does not know the argument: it would run nothing and pass. The build (CMakeLists.txt,
- * ref.sh) defines CHECK_ARGS from the lines "args:". Without CHECK_ARGS every argument is accepted. */
+/* Aborts the job if the program does not know the argument, because the program would test nothing and pass.
+ * CMakeLists.txt and ref.sh define CHECK_ARGS as the words of the lines "args:". Without CHECK_ARGS every argument is
+ * accepted. */
 static inline void check_known(const char *arg) {
 #ifdef CHECK_ARGS
 	if (check_word(CHECK_ARGS, arg))
@@ -114,14 +116,14 @@ static inline void check_begin(int *argc, char ***argv) {
 	check_started(*argc, *argv);
 }
 
-/* Does the same as check_begin, and lets MPI_COMM_WORLD and MPI_COMM_SELF return errors. */
+/* Calls check_begin, and sets MPI_ERRORS_RETURN for MPI_COMM_WORLD and MPI_COMM_SELF. */
 static inline void check_begin_return_errors(int *argc, char ***argv) {
 	check_begin(argc, argv);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* Does the same as check_begin, for a program whose threads call MPI concurrently. */
+/* Does the same as check_begin, with MPI_THREAD_MULTIPLE. */
 #define check_begin_threads(argc, argv) check_begin_multiple(__FILE__, __LINE__, argc, argv)
 
 static inline void check_begin_multiple(const char *file, int line, int *argc, char ***argv) {
@@ -132,14 +134,14 @@ static inline void check_begin_multiple(const char *file, int line, int *argc, c
 		check_fail(file, line, "thread level %d", provided);
 }
 
-/* Prints whether the test has passed. Returns the exit status of main. */
+/* Prints PASS or the number of errors. Returns the exit status of main. */
 static inline int check_print_result(int errors) {
 	printf(errors == 0 ? "PASS\n" : "FAIL: %d errors\n", errors);
 	return errors != 0;
 }
 
 /* Sums the errors of all ranks, prints the result and finalizes MPI. Returns 1 if any rank had errors. Aborts the job
- * if kind=NAME was given and no rank had such a window. */
+ * if the argument kind=NAME was given and no rank created a window of that kind. */
 static inline int check_end(void) {
 	int all = 0;
 	if (check_kind) {
@@ -157,7 +159,8 @@ static inline int check_end(void) {
 	return all != 0 || check_errors != 0;
 }
 
-/* Returns the next pseudo-random number. The same initial *state, any number, gives the same sequence on every rank. */
+/* Returns the next pseudo-random number. Any initial *state is allowed. Ranks that begin with the same *state get the
+ * same sequence. */
 static inline uint64_t check_random(uint64_t *state) {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

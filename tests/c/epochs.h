@@ -1,9 +1,9 @@
-/* Every kind of synchronization behind four calls, so that a test of an operation is written once and runs in all of
- * them.
+/* Every kind of synchronization behind four functions, so that a test of an operation is written once and runs with
+ * each kind.
  *
  *   epoch_open(sync, w);                 collective: local stores to the window are visible; operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
- *     epoch_target_done(sync, w, t);     after them; see epoch_reusable
+ *     epoch_target_done(sync, w, t);     after the operations on target t; see epoch_reusable
  *   epoch_close(sync, w);                collective: all operations of all ranks are complete at all targets; local
  *                                        loads may follow
  */
@@ -17,9 +17,9 @@ enum {
 	SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
 	SYNC_LOCK,            /* exclusive lock and unlock of each target */
 	SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
-	SYNC_LOCK_ALL,        /* lock_all, unlock_all, no flush between */
-	SYNC_FLUSH,           /* lock_all; flush of each target */
-	SYNC_FLUSH_ALL,       /* lock_all; one flush_all */
+	SYNC_LOCK_ALL,        /* lock_all; unlock_all; no flush between */
+	SYNC_FLUSH,           /* lock_all; flush of each target; unlock_all */
+	SYNC_FLUSH_ALL,       /* lock_all; one flush_all; unlock_all */
 	SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
 	SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all after each target; unlock_all */
 	SYNCS
@@ -43,8 +43,8 @@ static inline int epoch_reusable(int sync) {
 	return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
 }
 
-/* Makes this rank's stores visible to remote operations, and their effects visible to its loads. Called outside of any
- * epoch. */
+/* Makes this rank's stores visible to remote operations, and the effects of remote operations visible to this rank's
+ * loads. Must be called outside of any epoch. */
 static inline void epoch_publish(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	MPI_Win_unlock(w->rank, w->win);

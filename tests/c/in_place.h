@@ -1,6 +1,6 @@
-/* Windows over ordinary memory that request sharing in place by the info key gompirma_share_in_place. A library
- * that does not know the key creates a normal window, and in_place_told() returns NULL. Then the tests check only
- * what the standard guarantees. */
+/* Windows over ordinary memory, such as that of malloc, which request by the info key gompirma_share_in_place that the
+ * library share the memory in place: without moving it to another address. A library that does not know the key
+ * creates a normal window, and in_place_told() returns NULL. Then the tests check only what the standard guarantees. */
 #ifndef IN_PLACE_H
 #define IN_PLACE_H
 
@@ -11,7 +11,7 @@
 
 enum { PAGE = 4096 };
 
-/* Creates a window with the info value how: "true", "false" or "require". Returns the error code. */
+/* Creates a window. how is the value of the info key: "true", "false" or "require". Returns the error code. */
 static inline int in_place_try(void *base, MPI_Aint size, int unit, const char *how, MPI_Comm comm, MPI_Win *win) {
 	MPI_Info info;
 	MPI_Info_create(&info);
@@ -41,14 +41,14 @@ static inline const char *in_place_told(MPI_Win win) {
 
 #define CHECK_SHARED(win, wanted) in_place_check(__FILE__, __LINE__, win, wanted)
 
-/* Checks that the report begins with wanted, if the library knows the key. */
+/* Checks that the library's report about the window begins with wanted, if the library knows the key. */
 static inline void in_place_check(const char *file, int line, MPI_Win win, const char *wanted) {
 	const char *told = in_place_told(win);
 	if (told != NULL && strncmp(told, wanted, strlen(wanted)) != 0)
 		check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
 }
 
-/* Returns the mode ("rw-p", "rw-s") of the mapping that contains an address of this process, "" if no mapping does.
+/* Returns the mode ("rw-p", "rw-s") of this process's memory mapping that contains the address, or "" if there is none.
  * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0: no file). */
 static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];

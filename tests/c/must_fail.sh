@@ -1,7 +1,7 @@
 #!/bin/sh
-# must_fail.sh END TEXT COMMAND...: succeeds if the command ends as expected. END nonzero: with a status from 1 to 128
-# and no rank killed by a signal. END signal: by a signal. Standard error must contain TEXT literally, and neither
-# output may contain the word FAIL. An empty TEXT matches anything.
+# must_fail.sh END TEXT COMMAND...: succeeds if the command ends as END says. nonzero: its status is from 1 to 128, and
+# no rank was killed by a signal. signal: a signal killed the command or a rank. Standard error must contain TEXT
+# literally (empty: anything), and neither standard output nor standard error may contain the word FAIL.
 end=$1
 text=$2
 shift 2

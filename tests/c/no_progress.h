@@ -1,8 +1,8 @@
-/* A rank that is away: rank 0 calls no MPI until the other ranks signal it without MPI. For tests of progress:
- * the operations of the other ranks must complete meanwhile.
+/* A rank that is "away": rank 0 makes no MPI call until the other ranks signal it by means other than MPI. For tests of
+ * progress: the other ranks' operations on rank 0 must complete meanwhile.
  *
  *   away_begin();                            collective, after check_begin
- *   away_watch("what is tried");             on the other ranks: starts a watchdog of AWAY_SECONDS
+ *   away_watch("name of the operation");     on the other ranks: starts a watchdog of AWAY_SECONDS
  *   away_until(AWAY_READ, n);                on rank 0: waits for n calls of away_call
  *   away_call(AWAY_READ);                    on the other ranks: stops the watchdog and signals rank 0 once
  *   away_end();                              collective
@@ -42,7 +42,7 @@ static void away_alarm(int signal) {
 	_exit(1);
 }
 
-/* Sets up the pipe, the socket and the shared window. Rank 0 of MPI_COMM_WORLD is the rank that is away. */
+/* Sets up the pipe, the socket and the shared window by which the other ranks signal rank 0 of MPI_COMM_WORLD. */
 static inline void away_begin(void) {
 	char path[200] = "/tmp/away.XXXXXX", file[220];
 	MPI_Aint size;
@@ -56,7 +56,7 @@ static inline void away_begin(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	away_pipe = open(file, O_RDWR);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (check_rank == 0) { /* every rank has opened it: a crash leaves no file behind */
+	if (check_rank == 0) { /* every rank has opened the pipe; remove its name, so that a crash leaves no file */
 		unlink(file);
 		rmdir(path);
 	}
@@ -77,7 +77,7 @@ static inline void away_begin(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Prints what and ends this process unless away_call follows within AWAY_SECONDS. */
+/* Starts the watchdog: unless away_call follows within AWAY_SECONDS, this process prints `what` and exits. */
 static inline void away_watch(const char *what) {
 	snprintf(away_text, sizeof away_text, "rank %d: FAIL: not done within %d s: %s\n", check_rank, AWAY_SECONDS,
 		 what);
@@ -94,7 +94,7 @@ static inline void away_call(int how) {
 		MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/* Waits, without calling MPI, until the other ranks have signaled calls times. */
+/* Waits, without calling MPI, until the other ranks have called away_call `calls` times in all. */
 static inline void away_until(int how, int calls) {
 	char byte;
 	if (how == AWAY_COMPUTE) {

@@ -1,4 +1,4 @@
-/* Measures the private memory of a process. */
+/* Measures the private memory of this process. */
 #ifndef RESIDENT_H
 #define RESIDENT_H
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # ref.sh [NAME...]: builds and runs the C programs of tests/c/conformance, regress and check with a reference MPI, by
-# default Debian's MPICH, to prove that they test MPI and not gompirma. A name may include its directory,
-# regress/ompi_385; without one it is in conformance. Each program runs with two ranks, unless its line "np:" has no 2.
-# Without names all programs run, except those whose header says "ref: none (...)". The last line is "N passed, N
-# failed, N left out".
+# default Debian's MPICH, to prove that they test MPI and not gompirma. NAME may include the directory
+# (regress/ompi_385); a NAME without a directory is in conformance. Each program runs with two ranks, or with the first
+# number of its line "np:" if that line has no 2. Without NAME all programs run, except those whose first comment says
+# "ref: none (...)". The last line of the output is "N passed, N failed, N left out".
 #
 #     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
 #     REF_NP=4 tests/c/ref.sh fence_assert              (a different number of ranks)
@@ -16,9 +16,11 @@ done
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# source_of PROGRAM: its source file. A file of check/ has two programs, NAME_clean and NAME_race or NAME_error
+# source_of PROGRAM: prints its source file. check/NAME.c is built as two programs: NAME_clean, and NAME_race or
+# NAME_error
 source_of() { case $1 in check/*) echo "${1%_*}.c" ;; *) echo "$1.c" ;; esac; }
-# line PROGRAM KEY: the text of the line "KEY:" of its source; in check/ that of the line "KEY VERSION:" if there is one
+# line PROGRAM KEY: prints the text of the line "KEY:" of its source. For check/NAME_VERSION it prefers the line
+# "KEY VERSION:".
 line() {
     local version= text file
     file=$(source_of "$1")
@@ -75,7 +77,7 @@ for name in "${programs[@]}"; do
     if [ -n "$REF_NP" ]; then n=$REF_NP; else case " $np " in *" 2 "*) n=2 ;; *) n=${np%% *} ;; esac; fi
     check=
     status=$(line "$name" status)
-    [ -n "$status" ] && check="must_fail $status" # the text is specific to gompirma
+    [ -n "$status" ] && check="must_fail $status" # without the text of "stderr:", which is specific to gompirma
     variants=$(line "$name" args)
     wrong=$(line "$name" ref-wrong)
     wrong=" ${wrong%%(*} "

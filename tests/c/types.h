@@ -1,10 +1,10 @@
 /* Every predefined datatype of reductions and accumulates, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4).
- * Includes operations that libraries commonly accept: characters as integers, MPI_AINT and similar types as logicals.
- * Each operation is also computed serially here. Integers wrap around on overflow, so the serial side is unsigned.
+ * Includes operations that libraries accept beyond the standard: integer operations on characters, and logical
+ * operations on MPI_AINT and similar types. Each operation is also computed serially here, with unsigned integers,
+ * because the library's integers wrap around on overflow.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
- *       if (!type->here(...)) ...
  *       type->set(p, random)              one element from a random number
  *       type->apply(op, inout, in)        inout = in op inout; op is an index of ops[]
  *       type->equal(a, b)                 compares values; ignores padding
@@ -54,8 +54,8 @@ enum {
 	CLASS_BYTE = 32,
 	CLASS_MULTI = 64,
 	CLASS_PAIR = 128,
-	CLASS_CHARACTER = 256 /* like signed char */,
-	CLASS_OTHER = 512 /* only REPLACE and NO_OP */
+	CLASS_CHARACTER = 256 /* computed like signed char */,
+	CLASS_OTHER = 512 /* allows only REPLACE and NO_OP */
 };
 
 static inline int op_allowed(int op, int class) {
@@ -85,7 +85,7 @@ static inline int op_allowed(int op, int class) {
 struct type {
 	const char *name;
 	MPI_Datatype handle;
-	size_t size; /* bytes from one element to the next in memory */
+	size_t size; /* distance of two elements in bytes: the extent */
 	int class;
 	int is_unsigned;
 	void (*set)(void *p, uint64_t random);
@@ -96,7 +96,8 @@ struct type {
 #define EQUAL(id, T) \
 	static int equal_##id(const void *a, const void *b) { return *(const T *)a == *(const T *)b; }
 
-/* Integers: T with its unsigned form U. Odd random numbers give small values, so that logical operations get zeros. */
+/* An integer type T; U is the unsigned type of the same size. Odd random numbers give small values, so that logical
+ * operations also get zeros. */
 #define INTEGER(id, T, U)                                                    \
 	EQUAL(id, T)                                                         \
 	static void set_##id(void *p, uint64_t random) {                     \
@@ -143,7 +144,7 @@ struct type {
 		*(T *)inout = a;                                             \
 	}
 
-/* Floating point: small multiples of 1/2, so that every order of evaluation gives the same result. */
+/* A floating-point type. Values are small multiples of 1/2, so that every order of evaluation gives the same result. */
 #define FLOATING(id, T)                                                                                    \
 	EQUAL(id, T)                                                                                       \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = (T)((int)(random >> 8 & 15) - 8) / 2; } \
@@ -190,7 +191,7 @@ struct type {
 		*(T *)inout = a;                                                          \
 	}
 
-/* Logical values are 0 and 1. */
+/* A logical type. Values are 0 and 1. */
 #define LOGICAL(id, T)                                                                \
 	EQUAL(id, T)                                                                  \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = random >> 8 & 1; } \
@@ -213,7 +214,8 @@ struct type {
 		*(T *)inout = a;                                                      \
 	}
 
-/* A value and an index of type J. There are few values, so that equal values with different indices are compared. */
+/* A pair: a value of type T and an index of type J. Few different values occur, so that MINLOC and MAXLOC also compare
+ * equal values with different indices. */
 #define PAIR(id, T, J)                                                                      \
 	struct pair_##id {                                                                  \
 		T value;                                                                    \
@@ -289,8 +291,8 @@ static int types_number;
 #mpi, mpi, sizeof(T), cls, uns, set_##id, apply_##id, equal_##id \
 		}
 
-/* Fills types[] at its first call (after MPI_Init) and returns their number. Leaves out Fortran types that the
- * library under test does not have (MPI_DATATYPE_NULL). */
+/* Returns the number of types. The first call, which must follow MPI_Init, fills types[]; it leaves out Fortran types
+ * that the library under test does not have (MPI_DATATYPE_NULL). */
 static inline int types_count(void) {
 	if (types_number > 0)
 		return types_number;
@@ -352,7 +354,8 @@ static inline int types_count(void) {
 	return types_number;
 }
 
-/* Writes an element's bytes in hexadecimal, for messages. The last four results are valid at once. */
+/* Returns an element's bytes in hexadecimal, the last byte first. A result stays valid until the fourth call after
+ * it. */
 static inline const char *types_show(const struct type *type, const void *element) {
 	static char texts[4][80];
 	static int next;
@@ -363,7 +366,8 @@ static inline const char *types_show(const struct type *type, const void *elemen
 	return text;
 }
 
-/* Returns the classes that a variant's name stands for. Reports an error and returns 0 if the name is unknown. */
+/* Returns the set of type classes that a variant's name stands for. Reports an error and returns 0 for an unknown
+ * name. */
 static inline int types_class_named(const char *name) {
 	static const struct {
 		const char *name;

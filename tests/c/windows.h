@@ -1,12 +1,12 @@
-/* Windows of every kind, so that a test body is written once and runs on all of them.
+/* Windows of every kind, so that a test body is written once and runs on each kind of window.
  *
  *   static void body(struct window *w) { ... w->win, w->mem ... }
  *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after another
  *
- * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. Their displacements
- * are addresses, so such a program writes window_at(w, target, d) instead of a displacement d.
+ * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. The displacements of a
+ * dynamic window are addresses, so such a program passes window_at(w, target, d) instead of d.
  *
- * Windows over existing memory have guard bytes on both sides of it, which windows_each checks at the end.
+ * If the window's memory is not allocated by MPI, it has guard bytes before and after it, which are checked at the end.
  */
 #ifndef WINDOWS_H
 #define WINDOWS_H
@@ -15,14 +15,14 @@
 
 enum {
 	KIND_MALLOC,            /* MPI_Win_create over memory of malloc */
-	KIND_STATIC,            /* over a static array */
-	KIND_STACK,             /* over an automatic array */
-	KIND_ALLOC_MEM,         /* over memory of MPI_Alloc_mem */
-	KIND_MIXED,             /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
+	KIND_STATIC,            /* MPI_Win_create over a static array */
+	KIND_STACK,             /* MPI_Win_create over an automatic array */
+	KIND_ALLOC_MEM,         /* MPI_Win_create over memory of MPI_Alloc_mem */
+	KIND_MIXED,             /* MPI_Win_create; memory of MPI_Alloc_mem on even ranks, of malloc on odd ranks */
 	KIND_ALLOCATE,          /* MPI_Win_allocate */
 	KIND_SHARED,            /* MPI_Win_allocate_shared; skipped if the communicator spans nodes */
 	KIND_DYNAMIC,           /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
-	KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
+	KIND_DYNAMIC_ALLOC_MEM, /* the same with memory of MPI_Alloc_mem attached */
 #ifdef WINDOWS_DYNAMIC
 	KINDS
 #else
@@ -36,12 +36,12 @@ static const char *const kind_name[] = {"malloc",   "static", "stack",   "alloc_
 struct window {
 	MPI_Win win;
 	int kind;
-	const char *name; /* of the kind */
+	const char *name; /* name of the kind */
 	void *mem;        /* this rank's window memory */
-	MPI_Aint size;    /* in bytes, as given */
-	int unit;         /* displacement unit, as given; MPI uses 1 for a dynamic window */
+	MPI_Aint size;    /* size of mem in bytes */
+	int unit;         /* the displacement unit that the program asked for; a dynamic window has 1 */
 	MPI_Comm comm;
-	int rank, n;  /* in comm */
+	int rank, n;  /* rank in comm; size of comm */
 	MPI_Aint *at; /* dynamic windows only: the address of each rank's memory */
 };
 
@@ -50,7 +50,7 @@ static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
 	return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
 }
 
-/* Sets this rank's memory to 0. Afterwards all ranks may access it: collective. */
+/* Sets this rank's memory to 0. Collective: after the call all ranks may access the memory of all ranks. */
 static inline void window_zero(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	memset(w->mem, 0, w->size);
@@ -58,9 +58,12 @@ static inline void window_zero(struct window *w) {
 	MPI_Barrier(w->comm);
 }
 
-enum { GUARD = 64, STATIC_MAX = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
+enum {
+	GUARD = 64,
+	STATIC_MAX = 1 << 20
+}; /* guard bytes on either side; maximum size of a static or automatic window */
 
-/* Info for creating windows; MPI_INFO_NULL unless the program sets it. */
+/* The info argument for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;
 
 static char windows_static[STATIC_MAX + 2 * GUARD] __attribute__((aligned(64)));
@@ -78,8 +81,8 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 	}
 }
 
-/* Creates a window over area (guards included), or one that MPI allocates (area NULL). Runs body and frees the window.
- * Then checks the guards. */
+/* Creates a window over area, which includes the guard bytes, or lets MPI allocate the memory if area is NULL. Runs
+ * body, frees the window, and checks the guard bytes. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
 	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
@@ -101,7 +104,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
 	}
 	body(w);
 	if (w->at) {
-		MPI_Barrier(w->comm); /* no rank accesses the memory any more */
+		MPI_Barrier(w->comm); /* detach only when no rank accesses the memory any more */
 		MPI_Win_detach(w->win, w->mem);
 	}
 	MPI_Win_free(&w->win);
@@ -126,8 +129,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 	windows_over(w, area, body);
 }
 
-/* Runs body on one window of the kind, with size bytes and this unit on every rank of comm. Does nothing if kind=NAME
- * selects another kind, or if the kind is not possible here. */
+/* Runs body on one window of the kind, with size bytes and this displacement unit on every rank of comm. Does nothing
+ * if the argument kind=NAME selects another kind, or if the kind is not possible on comm. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	if (!windows_info)
 		windows_info = MPI_INFO_NULL;

@@ -1,20 +1,22 @@
 #!/bin/bash
-# A test bed of hosts on one machine: tests/cluster/bed.sh N COMMAND [ARGUMENT...] runs a command next to N hosts, h1 to
-# hN, and exits with its status. It needs root. It exits with 77 and a reason if the system does not allow namespaces.
+# Creates a test bed of simulated hosts on one machine. tests/cluster/bed.sh N COMMAND [ARGUMENT...] creates N hosts, h1
+# to hN, runs the command outside of them, and exits with the command's status. It needs root. If the system does not
+# permit namespaces, it prints a reason and exits with 77.
 #
-# A host is a network namespace with its own host name, IPC and /tmp, at 10.77.0.1 to 10.77.0.N. Everything runs in one
-# process namespace that ends with this script: nothing remains, whatever process dies. The command finds these in its
-# PATH:
+# Host hI is a set of namespaces: a network with the address 10.77.0.I, a host name, IPC and /tmp. All hosts are in one
+# process namespace, which ends with this script. So no process remains, whatever process dies. The command finds these
+# programs in its PATH:
 #
 #   on HOST COMMAND...      runs a command on a host, in the current directory
-#   slurm start             makes the hosts the nodes of a Slurm; slurm COMMAND... runs srun etc. on the first host
-#   remote HOST COMMAND...  runs a command on a host, as a substitute for ssh: for launchers
-#   bed rate HOST RATE      limits the rate at which a host sends, as 100mbit; "off"
-#   bed loss HOST N         drops N percent of the packets that arrive at a host; 0: none
-#   bed delay HOST N        delays packets that a host sends by N milliseconds; 0: none
-#   bed second HOST ADDRESS/N  gives a host a second, isolated network
-#   bed wall HOST HOW       blocks connections to a host, silently (drop) or with an error (reject); "off"
-#   bed cut HOST, bed mend HOST            disconnects a host's link, and reconnects it
+#   slurm start             makes the hosts the nodes of a Slurm cluster
+#   slurm COMMAND...        runs a command of Slurm, such as srun, on the first host
+#   remote HOST COMMAND...  runs a command on a host; replaces ssh for launchers
+#   bed rate HOST RATE      limits the rate at which a host sends, for example to 100mbit; RATE off ends the limit
+#   bed loss HOST N         drops N percent of the packets that arrive at a host
+#   bed delay HOST N        delays packets that a host sends by N milliseconds
+#   bed second HOST ADDRESS/BITS  gives a host a second, isolated network
+#   bed wall HOST HOW       blocks connections to a host: HOW is drop, reject (with an error), or off
+#   bed cut HOST, bed mend HOST            disconnects a host from the network, and reconnects it
 #   bed freeze HOST, bed thaw HOST         stops all processes of a host, and continues them
 #   bed kill HOST           kills all processes of a host
 set -eu
@@ -23,16 +25,16 @@ top=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "bed.sh: skipped: $*" >&2; exit 77; }
 number=$1
 shift
-case $PWD/ in /tmp/*) skip "each host has a /tmp of its own, and this checkout is in /tmp" ;; esac
-[ "$(id -u)" -eq 0 ] || skip "hosts are made by root"
+case $PWD/ in /tmp/*) skip "this checkout is in /tmp, which the hosts do not share; move it" ;; esac
+[ "$(id -u)" -eq 0 ] || skip "only root can create hosts"
 for tool in ip unshare nsenter setpriv; do
-	command -v $tool >/dev/null || skip "there is no '$tool' (packages iproute2, util-linux)"
+	command -v $tool >/dev/null || skip "'$tool' is not installed (packages iproute2, util-linux)"
 done
-unshare -n -m -u -i -p -f --mount-proc true 2>/dev/null || skip "this system allows no namespaces"
+unshare -n -m -u -i -p -f --mount-proc true 2>/dev/null || skip "this system does not permit namespaces"
 if [ -z "${BED:-}" ]; then
 	BED=$(mktemp -d /var/tmp/gompirma-bed.XXXXXX) # not in /tmp, which hosts do not share
 	export BED BED_HOSTS=$number
-	# In the background, so that this shell handles a signal at once.
+	# Runs in the background, so that this shell handles a signal immediately.
 	setpriv --pdeathsig KILL unshare -p -f --kill-child --mount-proc "$top/bed.sh" "$number" "$@" <&0 &
 	inner=$!
 	trap 'kill -KILL $inner 2>/dev/null || :; wait $inner 2>/dev/null || :; rm -rf "$BED"' EXIT
@@ -51,7 +53,7 @@ hosts="127.0.0.1 localhost"
 for ((i = 1; i <= number; i++)); do hosts+=$'\n'"10.77.0.$i h$i"; done
 echo "$hosts" >"$BED/hosts"
 
-# start NAME: starts a process in the namespaces of a host, which keeps them alive.
+# start NAME: creates the namespaces of a host, and in them a process that keeps them alive.
 start() {
 	unshare -n -m -u -i sh -c 'echo ready >"$1"; exec sleep infinity' first "$BED/ready.$1" </dev/null >/dev/null 2>&1 &
 	echo $! >"$BED/pid.$1"
@@ -63,7 +65,7 @@ start() {
 	exit 1
 }
 
-# Two hosts are joined by one wire; more hosts by a switch, which is a namespace too.
+# A virtual cable (veth) connects two hosts. A switch, a bridge in its own namespace, connects more than two.
 if [ "$number" -gt 2 ]; then
 	start switch
 	switch=$(cat "$BED/pid.switch")

@@ -21,11 +21,11 @@ import (
 func needBed(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BED") == "" {
-		t.Skip("jobs over several hosts: make test-cluster (root) runs them")
+		t.Skip("needs several hosts: run make test-cluster as root")
 	}
 }
 
-// programs compiles the programs of this directory, once for all tests.
+// programs compiles the test programs in testdata, once for all tests.
 var programs = sync.OnceValue(func() error {
 	for _, name := range []string{"where", "busy", "held", "holder", "network"} {
 		out, err := exec.Command("../../build/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
@@ -37,7 +37,7 @@ var programs = sync.OnceValue(func() error {
 	return nil
 })
 
-// built updates build/ and the programs of this directory, and returns the path of build/.
+// built updates build/ and the test programs, and returns the path of build/.
 func built(t *testing.T) string {
 	t.Helper()
 	build := harness.Built(t, "../..")
@@ -45,8 +45,8 @@ func built(t *testing.T) string {
 	return build
 }
 
-// program returns the path of one of this directory's programs. The path is valid on all hosts, which do not share
-// /tmp.
+// program returns the path of a test program. The path is valid on all hosts, because it is not in /tmp, which the
+// hosts do not share.
 func program(name string) string { return os.Getenv("BED") + "/" + name }
 
 var slurmOnce = sync.OnceValue(func() error {
@@ -57,13 +57,13 @@ var slurmOnce = sync.OnceValue(func() error {
 	return nil
 })
 
-// launcher is a launcher that can start processes on several hosts.
+// launcher is a launcher that can start processes on several hosts, such as Hydra or srun.
 type launcher struct {
 	name    string
 	needs   string // required command
 	slurm   bool
-	aborted int // status of the launcher after MPI_Abort(7)
-	// command returns the command that starts a program with per[i] ranks on host i, in blocks.
+	aborted int // exit status of the launcher after MPI_Abort with error code 7
+	// command returns the command that starts a program with per[i] ranks on host i; ranks are assigned in blocks.
 	command func(per []int, program ...string) []string
 }
 
@@ -77,7 +77,7 @@ func (l *launcher) prepare(t *testing.T) {
 	}
 }
 
-// total returns the number of ranks.
+// total returns the number of ranks of a job.
 func total(per []int) (n int) {
 	for _, some := range per {
 		n += some
@@ -85,7 +85,7 @@ func total(per []int) (n int) {
 	return n
 }
 
-// slotArguments formats hosts as "h1:2,h2:1"; each lists a host once for each of its ranks, "h1,h1,h2".
+// slotArguments returns slots, the hosts in the form "h1:2,h2:1", and each, the host of every rank: "h1,h1,h2".
 func slotArguments(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {
@@ -131,7 +131,7 @@ var launchers = []*launcher{
 	{"srun-pmix", "srun", true, 7, srun("pmix")},
 }
 
-// eachLauncher runs a test for every launcher.
+// eachLauncher runs a subtest for every launcher.
 func eachLauncher(t *testing.T, test func(t *testing.T, l *launcher)) {
 	for _, l := range launchers {
 		t.Run(l.name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func eachLauncher(t *testing.T, test func(t *testing.T, l *launcher)) {
 	}
 }
 
-// run is a command that runs outside of the hosts.
+// run is a command that runs outside of the hosts of the test bed, such as a launcher.
 type run struct {
 	harness.Run
 	t     *testing.T
@@ -170,18 +170,18 @@ func start(t *testing.T, input string, args ...string) *run {
 	return r
 }
 
-// tail returns the end of a command's output.
+// tail returns the last 2,000 bytes of a command's output.
 func tail(all string) string { return all[max(0, len(all)-2000):] }
 
-// wait returns the exit status, or 128 + the signal that ended the command, and the time that the command took.
+// wait returns the exit status, or 128 + the signal that ended the command, and the duration of the command.
 func (r *run) wait() (int, time.Duration) {
 	r.t.Helper()
 	status := r.Status(r.t)
 	return status, time.Since(r.began)
 }
 
-// running returns the processes that run programs of this directory, on all hosts: the bed has its own process
-// namespace.
+// running returns the processes on all hosts that run the test programs. It sees them because all hosts of the test bed
+// have one process namespace.
 func running() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, exe := range all {
@@ -198,10 +198,10 @@ func running() (pids []int) {
 func requireNoProcesses(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(running()) == 0 }, 10*time.Second, 20*time.Millisecond,
-		"processes are left")
+		"processes of the job remain")
 }
 
-// runCommand runs a command outside of the hosts. The test fails if the command fails.
+// runCommand runs a command outside of the hosts. It fails the test if the command fails.
 func runCommand(t *testing.T, args ...string) {
 	t.Helper()
 	harness.Output(t, exec.Command(args[0], args[1:]...))

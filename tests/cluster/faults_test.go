@@ -13,7 +13,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// startBusy starts a job that runs for the given number of seconds, with the launcher that starts fastest.
+// startBusy starts a job that communicates for the given number of seconds, with the launcher that starts fastest.
 func startBusy(t *testing.T, seconds string, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]
@@ -22,7 +22,8 @@ func startBusy(t *testing.T, seconds string, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, append(command, program("busy"), seconds)...)...)
 }
 
-// TestSlowLossyNetwork checks that a slow network, a long distance and lost packets do not change results.
+// TestSlowLossyNetwork checks that a job gives correct results on a slow network, with a long latency, and with lost
+// packets.
 func TestSlowLossyNetwork(t *testing.T) {
 	needBed(t)
 	for name, c := range map[string][2][]string{
@@ -42,19 +43,20 @@ func TestSlowLossyNetwork(t *testing.T) {
 			require.Equal(t, 0, status)
 			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.Out.String())
 			require.NotNil(t, rounds, r.Out.String())
-			if name == "far" { // a round takes at least two sequential round trips to the distant host
+			if name == "far" { // a round contains at least two messages to h2 and back, one after the other
 				n, err := strconv.Atoi(rounds[1])
 				require.NoError(t, err)
-				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network is not far")
+				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network has no delay")
 			}
 			t.Logf("%s", r.Out.String())
-			runCommand(t, c[1]...) // the process that delays packets runs on the host
+			runCommand(t, c[1]...) // ends the program that delays packets, which also runs on h2
 			requireNoProcesses(t)
 		})
 	}
 }
 
-// TestInterrupted checks that nothing is lost if a link or a host recovers in time.
+// TestInterrupted checks that a job continues without lost data after an interruption of a link or host that is shorter
+// than GOMPIRMA_PEER_TIMEOUT.
 func TestInterrupted(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ name, break_, mend string }{{"link", "cut", "mend"}, {"host", "freeze", "thaw"}} {
@@ -72,8 +74,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// requireFailure waits until the job fails, within a time, runs the command that repairs the hosts, and checks that no
-// process remains.
+// requireFailure waits until the job fails, which must happen within a time. It then runs the command repair, which
+// repairs the hosts, and checks that no process remains.
 func (r *run) requireFailure(t *testing.T, within time.Duration, repair ...string) {
 	t.Helper()
 	broken := time.Now()
@@ -89,8 +91,8 @@ func (r *run) requireFailure(t *testing.T, within time.Duration, repair ...strin
 	requireNoProcesses(t)
 }
 
-// TestPeerUnreachable checks that a link or host that does not recover ends the job within the configured time, with a
-// line that names the lost processes.
+// TestPeerUnreachable checks that a job ends within the time of GOMPIRMA_PEER_TIMEOUT if a link or host fails
+// permanently, and that a message names the lost processes.
 func TestPeerUnreachable(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct {
@@ -118,8 +120,8 @@ func TestPeerUnreachable(t *testing.T) {
 	}
 }
 
-// startHeld starts a job with one rank on each of h1 and h2, and waits until the rank on host is held at a place in
-// MPI_Init (testdata/held.c). release lets it continue.
+// startHeld starts a job with one rank on each of h1 and h2. It waits until the rank on host stops at the given point
+// in MPI_Init (testdata/held.c). release lets that rank continue.
 func startHeld(t *testing.T, place, host string, variables ...string) (r *run, release func()) {
 	t.Helper()
 	l := launchers[0]
@@ -135,8 +137,8 @@ func startHeld(t *testing.T, place, host string, variables ...string) (r *run, r
 	return r, func() { require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600)) }
 }
 
-// TestUnreachableInInit checks that a link that fails in the middle of MPI_Init ends the job within the configured
-// time, although no launcher notices it.
+// TestUnreachableInInit checks that a job ends within the time of GOMPIRMA_PEER_TIMEOUT if a link fails during
+// MPI_Init, although the launcher does not notice the failure.
 func TestUnreachableInInit(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ place, host string }{{"addresses", "h1"}, {"addresses", "h2"}, {"connect", "h1"}} {
@@ -144,15 +146,15 @@ func TestUnreachableInInit(t *testing.T) {
 			r, release := startHeld(t, c.place, c.host, "GOMPIRMA_PEER_TIMEOUT=3")
 			runCommand(t, "bed", "cut", "h2")
 			release()
-			// The launcher waits 10 s for an answer.
+			// The launcher waits 10 s for the unreachable host.
 			r.requireFailure(t, 25*time.Second, "bed", "mend", "h2")
 			require.NotContains(t, r.Out.String(), "MPI_Init is over")
 		})
 	}
 }
 
-// TestLockHolderFailed checks that no process waits forever for a lock whose holder is lost, on its target's node or on
-// another one.
+// TestLockHolderFailed checks that no process waits forever for a lock whose holder has failed, on the target's node or
+// on another node.
 func TestLockHolderFailed(t *testing.T) {
 	hold := func(t *testing.T, l *launcher, how, mend string) {
 		r := start(t, "", l.command([]int{2, 1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("holder"),
@@ -166,7 +168,7 @@ func TestLockHolderFailed(t *testing.T) {
 		r.requireFailure(t, 15*time.Second, repair...)
 	}
 	eachLauncher(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
-	// All ranks end then; mpirun waits for a host that it cannot reach.
+	// Test only Hydra: mpirun waits for a host that it cannot reach.
 	for how, mend := range map[string]string{"cut": "mend", "freeze": "thaw"} {
 		t.Run(how, func(t *testing.T) {
 			launchers[0].prepare(t)

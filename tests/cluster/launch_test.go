@@ -15,7 +15,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// TestStart checks that every rank knows its place in the job and on its host, and the ranks that share its memory.
+// TestStart checks that every rank knows its rank, its host, and which ranks share its host's memory.
 func TestStart(t *testing.T) {
 	eachLauncher(t, func(t *testing.T, l *launcher) {
 		for _, per := range [][]int{{3}, {2, 2}, {1, 1, 1}, {3, 1, 2}} {
@@ -26,7 +26,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// expect waits for a job of where, and checks the places that its ranks printed.
+// expect waits for the end of a job of the program where, and checks what its ranks printed.
 func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	t.Helper()
 	status, took := r.wait()
@@ -41,7 +41,7 @@ func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	return status, took
 }
 
-// TestEnds checks that, however a rank ends, the job ends with a status that shows it, and that nothing remains on any
+// TestEnds checks that a job ends with the right exit status, however a rank ends, and that no process remains on any
 // host.
 func TestEnds(t *testing.T) {
 	eachLauncher(t, func(t *testing.T, l *launcher) {
@@ -57,7 +57,7 @@ func TestEnds(t *testing.T) {
 			{[]int{2, 2}, "exit", 3, 0, ""},
 			{[]int{2, 2}, "kill", 1, 0, ""},
 			{[]int{2, 2}, "kill", 3, 0, ""},
-			{[]int{1, 1}, "kill", 0, 0, ""}, // no other rank runs on that host to notice it
+			{[]int{1, 1}, "kill", 0, 0, ""}, // no rank of the same host can notice it
 			{[]int{1, 1}, "kill", 1, 0, ""},
 			{[]int{1, 1}, "exit", 1, 0, ""},
 			{[]int{2, 2}, "late", 2, 4, ""},
@@ -79,15 +79,15 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// awaitRanks waits until all n ranks of a job have printed that they run.
+// awaitRanks waits until all n ranks of a job have printed a line and all their processes exist.
 func (r *run) awaitRanks(t *testing.T, n int) {
 	t.Helper()
 	all := func() bool { return strings.Count(r.Out.String(), "\n") >= n && len(running()) == n }
 	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
-	time.Sleep(300 * time.Millisecond) // the ranks are in MPI_Barrier
+	time.Sleep(300 * time.Millisecond) // until the ranks are in MPI_Barrier
 }
 
-// TestSignals checks that a signal to the launcher, or its death, ends the job on all hosts.
+// TestSignals checks that the job ends on all hosts if a signal ends or kills the launcher.
 func TestSignals(t *testing.T) {
 	per := []int{2, 1, 1}
 	eachLauncher(t, func(t *testing.T, l *launcher) {
@@ -97,15 +97,15 @@ func TestSignals(t *testing.T) {
 				r.awaitRanks(t, 4)
 				sent := time.Now()
 				require.NoError(t, r.Cmd.Process.Signal(s))
-				if s == syscall.SIGINT && l.slurm { // srun requires a second one
+				if s == syscall.SIGINT && l.slurm { // srun ends only after a second SIGINT
 					time.Sleep(200 * time.Millisecond)
 					require.NoError(t, r.Cmd.Process.Signal(s))
 				}
 				requireNoProcesses(t)
 				t.Logf("ended in %v", time.Since(sent).Round(time.Millisecond))
 				status, _ := r.wait()
-				// Hydra itself sometimes returns 0 if it is terminated in an orderly way, even for a
-				// job of sleep(1).
+				// After SIGTERM or SIGINT, Hydra sometimes returns 0, even for a job that does not use
+				// MPI.
 				if l.name != "hydra" || s == syscall.SIGKILL {
 					require.NotEqual(t, 0, status)
 				}
@@ -114,7 +114,7 @@ func TestSignals(t *testing.T) {
 	})
 }
 
-// characters counts the occurrences of each character of a text.
+// characters returns how often each character occurs in a text.
 func characters(text string) map[rune]int {
 	counts := map[rune]int{}
 	for _, c := range text {
@@ -123,7 +123,7 @@ func characters(text string) map[rune]int {
 	return counts
 }
 
-// TestInputAndOutput checks that rank 0 receives the input, and that no rank's output is lost.
+// TestInputAndOutput checks that rank 0 receives the launcher's input, and that no output of a rank is lost.
 func TestInputAndOutput(t *testing.T) {
 	per := []int{2, 2}
 	eachLauncher(t, func(t *testing.T, l *launcher) {
@@ -140,7 +140,8 @@ func TestInputAndOutput(t *testing.T) {
 		r = start(t, "", l.command(per, program("where"), "lines")...)
 		status, _ = r.expect(t, per)
 		require.Equal(t, 0, status)
-		// Hydra and mpirun mix parts of lines of several ranks, so compare only the combined output.
+		// Hydra and mpirun may mix parts of lines of several ranks. So compare only how often each character
+		// occurs.
 		var wanted strings.Builder
 		for i := range 2000 {
 			for rank := range 4 {
@@ -154,8 +155,8 @@ func TestInputAndOutput(t *testing.T) {
 	})
 }
 
-// TestTasksWithoutSrun checks that tasks without information from srun are jobs of their own, and that one of them
-// reports it.
+// TestTasksWithoutSrun checks that tasks that srun starts without PMI are jobs of one process each, and that one of
+// them reports that.
 func TestTasksWithoutSrun(t *testing.T) {
 	needBed(t)
 	built(t)
@@ -169,8 +170,8 @@ func TestTasksWithoutSrun(t *testing.T) {
 	require.Contains(t, r.Err.String(), "--mpi=pmi2")
 }
 
-// throughEach calls test with gompirun on the first host, for each launcher with which gompirun can start processes on
-// other hosts.
+// throughEach calls test for each launcher with which gompirun can start processes on other hosts. command starts
+// gompirun on the first host.
 func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
@@ -205,7 +206,7 @@ func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	}
 }
 
-// TestGompirunOnHosts checks that gompirun uses a launcher if the hosts are other machines.
+// TestGompirunOnHosts checks that gompirun starts a job on other machines through a launcher.
 func TestGompirunOnHosts(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		per := []int{2, 1, 1}
@@ -222,9 +223,9 @@ func TestGompirunOnHosts(t *testing.T) {
 	})
 }
 
-// TestAllocation checks that, in a Slurm allocation, a job without its own hosts runs on those of the allocation. Each
-// host gets the number of ranks that the allocation requests; otherwise the ranks are evenly distributed. A job that
-// names a host runs on that host.
+// TestAllocation checks that, in a Slurm allocation, a job that names no hosts runs on the hosts of the allocation.
+// Each host gets the number of ranks that the allocation requests, or else an equal share. A job that names a host runs
+// on that host.
 func TestAllocation(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
@@ -252,7 +253,7 @@ func TestAllocation(t *testing.T) {
 	}
 }
 
-// TestPreflight checks that gompirun --preflight reports which connections work, and the problems.
+// TestPreflight checks that gompirun --preflight reports which hosts can connect to each other, and why others cannot.
 func TestPreflight(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordRemoteRanks checks that gompirun on one host counts, traces and records the calls of ranks on all hosts,
-// and that this does not change how a job ends.
+// TestRecordRemoteRanks checks that gompirun counts, traces and records the calls of ranks on all hosts, and that the
+// job ends as without recording.
 func TestRecordRemoteRanks(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		file := program("listen.json")
@@ -77,7 +77,7 @@ func TestRecordRemoteRanks(t *testing.T) {
 		text, err = os.ReadFile(file)
 		require.NoError(t, err)
 		for _, rank := range []string{"0.0 ", "1.0 ", "2.0 ", "3.0 "} {
-			require.Contains(t, "\n"+string(text), "\n"+rank, "nothing of a rank")
+			require.Contains(t, "\n"+string(text), "\n"+rank, "a rank has no records")
 		}
 		requireNoProcesses(t)
 
@@ -88,12 +88,12 @@ func TestRecordRemoteRanks(t *testing.T) {
 	})
 }
 
-// TestRecordRemoteEnds checks that a recorded job ends with gompirun, however gompirun ends.
+// TestRecordRemoteEnds checks that the ranks of a recorded job end when a signal ends or kills gompirun.
 func TestRecordRemoteEnds(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			if s == syscall.SIGKILL && command[0] == "slurm" {
-				continue // the signal would end salloc, not gompirun
+				continue // the signal would kill salloc, not gompirun
 			}
 			r := start(t, "", append(command, "-q", "--trace="+program("listen.json"), "-H", "h1:2,h2,h3",
 				program("where"), "sleep")...)

@@ -14,8 +14,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// network starts a job with two ranks on each of two hosts. Every rank puts to every other rank; if half, only the
-// ranks of h1 do.
+// network starts a job with two ranks on each of two hosts. Every rank puts to every other rank. If half is true, only
+// the ranks of h1 put.
 func network(t *testing.T, half bool, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]
@@ -36,8 +36,8 @@ func requireSuccess(t *testing.T, r *run) {
 	requireNoProcesses(t)
 }
 
-// TestSecondNetwork checks that a second, isolated network does not prevent connections through the first one.
-// Container networks are the main case: every host has them with the same address.
+// TestSecondNetwork checks that hosts connect through their common network although they also have an isolated one. The
+// main case are container networks, which have the same address on every host.
 func TestSecondNetwork(t *testing.T) {
 	needBed(t)
 	for name, addresses := range map[string][2]string{
@@ -58,12 +58,12 @@ func TestSecondNetwork(t *testing.T) {
 	}
 }
 
-// TestOneWayConnections checks that a job works if connections can be established in one direction only.
+// TestOneWayConnections checks that a job works if only one of two hosts can connect to the other.
 func TestOneWayConnections(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
-		t.Run(how, func(t *testing.T) { // only to h2: Hydra's proxies connect to h1
+		t.Run(how, func(t *testing.T) { // blocks connections to h2, not to h1, to which Hydra's proxies connect
 			runCommand(t, "bed", "wall", "h2", how)
 			defer runCommand(t, "bed", "wall", "h2", "off")
 			requireSuccess(t, network(t, true))
@@ -72,7 +72,8 @@ func TestOneWayConnections(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks that the error for an unreachable process lists all addresses and the system's error for each.
+// TestUnreachable checks that the error for an unreachable process lists all its addresses, with the system's error for
+// each.
 func TestUnreachable(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "nft")
@@ -92,7 +93,7 @@ func TestUnreachable(t *testing.T) {
 	requireNoProcesses(t)
 }
 
-// TestPorts checks that a job uses only the permitted ports; all others are blocked.
+// TestPorts checks that a job works if all ports except those of GOMPIRMA_PORTS are blocked.
 func TestPorts(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "nft")
@@ -107,11 +108,12 @@ func TestPorts(t *testing.T) {
 	requireSuccess(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
 }
 
-// TestPortsOfProcess checks that a process listens on no other port, not even for failure detection.
+// TestPortsOfProcess checks that a process listens only on a port of GOMPIRMA_PORTS, also for failure detection.
 func TestPortsOfProcess(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "ss")
-	// One port in MPI_Init, for the rank that monitors this one, and one for the network.
+	// A process listens on one port at a time: early in MPI_Init for the rank that monitors it, later for the
+	// network.
 	for _, place := range []string{"addresses", "connect"} {
 		t.Run(place, func(t *testing.T) {
 			r, release := startHeld(t, place, "h1", "GOMPIRMA_PORTS=20000-20009")
@@ -122,7 +124,7 @@ func TestPortsOfProcess(t *testing.T) {
 			requireNoProcesses(t)
 			ports := map[string]bool{}
 			for _, line := range strings.Split(out, "\n") {
-				// All processes inherit the launcher's own socket.
+				// Ignore the launcher's own socket, which all processes inherit.
 				f := strings.Fields(line)
 				if strings.Contains(line, `"held"`) && !strings.Contains(line, "mpiexec") {
 					ports[f[3][strings.LastIndex(f[3], ":")+1:]] = true
@@ -134,13 +136,13 @@ func TestPortsOfProcess(t *testing.T) {
 	}
 }
 
-// TestUnknownConnections checks that connections from processes outside of the job are closed, and that they delay no
-// rank.
+// TestUnknownConnections checks that a job closes connections from processes outside of the job, and starts without
+// delay.
 func TestUnknownConnections(t *testing.T) {
 	needBed(t)
 	const ports = "21000-21003"
 	r := network(t, false, "GOMPIRMA_PORTS="+ports, "GOMPIRMA_PEER_TIMEOUT=20")
-	// 3,000 silent connections to each host, and some that send invalid data, while the job starts.
+	// While the job starts, open up to 3,000 connections to each host. Most are silent; some send invalid data.
 	for _, host := range []string{"h1", "h2"} {
 		script := `import socket, time
 all = []
@@ -164,7 +166,7 @@ time.sleep(1)
 	require.NotContains(t, strings.ToLower(r.Err.String()), "cannot")
 }
 
-// congestion returns the names of the congestion control algorithms of the job's connections from h1 to h2.
+// congestion returns the congestion control algorithm of each connection of the job from h1 to h2.
 func congestion(t *testing.T) (names []string) {
 	t.Helper()
 	ss := strings.Fields("on h1 ss -tinpHO state established dst 10.77.0.2")
@@ -178,8 +180,8 @@ func congestion(t *testing.T) (names []string) {
 	return names
 }
 
-// TestPacing checks that, where the system paces transmissions, the connections of a job are not paced if the
-// round-trip time is short.
+// TestPacing checks that, if BBR, which paces transmissions, is the system's default congestion control, a job's
+// connections use it only if their round-trip time is long.
 func TestPacing(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "ss")
@@ -202,10 +204,10 @@ func TestPacing(t *testing.T) {
 			var names []string
 			require.Eventually(t, func() bool {
 				if strings.Count(r.Out.String(), "begins") < 4 {
-					return false // the connections for failure detection during the start
+					return false // only connections for failure detection exist during the start
 				}
 				names = congestion(t)
-				// A link begins unpaced. It switches when it is open and its round-trip time is known.
+				// A connection begins without BBR, and switches when its round-trip time is known.
 				unpaced := func(name string) bool { return name != "bbr" }
 				return len(names) > 0 && (!far || !slices.ContainsFunc(names, unpaced))
 			}, limit, 50*time.Millisecond, "connections: %v", &names)
@@ -215,7 +217,7 @@ func TestPacing(t *testing.T) {
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			if far {
-				// the process that delays packets runs on the host
+				// ends the program that delays packets, which also runs on h2
 				runCommand(t, "bed", "delay", "h2", "0")
 			}
 			requireNoProcesses(t)

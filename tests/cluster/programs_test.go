@@ -14,8 +14,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// headerLine returns the words of a line of a test program's first comment (tests/c/README.md), nil if the comment has
-// no such line.
+// headerLine returns the words of all lines "key: ..." in the first comment of a test program (tests/c/README.md), or
+// nil if there are none.
 func headerLine(source, key string) []string {
 	m := regexp.MustCompile(`(?m)^ \* `+key+`: (.*)$`).FindAllStringSubmatch(source, -1)
 	var words []string
@@ -25,7 +25,7 @@ func headerLine(source, key string) []string {
 	return words
 }
 
-// TestPrograms runs the C tests for several nodes, with the ranks on two hosts.
+// TestPrograms checks that the C tests for several nodes pass if their ranks are on two hosts.
 func TestPrograms(t *testing.T) {
 	l := launchers[0]
 	l.prepare(t)

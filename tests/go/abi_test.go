@@ -17,10 +17,10 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// TestExports checks the library's dynamic symbols. Every function of the standard has both names, including the
-// Fortran handle conversions, and MPI_X is weak so that a profiling library may replace it. The library also exports
-// the functions of mpix_gompirma.h, and no other name, in particular none of the C library's. Names have no version,
-// because a program linked with another library of the standard ABI requests none.
+// TestExports checks the library's dynamic symbols. Every function of the standard, including the Fortran handle
+// conversions, has the names MPI_X and PMPI_X. MPI_X is weak, so that a profiling library can replace it. The library
+// also exports the functions of mpix_gompirma.h, and no other name, in particular none of the C library's. Symbols have
+// no version, because a program linked with another library of the standard ABI requests none.
 func TestExports(t *testing.T) {
 	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestExports(t *testing.T) {
 		if s.Section == elf.SHN_UNDEF {
 			continue
 		}
-		require.Regexp(t, `^(P?MPI|MPIX)_`, s.Name, "a name that is not the standard's is visible")
+		require.Regexp(t, `^(P?MPI|MPIX)_`, s.Name, "the library exports a name that is not MPI_, PMPI_ or MPIX_")
 		require.Equal(t, elf.STT_FUNC, elf.ST_TYPE(s.Info), s.Name)
 		defined[s.Name] = elf.ST_BIND(s.Info)
 		address[s.Name] = s.Value
@@ -54,7 +54,7 @@ func TestExports(t *testing.T) {
 		delete(defined, name)
 		delete(defined, "P"+name)
 	}
-	// Exactly the extensions are declared in the header for them.
+	// The remaining exports are exactly the extensions that mpix_gompirma.h declares.
 	header, err := os.ReadFile(filepath.Join(built(t), "include/mpix_gompirma.h"))
 	require.NoError(t, err)
 	declared := regexp.MustCompile(`(?m)^int (MPIX_\w+)\(`).FindAllStringSubmatch(string(header), -1)
@@ -106,7 +106,8 @@ int main(void)
 	require.Equal(t, "gompirma "+version.String+"\n", string(out))
 }
 
-// TestUnsupported calls a function that gompirma does not support (it takes a socket to a process of another job).
+// TestUnsupported checks that MPI_Comm_join, which gompirma does not support, returns MPI_ERR_UNSUPPORTED_OPERATION,
+// and that the message of a fatal error names the function.
 func TestUnsupported(t *testing.T) {
 	const source = `
 #include <mpi.h>
@@ -128,12 +129,12 @@ int main(int argc, char **argv)
 	program := compile(t, source)
 	harness.Output(t, exec.Command(program, "return"))
 	out, _ := exec.Command(program).CombinedOutput()
-	require.Contains(t, string(out), "MPI_Comm_join", "the message names the function")
+	require.Contains(t, string(out), "MPI_Comm_join", "the message does not name the function")
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
 
-// TestProgramOfOtherMPI runs a program that was linked with another library of the standard ABI. LD_LIBRARY_PATH
-// alone makes it use this library.
+// TestProgramOfOtherMPI checks that a program linked with another MPI's library of the standard ABI uses gompirma if
+// LD_LIBRARY_PATH names lib/gompirma/abi. The program is not relinked.
 func TestProgramOfOtherMPI(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -155,7 +156,7 @@ func TestProgramOfOtherMPI(t *testing.T) {
 
 		cmd := exec.Command(program)
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir)
-		require.Error(t, cmd.Run(), "with the other library")
+		require.Error(t, cmd.Run(), "the program did not use the other library")
 
 		cmd = exec.Command(program)
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(built(t), "lib/gompirma/abi"))
@@ -163,7 +164,7 @@ func TestProgramOfOtherMPI(t *testing.T) {
 	}
 }
 
-// eachCompiler runs do for each of several compilers.
+// eachCompiler runs do as a subtest for each compiler.
 func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compiler string)) {
 	for _, compiler := range compilers {
 		t.Run(compiler, func(t *testing.T) {
@@ -175,8 +176,8 @@ func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compil
 	}
 }
 
-// TestHeaderCXX checks that the header is valid in every C++ standard, for g++ and clang++, also if a program includes
-// it as C.
+// TestHeaderCXX checks that the header compiles in every C++ standard with g++ and clang++. It also compiles if a
+// program includes it inside extern "C".
 func TestHeaderCXX(t *testing.T) {
 	asC := filepath.Join(t.TempDir(), "as_c.cc")
 	require.NoError(t, os.WriteFile(asC,
@@ -195,8 +196,9 @@ func TestHeaderCXX(t *testing.T) {
 	})
 }
 
-// TestHeaderRemoved checks that names that MPI-3.0 removed compile without a warning in every C and C++ standard, used
-// or not. That includes programs that were ported by options or have their own definitions.
+// TestHeaderRemoved checks that the header's declarations of names that MPI-3.0 removed cause no warning in any C and
+// C++ standard, whether a program uses the names or not. A program may also redefine the names, by -D options or by its
+// own definitions.
 func TestHeaderRemoved(t *testing.T) {
 	dir := t.TempDir()
 	unused := filepath.Join(dir, "unused.c")

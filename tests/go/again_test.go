@@ -12,19 +12,19 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// TestInstanceRestart checks that a process can create its instance, end it and create it again (core.Instance): alone,
-// on one node and on two. Sessions rely on that. MPI has no other call for it, so the test builds the library with one
-// (capi/reopen.go).
+// TestInstanceRestart checks that a process can create its MPI instance (core.Instance), end it and create it again. It
+// tests one process without gompirun, and jobs on one and on two nodes. Sessions depend on it. No MPI call does only
+// this, so the test builds the library with an additional function (capi/reopen.go).
 func TestInstanceRestart(t *testing.T) {
 	t.Parallel()
-	// Only the library differs from the prefix in build/.
+	// Copy build/ and rebuild only the library.
 	out := filepath.Join(t.TempDir(), "again")
 	require.NoError(t, os.Mkdir(out, 0o755))
 	harness.Output(t, exec.Command("sh", "-c", `cd "$0" && cp -a bin include lib libexec obj share "$1"`, built(t),
 		out))
 	build := exec.Command(filepath.Join(top, "scripts/build.sh"), out)
 	build.Env = append(os.Environ(), "GOMPIRMA_GOFLAGS=-tags=gompi_reopen")
-	harness.OutputWithin(t, build, 10*time.Minute) // compiles the whole library on a loaded machine
+	harness.OutputWithin(t, build, 10*time.Minute) // compiles the whole library, possibly on a busy machine
 	program := filepath.Join(t.TempDir(), "again")
 	harness.Output(t, exec.Command(filepath.Join(out, "bin/gompicc"), "-g", "-Wall", "-Wextra", "-Werror",
 		"-pthread", "-o", program, "testdata/again.c"))

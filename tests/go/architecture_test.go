@@ -19,13 +19,13 @@ func readDocument(t *testing.T, name string) string {
 	return string(b)
 }
 
-// lock finds the declarations of locks.
+// lock matches the declaration of a lock in C or Go.
 var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
 	`(?:(?:struct gompi_(?:mutex|biased_mutex|combining_lock)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|` +
 	`(\w+) +sync\.(?:RW)?Mutex)`)
 
 // TestArchitectureDocument checks that everything in code spans of the documents exists: files and directories at the
-// stated place, functions, types and locks in the sources. The documents have a bounded length: they are maps, not
+// stated path, functions, types and locks in the sources. The length of the documents is limited: they are maps, not
 // manuals.
 func TestArchitectureDocument(t *testing.T) {
 	defined := map[string]bool{}
@@ -63,7 +63,7 @@ func TestArchitectureDocument(t *testing.T) {
 
 func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
-	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // package; its files have no directory
+	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // row of a package: its files have no directory
 	dir := ""
 	for _, line := range strings.Split(document, "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {
@@ -92,7 +92,7 @@ func checkNames(t *testing.T, document string, defined map[string]bool) {
 	}
 }
 
-// TestThreadsDocument checks that docs/THREADS.md lists every lock of a process, as `name` (`file`).
+// TestThreadsDocument checks that docs/THREADS.md lists every lock of a process in the form `name` (`file`).
 func TestThreadsDocument(t *testing.T) {
 	document := strings.Join(strings.Fields(readDocument(t, "THREADS.md")), " ")
 	found := 0
@@ -111,7 +111,8 @@ func TestThreadsDocument(t *testing.T) {
 	require.GreaterOrEqual(t, found, 60)
 }
 
-// TestRationaleOrder checks that the entries of docs/RATIONALE.md are below directories that exist, each once.
+// TestRationaleOrder checks that each section of docs/RATIONALE.md names an existing directory, and that no section and
+// no entry occurs twice.
 func TestRationaleOrder(t *testing.T) {
 	document := readDocument(t, "RATIONALE.md")
 	sections := regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(document, -1)

@@ -11,7 +11,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// TestCensusIsComplete checks that bench/census/rows.txt lists each implemented function, and no other.
+// TestCensusIsComplete checks that bench/census/rows.txt lists every implemented function and no unimplemented one.
 func TestCensusIsComplete(t *testing.T) {
 	cmd := exec.Command("go", "run", "./core/abi/gen", "-missing")
 	cmd.Dir = top
@@ -24,19 +24,20 @@ func TestCensusIsComplete(t *testing.T) {
 	names := map[string]bool{}
 	for _, r := range census.Rows() {
 		require.False(t, names[r.Name], "two rows are called %s", r.Name)
-		require.NotContains(t, r.Name, ":", "bench/loop.h takes what follows for a number")
+		require.NotContains(t, r.Name, ":", "bench/loop.h reads the text after a colon as a number")
 		names[r.Name] = true
 		for _, f := range r.Covers {
 			covered[f] = true
 		}
 	}
 	for f := range census.Unmeasured() {
-		require.False(t, covered[f], "%s has a row, and a reason why it has none", f)
+		require.False(t, covered[f], "%s has a row and also a reason for having no row", f)
 		covered[f] = true
 	}
 	for _, f := range abi.Functions() {
-		require.Equal(t, !missing[f.Name], covered[f.Name], "%s: implemented, in the census", f.Name)
+		require.Equal(t, !missing[f.Name], covered[f.Name],
+			"%s: expected: is implemented; actual: is in the census", f.Name)
 		delete(covered, f.Name)
 	}
-	require.Empty(t, covered, "no functions of MPI")
+	require.Empty(t, covered, "names in the census that are not functions of MPI")
 }

@@ -13,8 +13,8 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// TestCheckAccesses checks that --check finds conflicts of loads and stores in recompiled programs, and nothing in
-// their counterparts, which differ only slightly.
+// TestCheckAccesses checks that --check finds conflicts of loads and stores in recompiled programs, and reports nothing
+// for the correct version of each program.
 func TestCheckAccesses(t *testing.T) {
 	_, err := os.Stat(filepath.Join(built(t), "bin/gompifort"))
 	require.NoError(t, err)
@@ -24,14 +24,14 @@ func TestCheckAccesses(t *testing.T) {
 		program := checkProgram(t, p, "--check")
 		requireFindings(t, p, program)
 		if strings.Contains(p.Name, "shared") {
-			// On one core a rank accesses another's memory before that rank has returned from the window's
-			// creation.
+			// On one core, a rank often accesses another rank's memory while that rank is still in the call
+			// that creates the window.
 			requireFindings(t, p, program, "taskset", "-c", oneCore(t))
 		}
 	})
 }
 
-// oneCore returns the number of a processor that this process may use.
+// oneCore returns the number of a processor on which this process may run.
 func oneCore(t *testing.T) string {
 	var allowed unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
@@ -86,5 +86,5 @@ int main(int argc, char **argv) {
 `, "--check", "-O1")
 	status, out, told := gompirun(t, "-n", "1", "--check", program)
 	require.Equal(t, 0, status, told)
-	require.Equal(t, "fits\n", out, "kB of each thread stay")
+	require.Equal(t, "fits\n", out, "the memory of ended threads was not released: kB per thread")
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// errorProgram is a program whose rank 1 makes the later access of a conflict, or one without a conflict. It prints the
-// return value of its call and the arguments of its error handlers.
+// errorProgram is a program in which rank 0 puts to rank 1, and rank 1 then accesses the same memory by the call that
+// the first argument names. The accesses conflict unless it is "clean". Each rank prints the return values of its
+// calls, and how often the error handlers of the window and the communicator were called.
 const errorProgram = `
 #include <mpi.h>
 #include <stdio.h>
@@ -80,8 +81,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckError checks that the later call of a conflict returns the error class, that the earlier one does not, and
-// that handlers are called once.
+// TestCheckError checks that, of two conflicting calls, the later one returns the error class and the earlier one
+// returns MPI_SUCCESS, and that the error handler is called once.
 func TestCheckError(t *testing.T) {
 	program := compile(t, errorProgram)
 	for _, c := range []struct{ what, how, want string }{
@@ -103,7 +104,7 @@ func TestCheckError(t *testing.T) {
 			require.Contains(t, string(text), `"race"`)
 		})
 	}
-	// Without "error", --check only reports the conflict and the call returns its normal value.
+	// Without "error", --check only reports the conflict, and the call returns MPI_SUCCESS.
 	status, out, err := gompirun(t, "-n", "2", "--check", program, "put", "return")
 	require.Equal(t, 3, status, "%s%s", out, err)
 	require.Contains(t, out, "1: 0 0, of win 0, of comm 0")
@@ -121,8 +122,8 @@ func TestCheckErrorFatal(t *testing.T) {
 	}
 }
 
-// TestCheckErrorClean checks that a correctly synchronized program sees no error, with several nodes, with threads and
-// with datatypes.
+// TestCheckErrorClean checks that a correctly synchronized program gets no error from --check=error: on several nodes,
+// with threads and with datatypes.
 func TestCheckErrorClean(t *testing.T) {
 	program := compile(t, errorProgram)
 	for _, args := range [][]string{{}, {"--nodes", "2"}} {
@@ -134,8 +135,8 @@ func TestCheckErrorClean(t *testing.T) {
 	}
 }
 
-// TestCheckErrorLoad checks that a conflicting load, which is no call, makes the next call on the window raise the
-// error.
+// TestCheckErrorLoad checks that after a conflicting load, which is no call and cannot return an error, the next call
+// on the window raises the error.
 func TestCheckErrorLoad(t *testing.T) {
 	program := compile(t, errorProgram, "--check", "-O1")
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program, "load", "handler")
@@ -175,8 +176,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckErrorPendingOp checks that loads of data that an operation wrote are checked after the operation, also while
-// its call has not returned.
+// TestCheckErrorPendingOp checks that a load of data that a put has written causes no error, even if the put has not
+// returned at the origin. --check must treat the load as later than the put.
 func TestCheckErrorPendingOp(t *testing.T) {
 	program := compile(t, errorUnderway, "--check", "-O1")
 	for range 5 {
@@ -216,7 +217,7 @@ program p
 end program
 `
 
-// TestCheckErrorFortran checks that ierror receives the class in Fortran.
+// TestCheckErrorFortran checks that the ierror argument of Fortran calls receives the error class.
 func TestCheckErrorFortran(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "program.f90")
 	require.NoError(t, os.WriteFile(source, []byte(errorFortran), 0o666))
@@ -319,8 +320,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckErrorConcurrent checks that exactly one of two concurrent calls counts as the later one, also if the target
-// has not returned from the creation of its window.
+// TestCheckErrorConcurrent checks that of two concurrent conflicting calls exactly one is treated as the later call and
+// returns the error. This also holds while the target is still in the call that creates the window.
 func TestCheckErrorConcurrent(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "3", "--check=error", compile(t, errorAtOnce))
 	require.Equal(t, 3, status, "%s%s", out, err)

@@ -19,12 +19,13 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// mayMiss returns true if the program may hang before --check sees both calls: a fence waits on the window, a barrier
-// on the communicator. gompirun then reports the hang.
+// mayMiss returns true if the program may hang before --check has seen both conflicting calls. In
+// collective_fence_error one rank waits in a fence on the window, the other in a barrier on the communicator. gompirun
+// then reports the hang instead.
 func mayMiss(p *suite.Program) bool { return p.Name == "collective_fence_error" }
 
-// checkProgram returns the compiled program. It uses the one of target check_programs if that is newer than its source
-// and no other compiler flags are needed.
+// checkProgram returns the path of a compiled program of tests/c/check. Without flags, it uses the program that the
+// build target check_programs has compiled, unless the source is newer.
 func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	t.Helper()
 	source, err := os.Stat(p.Path)
@@ -45,8 +46,8 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// runChecked runs a program of the suite, with the command front before gompirun if given. It returns the findings and
-// all output.
+// runChecked runs a program of tests/c/check under gompirun --check. front is a command that starts gompirun, such as
+// taskset. It returns the findings and all output.
 func runChecked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
@@ -75,14 +76,14 @@ func runChecked(t *testing.T, p *suite.Program, program string, front ...string)
 	return all, string(out)
 }
 
-// findingText formats a finding as the suite does: its kind and lines.
+// findingText formats a finding as text for comparison: its kind and its lines in order.
 func findingText(kind string, lines []int) string {
 	lines = slices.Clone(lines)
 	slices.Sort(lines)
 	return fmt.Sprint(kind, " ", slices.Compact(lines))
 }
 
-// eachProgram runs a test for each program of tests/c/check that selected accepts, a few at a time.
+// eachProgram runs a test, with limited concurrency, for each program of tests/c/check that selected accepts.
 func eachProgram(t *testing.T, selected func(*suite.Program) bool, test func(*testing.T, *suite.Program)) {
 	programs, err := suite.Load(filepath.Join(top, "tests/c/check"))
 	require.NoError(t, err)
@@ -100,8 +101,8 @@ func eachProgram(t *testing.T, selected func(*suite.Program) bool, test func(*te
 	}
 }
 
-// TestCheckSuite checks that --check finds in the programs of tests/c/check everything that calls show, and nothing
-// else.
+// TestCheckSuite checks that --check, without recompiling, finds every error in the programs of tests/c/check that is
+// visible from MPI calls, and reports nothing else.
 func TestCheckSuite(t *testing.T) {
 	eachProgram(t, func(*suite.Program) bool { return true }, func(t *testing.T, p *suite.Program) {
 		all, out := runChecked(t, p, checkProgram(t, p))
@@ -119,7 +120,7 @@ func TestCheckSuite(t *testing.T) {
 			}
 		}
 		for key := range want {
-			require.True(t, found[key], "%s is missing; found was %v\n%s", key, found, out)
+			require.True(t, found[key], "%s is missing; found: %v\n%s", key, found, out)
 		}
 		if p.Needs == suite.Accesses && hasThreads(p) {
 			return // the synchronization of its threads is visible only if it is recompiled
@@ -134,8 +135,8 @@ func hasThreads(p *suite.Program) bool {
 	return strings.Contains(p.Name, "thread_") || strings.Contains(p.Name, "openmp_")
 }
 
-// needsRecompiling returns a function that returns true if a version of a program's file is checked completely only if
-// it is recompiled.
+// needsRecompiling returns a function that reports whether a program must be recompiled with --check, because loads and
+// stores matter for its result or for the result of the other version in its file.
 func needsRecompiling(t *testing.T) func(*suite.Program) bool {
 	programs, err := suite.Load(filepath.Join(top, "tests/c/check"))
 	require.NoError(t, err)
@@ -159,7 +160,7 @@ func hasCompiler(p *suite.Program) bool {
 	return err == nil
 }
 
-// requireFindings checks that --check finds in a program exactly what it lists.
+// requireFindings checks that --check reports exactly the findings that the program's first comment lists.
 func requireFindings(t *testing.T, p *suite.Program, program string, front ...string) {
 	t.Helper()
 	var want []string
@@ -170,8 +171,8 @@ func requireFindings(t *testing.T, p *suite.Program, program string, front ...st
 	require.ElementsMatch(t, want, found, out)
 }
 
-// TestCheckThreads checks that only synchronization orders the accesses of threads in one rank, not the order in which
-// they happen to run. So each run has the same findings, also where one thread runs at a time.
+// TestCheckThreads checks that --check orders the accesses of threads in one rank only by their synchronization, not by
+// their order in time. So every run has the same findings, also on a single core.
 func TestCheckThreads(t *testing.T) {
 	recompiled := needsRecompiling(t)
 	selected := func(p *suite.Program) bool { return hasThreads(p) && hasCompiler(p) }
@@ -209,8 +210,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckReportsOnce checks that each finding is reported once, with both places, and determines the exit status
-// unless another error does.
+// TestCheckReportsOnce checks that each finding is reported once, with both program locations. The exit status is that
+// of --check unless another error has determined it.
 func TestCheckReportsOnce(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check", program)
@@ -219,7 +220,7 @@ func TestCheckReportsOnce(t *testing.T) {
     rank 0: MPI_Put at program.c:14 writes the target's memory, in a fence epoch
     rank 1: MPI_Put at program.c:14 writes the target's memory, in a fence epoch
 `, strings.Join(strings.SplitAfter(withRanksInOrder(l.Err.String()), "\n")[:3], ""))
-	// Both ranks leak a communicator: its address differs between them, the place in the source does not.
+	// Both ranks leak a communicator, at different addresses but at the same location in the source.
 	require.Equal(t, 1, strings.Count(l.Err.String(), "--check: 2: leak: communicator is never freed\n"),
 		l.Err.String())
 	require.Equal(t, 2, strings.Count(l.Err.String(), "--check: "), l.Err.String())
@@ -230,7 +231,7 @@ func TestCheckReportsOnce(t *testing.T) {
 	require.Equal(t, 7, l.run(t))
 }
 
-// withRanksInOrder moves the line of rank 0 before that of rank 1: which of two accesses is first varies between runs.
+// withRanksInOrder puts the line of rank 0 before the line of rank 1, because their order varies between runs.
 func withRanksInOrder(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) > 2 && strings.Contains(lines[1], "rank 1") {
@@ -239,7 +240,7 @@ func withRanksInOrder(text string) string {
 	return strings.Join(lines, "")
 }
 
-// TestCheckFile checks that a file that cannot be written is an error, and that invalid options are rejected.
+// TestCheckFile checks that gompirun fails if it cannot write the file of --check, and that it rejects invalid options.
 func TestCheckFile(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check=/nonexistent/file", program, "clean")

@@ -12,15 +12,15 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// pathWithout makes a directory with links to all commands in PATH except those whose names match names. It returns
-// PATH=directory.
+// pathWithout makes a directory with links to all commands in PATH except those whose names match names. It returns the
+// environment variable PATH for this directory.
 func pathWithout(t *testing.T, names string) string {
 	bin, refused := t.TempDir(), regexp.MustCompile(names)
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		commands, _ := os.ReadDir(folder)
 		for _, c := range commands {
 			if !refused.MatchString(c.Name()) {
-				// the first directory of PATH that has the name wins
+				// fails if an earlier directory of PATH has the command
 				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name()))
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// launchDenied starts a command for which system calls fail, as under a container's seccomp profile. It skips the test
-// if the system has no such filters.
+// launchDenied prepares a command for which the given system calls fail with errno, as under a container's seccomp
+// profile. It skips the test if the system has no seccomp filters.
 func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
 	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
 	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
@@ -26,7 +26,7 @@ func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, com
 	return prepareProgram(t, deny, append(append(args, "--"), command...)...)
 }
 
-// TestDenied checks that jobs run if memfd_create, fallocate or both are denied.
+// TestDenied checks that jobs run if memfd_create, fallocate or both fail.
 func TestDenied(t *testing.T) {
 	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -50,7 +50,8 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestDeniedAll checks that the error says what to do if no alternative remains.
+// TestDeniedAll checks that, if both memfd_create and shmget fail, the error tells the user which system call to
+// permit.
 func TestDeniedAll(t *testing.T) {
 	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
 	for _, command := range []string{filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program, program} {
@@ -63,7 +64,7 @@ func TestDeniedAll(t *testing.T) {
 	}
 }
 
-// sleepers is a program whose ranks wait for each other long enough to sleep.
+// sleepers is a program whose ranks wait for each other so long that they sleep in futex(2).
 const sleepers = `
 #include <mpi.h>
 #include <stdio.h>
@@ -93,7 +94,8 @@ int main(void)
 }
 `
 
-// TestDeniedMembarrier checks that wakers use a full barrier if one process has no membarrier(2).
+// TestDeniedMembarrier checks that no wake-up is lost if membarrier(2) fails in all processes or in one: wakers then
+// use a full memory fence.
 func TestDeniedMembarrier(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -107,8 +109,9 @@ func TestDeniedMembarrier(t *testing.T) {
 	}
 }
 
-// releasesMemory is a program that checks that MPI_Win_free returns a window's memory, and memory shared in place, to
-// the system. The number of blocks of the node's memory must be as before.
+// releasesMemory is a program that creates and frees windows, allocated ones and others that share the application's
+// memory in place. For each it prints the growth of the node's memory file during the window's life and after
+// MPI_Win_free.
 const releasesMemory = `
 #include <mpi.h>
 #include <stdio.h>
@@ -147,7 +150,7 @@ int main(void)
 }
 `
 
-// TestDeniedFallocate checks that memory is returned to the system without fallocate too.
+// TestDeniedFallocate checks that MPI_Win_free returns memory to the system if fallocate fails.
 func TestDeniedFallocate(t *testing.T) {
 	program, deny := compile(t, releasesMemory), compileFile(t, "deny.c")
 	l := launchDenied(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
@@ -155,8 +158,8 @@ func TestDeniedFallocate(t *testing.T) {
 	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.Out.String())
 }
 
-// pingPong waits for answers over the network for a second. After MPI_Init, a thread that changes its CPU affinity ends
-// its process.
+// pingPong is a program that exchanges messages over the network for a second. After MPI_Init it installs a seccomp
+// filter that kills a thread's process if the thread changes its CPU affinity.
 const pingPong = `
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -203,7 +206,7 @@ int main(void)
 }
 `
 
-// TestAffinityUnchanged checks that no thread of the library changes its CPU affinity, even under load.
+// TestAffinityUnchanged checks that no thread of the library changes its CPU affinity, also on a busy machine.
 func TestAffinityUnchanged(t *testing.T) {
 	program := compile(t, pingPong)
 	for range 2 {
@@ -217,13 +220,14 @@ func TestAffinityUnchanged(t *testing.T) {
 	l := prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	status := l.run(t)
 	if status == 77 {
-		t.Skip("there are no filters of system calls")
+		t.Skip("this system has no seccomp filters")
 	}
 	require.Zero(t, status, "%s%s", &l.Out, &l.Err)
 	require.Equal(t, "over\nover\n", l.Out.String())
 }
 
-// TestDeniedReads checks that collectives work if some or all members may not read the other members' memory.
+// TestDeniedReads checks that collectives work if process_vm_readv and process_vm_writev fail in all processes or in
+// some.
 func TestDeniedReads(t *testing.T) {
 	t.Parallel()
 	deny, gompirun := compileFile(t, "deny.c"), filepath.Join(built(t), "bin/gompirun")
@@ -247,8 +251,8 @@ func TestDeniedReads(t *testing.T) {
 	}
 }
 
-// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a signal handler, except those of the
-// C library.
+// noHandlers is a program with the arguments ERRNO handler -- COMMAND. It runs a command under a seccomp filter that
+// ends the command when it installs a handler for a signal below 32. The C library uses the signals from 32 on.
 const noHandlers = `
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -281,15 +285,15 @@ int main(int argc, char **argv)
 }
 `
 
-// TestDeniedSignals checks that the library never installs a signal handler, also while the Go runtime starts: Go would
-// report a fault at that time as its own.
+// TestDeniedSignals checks that the library never installs a signal handler, not even while the Go runtime starts. With
+// Go's handler, a fault of the application would be reported as a crash of Go.
 func TestDeniedSignals(t *testing.T) {
 	l := launchDenied(t, compile(t, noHandlers), 0, "handler", compile(t, usesAllDescriptors))
 	require.Zero(t, l.run(t), "%s", &l.Err)
 	require.Equal(t, "right 0 of 1\n", l.Out.String())
 }
 
-// TestDeniedRandom checks that /dev/urandom replaces getrandom if that is denied.
+// TestDeniedRandom checks that the library reads /dev/urandom if getrandom fails.
 func TestDeniedRandom(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	for _, command := range []string{program, filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program,

@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDeps checks that scripts/deps.sh reports in one line what a machine lacks. A directory of commands stands for the
-// machine; some commands are fakes.
+// TestDeps checks that scripts/deps.sh reports in one line what a machine lacks. PATH is a directory that simulates the
+// machine; some of its commands are fakes.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
-	// with returns the commands that the tests need, without those of MPI and Fortran, plus more: "name" or "name:
-	// script" adds a command, "name: -" removes it.
+	// with returns the commands that the tests need, without those for MPI and Fortran, changed by more. In more,
+	// "name" adds an empty command, "name: script" adds a command that runs the script, and "name: -" removes a
+	// command.
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
@@ -31,7 +32,7 @@ func TestDeps(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, level string
-		// command: its shell script; added to the few commands that deps.sh itself uses
+		// shell script of each command of the machine, besides the few commands that deps.sh itself uses
 		has  map[string]string
 		env  string
 		want string // the only line of output; "" means success
@@ -114,8 +115,8 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// TestDepsOfTests checks that deps.sh checks for every command whose absence makes a test skip, so that no test is
-// skipped on a machine that can have the command.
+// TestDepsOfTests checks that deps.sh looks for every command without which a test skips itself. So the user learns
+// which packages to install to run all tests.
 func TestDepsOfTests(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(top, "scripts/deps.sh"))
 	require.NoError(t, err)

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that end by a fault of their own while Go code or its stack is involved: the user sees one line with the
-// signal, and nothing of Go.
+// Tests of programs that fault while Go code runs, or on Go's stack. The user must see one line with the signal, and no
+// output of the Go runtime.
 
-// faults is a program that faults in the place that its argument names.
+// faults is a program that faults in the call or function that its argument names.
 const faults = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -198,7 +198,7 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, lines, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
 		})
 	}
-	// A handler of the program's own stays in force, whenever it was installed.
+	// A signal handler of the program stays installed, whether the program installed it before or after MPI_Init.
 	for _, place := range []string{"handler-before", "handler-after"} {
 		t.Run(place, func(t *testing.T) {
 			_, _, stderr := gompirun(t, "-n", "1", program, place)
@@ -206,7 +206,7 @@ func TestFaults(t *testing.T) {
 			assert.Contains(t, stderr, "status 42")
 		})
 	}
-	// A handler ends the job after it interrupted Go.
+	// A signal handler that interrupts Go code can end the process.
 	for _, place := range []string{"alarm", "alarm-onstack"} {
 		t.Run(place, func(t *testing.T) {
 			status, _, stderr := gompirun(t, "-n", "2", program, place)
@@ -217,8 +217,8 @@ func TestFaults(t *testing.T) {
 	t.Run("debugger", func(t *testing.T) { assert.Contains(t, stopOfFault(t, program, "reduction"), program) })
 }
 
-// stopOfFault runs a program under ptrace until its first thread faults. It returns the line of the memory map that
-// contains that thread's instruction pointer.
+// stopOfFault runs a program under ptrace until its first thread faults. It returns the line of /proc/PID/maps for the
+// mapping that contains the faulting instruction.
 func stopOfFault(t *testing.T, args ...string) string {
 	t.Helper()
 	runtime.LockOSThread() // this thread is the tracer
@@ -232,7 +232,7 @@ func stopOfFault(t *testing.T, args ...string) string {
 		var status syscall.WaitStatus
 		_, err := syscall.Wait4(pid, &status, 0, nil)
 		require.NoError(t, err)
-		require.True(t, status.Stopped(), "it ended: %#x", status)
+		require.True(t, status.Stopped(), "the program ended without a fault: wait status %#x", status)
 		if status.StopSignal() == syscall.SIGSEGV {
 			break
 		}
@@ -254,8 +254,8 @@ func stopOfFault(t *testing.T, args ...string) string {
 	return ""
 }
 
-// TestOutside checks that calls that need MPI report, before it is initialized and after it has been finalized, that it
-// is not available, all with one error class.
+// TestOutside checks that calls that need MPI report MPI_ERR_OTHER before MPI_Init and after MPI_Finalize, with a
+// message that says so.
 func TestOutside(t *testing.T) {
 	for name, call := range map[string]string{
 		"MPI_Comm_rank":      "MPI_Comm_rank(MPI_COMM_WORLD, &x)",
@@ -307,7 +307,7 @@ int main(int argc, char **argv)
 	}
 }
 
-// TestLimits checks that one line names the limit under which the library cannot start.
+// TestLimits checks that the library reports, in one line, the resource limit that prevents its start.
 func TestLimits(t *testing.T) {
 	program := compile(t, faults)
 	for _, c := range []struct{ limit, says string }{

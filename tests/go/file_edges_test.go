@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// symbolEdges returns which object files use symbols of which others, from nm's listings: edges[a][b] holds the symbols
-// of b that a needs.
+// symbolEdges computes the dependencies between object files from nm's listings: edges[a][b] lists the symbols that
+// object file a needs and object file b defines.
 func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	defines, edges := map[string]string{}, map[string]map[string][]string{}
 	for object, listing := range listings {
@@ -79,8 +79,8 @@ func TestFileCyclesAreFound(t *testing.T) {
 }
 
 // TestFileCycles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
-// can be read after the files that it uses. The references of the object file count, those of inlined header functions
-// included.
+// file can be read after the files that it uses. It compares symbols of the object files. So a file also depends on
+// what inline functions of its headers use.
 func TestFileCycles(t *testing.T) {
 	t.Parallel()
 	to := t.TempDir()
@@ -95,7 +95,7 @@ func TestFileCycles(t *testing.T) {
 	for _, file := range files {
 		dir, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".c")
 		if dir == "pmix" {
-			continue // compiled separately, with headers from a directory that cgo knows
+			continue // one file, whose header files are in a directory that only cgo knows
 		}
 		group.Add(1)
 		go func() {

@@ -15,14 +15,16 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// This test calls every function that has a Fortran binding from Fortran, in each binding, with a different value for
-// every argument. C functions in place of the library check that each value arrives where the standard's C prototype
-// has it, and return other values. So the test finds an argument that is left out, exchanged or converted wrongly, also
-// for functions that no other test calls. It generates the programs from the table in core/abi, and derives the Fortran
-// declarations independently of the code that generates the bindings.
+// TestFortranCalls calls every function that has a Fortran binding from Fortran, in each binding, with a different
+// value for every argument. C stubs replace the library. They check that each value arrives at its position in the
+// standard's C prototype, and return other values, which the Fortran program checks. So the test finds an argument that
+// a binding omits, exchanges or converts wrongly, also in functions that no other test calls. The programs are
+// generated from the table in core/abi, but the Fortran declarations independently of the code that generates the
+// bindings.
 //
-// The programs in fortran/test cover the functions listed here: those with procedure arguments, that complete requests,
-// or that have attributes, whose arguments the bindings do not simply pass to C.
+// calledElsewhere lists the functions that the programs in fortran/test cover instead, because the bindings do more
+// than pass their arguments to C: functions with procedure arguments or attributes, and functions that complete
+// requests.
 var calledElsewhere = strings.Fields(`
 	MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome MPI_Request_get_status
 	MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some MPI_Startall
@@ -33,23 +35,23 @@ var calledElsewhere = strings.Fields(`
 	MPI_File_create_errhandler MPI_Session_create_errhandler MPI_Register_datarep MPI_Register_datarep_c
 	MPI_Comm_spawn MPI_Comm_spawn_multiple MPI_Session_get_nth_pset`)
 
-// largeNames are the large-count forms that Fortran cannot distinguish from the small ones: they keep their _c in
-// mpi_f08 (MPI-5.0 19.1.5).
+// largeNames lists the large-count functions that mpi_f08 cannot overload with the small-count function. They keep the
+// suffix _c in mpi_f08 (MPI-5.0 19.1.5).
 var largeNames = strings.Fields(
 	`MPI_Type_create_resized_c MPI_Type_get_extent_c MPI_Type_get_true_extent_c MPI_File_get_type_extent_c`)
 
-// peers is the number of processes of the communicator for alltoallw, the number of dimensions for MPI_Cart_sub, and
-// the length of arrays for which the table has none.
+// peers is the value that the stubs use for the size of a communicator, for the number of dimensions of MPI_Cart_sub,
+// and for the length of arrays whose length is not in the table.
 const peers = 3
 
 // argument is one parameter of a tested call.
 type argument struct {
 	*abi.Param
-	class  string   // of the argument's type in Fortran
-	number int      // position, from which the test values are derived
+	class  string   // kind of the Fortran type
+	number int      // position; the test values are computed from it
 	n      int      // number of elements of an array, otherwise 0
-	length bool     // the length of another argument
-	dims   []string // as in the table
+	length bool     // the argument is the length of another argument
+	dims   []string // dimensions, as in the table
 }
 
 // arguments returns all arguments of a function, including those that the binding omits.
@@ -104,7 +106,7 @@ func (a argument) shown(binding string) bool {
 	return a.Hidden&hidden == 0 && a.Kind.Name != "VARARGS" && a.Kind.Fortran != "none"
 }
 
-// in returns the input value.
+// in returns the value that the Fortran program passes. out is the value that the C function returns.
 func (a argument) in() int64 {
 	if a.length {
 		return int64(a.number)
@@ -139,7 +141,7 @@ func (a argument) out() int64 {
 	return 50000 + 100*int64(a.number)
 }
 
-// ---- The C functions in place of the library ----
+// ---- The C functions that replace the library ----
 
 func cFunction(f *abi.Function, id int) string {
 	var b strings.Builder
@@ -156,9 +158,9 @@ func cFunction(f *abi.Function, id int) string {
 	inner := slices.DeleteFunc(slices.Clone(params), func(s string) bool { return s == "..." || s == "void" })
 	fmt.Fprintf(&b, "static %s f%d(%s)\n{\n", f.Returns, id,
 		strings.Join(append([]string{"int profiling"}, inner...), ", "))
-	// Distinguish a call by a helper of the bindings from the tested call.
+	// mine is false if a helper of the bindings made this call, and not the test program.
 	fmt.Fprintf(&b, "    int mine = arrive(%d, profiling);\n", id)
-	helper := fmt.Sprint(peers) // result for bindings that query the library themselves
+	helper := fmt.Sprint(peers) // result of a call by a helper of the bindings
 	if f.Name == "MPI_Topo_test" {
 		helper = "MPI_DIST_GRAPH"
 	}
@@ -297,8 +299,8 @@ static int arrive(int id, int profiling)
 
 // ---- The calls in Fortran ----
 
-// declare returns the declaration of an argument's variable, the statements that set it, and the conditions that must
-// hold after the call.
+// declare returns the Fortran declaration of the argument's variable, the statements that set the variable before the
+// call, and the conditions that must be true after the call.
 func (a argument) declare(f *abi.Function, binding string) (declaration string, set, want []string) {
 	v := fmt.Sprintf("a%d", a.number)
 	if a.length {
@@ -407,7 +409,7 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 	return typ + " :: " + v + shape, set, want
 }
 
-// subroutine generates the calls of one function.
+// subroutine returns a Fortran subroutine that makes all test calls of one function.
 func subroutine(f *abi.Function, id int, binding string) string {
 	var b strings.Builder
 	name := f.Name

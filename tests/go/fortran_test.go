@@ -13,20 +13,19 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// needFortran returns the path of the bindings' library in build/. It skips the test only on a machine without
-// gfortran.
+// needFortran returns the path of the bindings' library in build/. It skips the test if gfortran is not installed.
 func needFortran(t *testing.T) string {
 	t.Helper()
 	library := filepath.Join(built(t), "lib/libgompirma_fortran.so")
 	if _, err := exec.LookPath("gfortran"); err != nil {
-		t.Skip("Fortran is left out")
+		t.Skip("gfortran is not installed")
 	}
 	require.FileExists(t, library)
 	return library
 }
 
-// TestWithoutFortran checks a build without a suitable Fortran compiler: one line reports what is omitted, the script
-// succeeds, and the prefix contains nothing of Fortran.
+// TestWithoutFortran checks a build without a suitable Fortran compiler. The build script reports in one line what it
+// omits, succeeds, and leaves no Fortran files in the prefix.
 func TestWithoutFortran(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
 	script := "#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"
@@ -42,7 +41,7 @@ func TestWithoutFortran(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := t.TempDir()
-			// files of an earlier build
+			// files that an earlier build with Fortran has left
 			for _, name := range []string{"lib/libgompirma_fortran.so.0.1.0", "include/mpif.h",
 				"lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc",
 				"lib/libgompirma_fortran_i8.so.0.1.0", "lib/gompirma/fortran/i8/mpi.mod",
@@ -57,15 +56,15 @@ func TestWithoutFortran(t *testing.T) {
 			said := harness.Output(t, cmd)
 			require.Equal(t, c.want, said)
 			require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
-				require.False(t, err == nil && !d.IsDir(), "%s is left", path)
+				require.False(t, err == nil && !d.IsDir(), "the build has left %s", path)
 				return err
 			}))
 		})
 	}
 }
 
-// TestFortranNeedsTheABIAlone checks that the bindings use only the C ABI: their library needs only the public names of
-// libgompirma, the C library and threads.
+// TestFortranNeedsTheABIAlone checks that the Fortran bindings use only the C ABI. Their library's undefined symbols
+// are MPI_X and PMPI_X or belong to the C library, and it exports only the names of the bindings.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
 	library := needFortran(t)
 	needsTheABIAlone(t, library)
@@ -90,8 +89,8 @@ func needsTheABIAlone(t *testing.T, library string) {
 	}
 }
 
-// TestFortranFlags checks that the examples run and report correct results with common compiler options, and that the
-// compiler rejects incorrect calls.
+// TestFortranFlags checks that the examples give correct results with common compiler options. It also checks that they
+// do not compile with the modules and mpif.h for the other size of INTEGER.
 func TestFortranFlags(t *testing.T) {
 	t.Parallel()
 	needFortran(t)
@@ -110,7 +109,7 @@ func TestFortranFlags(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			for name, want := range examples {
 				if strings.Contains(flags, "-std=f2018") && name == "stencil_f77.f" {
-					continue // its DO loops end at labels
+					continue // not valid Fortran 2018: its DO loops end at labels
 				}
 				program := filepath.Join(t.TempDir(), "program")
 				args := append(strings.Fields(flags), "-o", program,
@@ -118,14 +117,14 @@ func TestFortranFlags(t *testing.T) {
 				runTool(t, "gompifort", args...)
 				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3",
 					program)
-				// the library never frees objects that live as long as the process
+				// do not report the library's objects that live as long as the process
 				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 				cmd.Dir = t.TempDir()
 				require.Contains(t, harness.Output(t, cmd), want, name)
 			}
 		})
 	}
-	// Without the wrapper, with the files for INTEGERs of the other size.
+	// Call gfortran directly, with the modules and mpif.h for the other size of INTEGER.
 	for name := range examples {
 		for option, dirs := range map[string][]string{
 			"-fdefault-integer-8":    {"include", "lib/gompirma/fortran"},
@@ -143,8 +142,9 @@ func TestFortranFlags(t *testing.T) {
 	}
 }
 
-// TestFortranOldSources checks that gompifort, like other wrappers, compiles code that gfortran rejects by default:
-// calls with buffers of several types, and BOZ constants where older compilers accepted them.
+// TestFortranOldSources checks that gompifort, like the compiler wrappers of other MPI libraries, compiles old code
+// that gfortran rejects by default. Such code passes buffers of several types to one procedure, or has BOZ constants in
+// DATA statements.
 func TestFortranOldSources(t *testing.T) {
 	needFortran(t)
 	source := filepath.Join(t.TempDir(), "old.f")
@@ -161,8 +161,8 @@ func TestFortranOldSources(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestFortranMixedIntegers checks that a program compiled for INTEGERs of one size refuses to run with the library for
-// the other size, and reports it.
+// TestFortranMixedIntegers checks that a program that was compiled for one size of INTEGER and linked for the other
+// size fails with an error that names the cause, at link time or when it runs.
 func TestFortranMixedIntegers(t *testing.T) {
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
@@ -173,7 +173,7 @@ func TestFortranMixedIntegers(t *testing.T) {
 		{"counter_mpi.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_f08_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "-fdefault-integer-8", ""},
-		// in the form of autoconf's FLIBS and libtool
+		// the link commands of autoconf's FLIBS and of libtool
 		{"stencil_f77.f", "-fdefault-integer-8", "-fdefault-integer-8 -lgompirma_fortran", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "-lgompirma_fortran_i8", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "--abi -fdefault-integer-8 -lmpifort_abi", ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of gompirun's reports about jobs that hang. It must report nothing about other jobs.
+// Tests of gompirun's reports about jobs that hang, and of jobs about which it must report nothing.
 
 // buildHangs compiles the program with the deadlocks and hangs that the tests run.
 func buildHangs(t *testing.T) string {
@@ -21,8 +21,8 @@ func buildHangs(t *testing.T) string {
 	return compile(t, string(source), "-pthread")
 }
 
-// deadlocks lists ways to hang: for each the options of gompirun, the reported reason why no rank can proceed and,
-// after a "+", further expected output.
+// deadlocks lists the hangs of testdata/hangs.c. An entry is the name of the hang and the options of gompirun, the
+// expected reason why no rank can proceed and, after each "+", another expected line of output.
 const deadlocks = `
 receives -n 2
     rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
@@ -160,8 +160,8 @@ large-sends -n 2
     rank 0 waits in MPI_Send (tag 3) for rank 1 to receive; rank 1 waits in MPI_Send (tag 3) for rank 0 to receive
 `
 
-// TestDeadlocks checks that each hang is reported once, with the reason why no rank can proceed if that is certain, and
-// that the job ends.
+// TestDeadlocks checks that gompirun reports each deadlock once, with the reason why no rank can proceed, and ends the
+// job.
 func TestDeadlocks(t *testing.T) {
 	program := buildHangs(t)
 	for _, one := range regexp.MustCompile(`(?m)^\S.*\n(?: .*\n)+`).FindAllString(deadlocks, -1) {
@@ -184,8 +184,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// TestDeadlocksHavePlaces checks that each reported wait has the place of its call in the program. It tests calls in C
-// and in Go, with and without frame pointers, with and without debug information, and through other libraries.
+// TestDeadlocksHavePlaces checks that each reported wait shows where the program called the function. It tests calls
+// that C and Go implement, with and without optimization, debug information and --check.
 func TestDeadlocksHavePlaces(t *testing.T) {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
@@ -217,8 +217,8 @@ func TestDeadlocksHavePlaces(t *testing.T) {
 		`from main\+0x[0-9a-f]+ in program\n`, says(bare, "split"))
 }
 
-// TestMayHang checks that a wait that something outside of the job may end is no deadlock, and that the job is not
-// ended: it may hang.
+// TestMayHang checks that gompirun reports no deadlock and does not end the job if something outside of the job may end
+// a wait. It reports at most a possible hang.
 func TestMayHang(t *testing.T) {
 	program := buildHangs(t)
 	const may = `^gompirun: possible hang: thread \d+ of rank 0 waits outside MPI in `
@@ -240,8 +240,8 @@ func TestMayHang(t *testing.T) {
 	}
 }
 
-// TestDeadlockIsReportedOnce checks that a job whose deadlock is only reported continues to hang, and that the report
-// appears once. With "off" nothing is reported.
+// TestDeadlockIsReportedOnce checks that gompirun without --deadlock=abort reports a deadlock once and lets the job run
+// on. With --deadlock=off or --quiet it reports nothing.
 func TestDeadlockIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	program := buildHangs(t)
@@ -250,10 +250,11 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	told, late, ended := strings.Cut(err, "gompirun: the job exceeded its time limit of 4s (--timeout)\n")
 	require.True(t, ended, err)
 	require.Equal(t, 1, strings.Count(told, "deadlock: rank 0 waits in MPI_Recv (tag 7) for rank 1;"), err)
-	require.Contains(t, late, "deadlock: rank 0 waits in MPI_Recv (tag 7) for rank 1;", "it still is one")
+	require.Contains(t, late, "deadlock: rank 0 waits in MPI_Recv (tag 7) for rank 1;",
+		"the report at the time limit omits the deadlock")
 	require.Contains(t, late, "gompirun: rank 0 waits in MPI_Recv (tag 7) for rank 1\n")
 	_, _, err = gompirun(t, "--timeout", "2", "-n", "2", program, "receives")
-	require.NotContains(t, err, "deadlock", "that is not known so soon")
+	require.NotContains(t, err, "deadlock", "a deadlock was reported before --deadlock-after")
 	for _, quiet := range []string{"--deadlock=off", "--quiet"} {
 		args := []string{quiet, "--deadlock-after", "0.5", "--timeout", "3", "-n", "2", program, "receives"}
 		_, _, err = gompirun(t, args...)
@@ -262,7 +263,8 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestMayHangOnRequest checks that a report on request includes threads that wait for something outside of the job.
+// TestMayHangOnRequest checks that the report at the time limit includes threads that wait for something outside of the
+// job.
 func TestMayHangOnRequest(t *testing.T) {
 	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")
 	status, _, err := gompirun(t, append(args, buildHangs(t), "outside-pipe")...)
@@ -271,7 +273,8 @@ func TestMayHangOnRequest(t *testing.T) {
 	require.NotContains(t, err, "deadlock")
 }
 
-// TestNoDeadlock checks that nothing is reported while a rank is outside of MPI: it may call MPI at any time.
+// TestNoDeadlock checks that gompirun reports nothing while a rank runs outside of MPI, because it may call MPI at any
+// time.
 func TestNoDeadlock(t *testing.T) {
 	t.Parallel()
 	program := buildHangs(t)
@@ -295,7 +298,7 @@ func TestNoDeadlock(t *testing.T) {
 	}
 }
 
-// TestNoDeadlockOfStoppedRank checks that a stopped rank does not count as waiting.
+// TestNoDeadlockOfStoppedRank checks that gompirun does not treat a rank that a signal has stopped as waiting.
 func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	t.Parallel()
 	program := buildHangs(t)
@@ -308,7 +311,7 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 		rank, pid, _ := strings.Cut(line, " ")
 		if number, err := strconv.Atoi(pid); err == nil && rank == "0" {
 			require.NoError(t, syscall.Kill(number, syscall.SIGSTOP))
-			time.Sleep(3 * time.Second) // a report takes less; too short would only hide errors
+			time.Sleep(3 * time.Second) // a wrong report would appear in less time
 			require.NoError(t, syscall.Kill(number, syscall.SIGCONT))
 		}
 	}
@@ -316,8 +319,8 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	require.Empty(t, l.Err.String())
 }
 
-// TestSignalReportsRanks checks that SIGUSR1 makes gompirun report the state of the ranks, and that the signal,
-// which would end them, does not reach them.
+// TestSignalReportsRanks checks that gompirun reports the state of the ranks when it receives SIGUSR1. It must not
+// forward the signal to the ranks, which the signal would end.
 func TestSignalReportsRanks(t *testing.T) {
 	program := buildHangs(t)
 	l := prepare(t, "-n", "2", program, "lock-computes")

@@ -45,7 +45,7 @@ type statsOutput struct {
 	Costs []string
 }
 
-// calls returns the number of calls and bytes of each function.
+// calls returns the number of calls and of bytes of each function.
 func (c *statsOutput) calls() map[string][2]int64 {
 	all := map[string][2]int64{}
 	for _, f := range c.Functions {
@@ -54,7 +54,7 @@ func (c *statsOutput) calls() map[string][2]int64 {
 	return all
 }
 
-// statistics runs a job with --stats=FILE.
+// statistics runs a job with --stats=FILE and returns the contents of the file.
 func statistics(t *testing.T, env []string, wantStatus int, args ...string) *statsOutput {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "stats.json")
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 }
 `
 
-// TestInsightStats checks that counts and bytes are exact.
+// TestInsightStats checks that --stats counts calls and bytes exactly.
 func TestInsightStats(t *testing.T) {
 	program := compile(t, countedProgram)
 	for name, args := range map[string][]string{
@@ -183,8 +183,9 @@ func TestInsightStats(t *testing.T) {
 	}
 }
 
-// TestInsightStatsSameHandle checks that a datatype may have the handle of a freed one with a different size. gompirma
-// reuses handles so late that a second tool simulates it: all contiguous types get one handle.
+// TestInsightStatsSameHandle checks that bytes are counted correctly if a datatype gets the handle of a freed datatype
+// of another size. gompirma itself reuses a handle only after many others. So a second tool simulates the reuse: it
+// gives all contiguous types one handle.
 func TestInsightStatsSameHandle(t *testing.T) {
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "tool.c"), filepath.Join(dir, "libtool.so")
@@ -261,14 +262,14 @@ int main(int argc, char **argv)
 }
 `
 
-// TestInsightStatsPaths checks that all operations are counted by the path that they take.
+// TestInsightStatsPaths checks that operations are counted by the path that they use.
 func TestInsightStatsPaths(t *testing.T) {
 	program := compile(t, pathsProgram)
 	const large = 20 * 4 * 100000
 	check := func(c *statsOutput, window int, put, get, fetch []string) {
 		t.Helper()
 		for name, want := range map[string]struct {
-			ways         []string // paths that may occur besides none
+			ways         []string // expected paths; operations without data use none
 			calls, bytes int64
 		}{"put": {put, 20, 80}, "get": {get, 20, large}, "fetch_and_op": {fetch, 20, 80}} {
 			calls, bytes := int64(0), int64(0)
@@ -297,7 +298,7 @@ func TestInsightStatsPaths(t *testing.T) {
 	c = statistics(t, nil, 0, "-n", "2", "--nodes", "2", program, "1")
 	check(c, 0, network, network, network)
 	check(c, 1, network, network, network)
-	c = statistics(t, nil, 0, "-n", "2", program, "64") // two more than are counted individually
+	c = statistics(t, nil, 0, "-n", "2", program, "64") // 65 windows: two more than have counters of their own
 	check(c, 62, either, []string{"cma"}, ring)
 	others := c.Windows[63].Uses["get"]
 	require.Equal(t, "others", c.Windows[63].Name)
@@ -313,7 +314,7 @@ func TestInsightStatsPaths(t *testing.T) {
     lock +2 `, text)
 }
 
-// TestInsightStatsTable checks the printed table, and that the program's output is unchanged.
+// TestInsightStatsTable checks the table that --stats prints, and that the program's output is unchanged.
 func TestInsightStatsTable(t *testing.T) {
 	program := compile(t, countedProgram)
 	l := prepare(t, "--stats", "-n", "2", program)
@@ -336,8 +337,8 @@ func TestInsightStatsTable(t *testing.T) {
 	require.Contains(t, text, "/nonexistent/x")
 }
 
-// TestInsightStatsThreads checks that threads are counted separately, also if more threads exist at a time than have
-// slots, and if some start later.
+// TestInsightStatsThreads checks that threads are counted separately, including threads that start after others have
+// ended. It starts more threads at the same time than the shared memory has counters for.
 func TestInsightStatsThreads(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -387,8 +388,7 @@ int main(int argc, char **argv)
 	}
 }
 
-// TestInsightStatsKilled checks that the counts of a killed rank are kept, and that a job may be counted and recorded
-// at the same time.
+// TestInsightStatsKilled checks that the counts of a killed rank are kept. The job uses --stats and --records together.
 func TestInsightStatsKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -417,8 +417,8 @@ int main(void)
 	require.Equal(t, 2000, strings.Count(string(content), "MPI_Comm_size("))
 }
 
-// TestInsightErrorsOnce checks that counting and recording make no call that raises a further error: the program's
-// handlers are called once.
+// TestInsightErrorsOnce checks that the tool's own calls raise no error, so that the program's error handlers are
+// called as often as without the tool.
 func TestInsightErrorsOnce(t *testing.T) {
 	tests, err := filepath.Abs(filepath.Join(top, "tests/c"))
 	require.NoError(t, err)
@@ -430,7 +430,8 @@ func TestInsightErrorsOnce(t *testing.T) {
 	}
 }
 
-// TestInsightStandalone checks that rank 0 prints sums without gompirun, or under another launcher.
+// TestInsightStandalone checks that rank 0 prints the sums of all ranks if environment variables preload the tool. That
+// needs no option of gompirun and no gompirun.
 func TestInsightStandalone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
@@ -450,7 +451,7 @@ func TestInsightStandalone(t *testing.T) {
 	cmd.Stderr = &text
 	require.NoError(t, cmd.Run(), text.String())
 	check(1, text.String())
-	// A program that does not use MPI, and an invalid value.
+	// A program that does not use MPI prints nothing.
 	cmd = exec.Command("true")
 	cmd.Env = append(os.Environ(), env...)
 	out := harness.Output(t, cmd)

@@ -35,8 +35,8 @@ func exports(t *testing.T, library string) (names []string) {
 	return names
 }
 
-// TestInsightWrapsAll checks that each exported function has a wrapper under both of its names, except functions
-// without a record, and that the wrappers' library exports nothing else.
+// TestInsightWrapsAll checks that libgompirma-insight.so has a wrapper for MPI_X and PMPI_X of each function of the
+// library, except for functions that are not recorded, and exports nothing else.
 func TestInsightWrapsAll(t *testing.T) {
 	no := func(name string) bool { return !strings.HasPrefix(strings.TrimPrefix(name, "P"), "MPI_") }
 	library := slices.DeleteFunc(exports(t, "libgompirma.so"), no)
@@ -59,7 +59,7 @@ func TestInsightWrapsAll(t *testing.T) {
 	require.Equal(t, library, slices.DeleteFunc(wrapped, no))
 }
 
-// runRecorded runs a job and returns the output of --records, by rank and thread, without times and addresses.
+// runRecorded runs a job with --records. It returns the records of each rank and thread, without times and addresses.
 func runRecorded(t *testing.T, env []string, wantStatus int, args ...string) map[string][]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "records")
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	MPI_Win_get_name(win, name, &length);
 	if (argc > 1) {
 		pid_t child = fork();
-		if (child == 0) { // is not the rank: leaves no record, nor does what it starts
+		if (child == 0) { // a forked process and the commands that it runs are not the rank and leave no records
 			MPI_Initialized(&in);
 			execlp("true", "true", NULL);
 		}
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 }
 `
 
-// calls returns the expected records of a rank of recordedProgram.
+// calls returns the records that a rank of recordedProgram must leave.
 func calls(name string, rank int) []string {
 	gathered := [2]string{"recvcounts=[1 1], displs=[0 1]", "recvcounts=-, displs=-"}[rank]
 	put := fmt.Sprintf("origin_addr=A, origin_count=1, origin_datatype=0x214, target_rank=%d, target_disp=3, "+
@@ -173,8 +173,8 @@ func calls(name string, rank int) []string {
 	return lines
 }
 
-// TestInsightRecords checks the recorded calls of a program, with their arguments and callers. The program may be
-// started by a shell, and it may fork.
+// TestInsightRecords checks the recorded calls of a program, with arguments and callers. A shell starts the program in
+// some of the runs, and the program forks in others.
 func TestInsightRecords(t *testing.T) {
 	program := compile(t, recordedProgram)
 	for name, c := range map[string]struct {
@@ -195,7 +195,7 @@ func TestInsightRecords(t *testing.T) {
 					want[i] = strings.ReplaceAll(want[i], "ARGC", c.argc)
 				}
 				have := got[fmt.Sprintf("%d.0", rank)]
-				for i := range have { // parts that depend on the protocol of a send
+				for i := range have { // remove what depends on the protocol of a send
 					have[i] = strings.ReplaceAll(have[i], "request=[A]", "request=[0x181]")
 					have[i] = strings.ReplaceAll(have[i], "[A A]", "[A 0x181]")
 					if strings.Contains(have[i], "MPI_Irecv") {
@@ -212,9 +212,9 @@ func TestInsightRecords(t *testing.T) {
 	})
 }
 
-// TestInsightSecondTool checks that another tool sees the same calls with gompirma's tool and without. The other tool
-// is preloaded after it, or a library that the program names, or in the program itself, where the calls of PMPI_X are
-// seen. Each call is recorded once.
+// TestInsightSecondTool checks that another profiling tool works together with gompirma's tool: it sees each call, and
+// each call is recorded once. The other tool is a second preloaded library, a library linked to the program, or part of
+// the program itself.
 func TestInsightSecondTool(t *testing.T) {
 	const tool = `
 #include <mpi.h>
@@ -259,8 +259,8 @@ int MPI_Finalize(void)
 	}
 }
 
-// TestInsightThreads checks that no records are lost or mixed when the threads write more at a time than the ring can
-// hold.
+// TestInsightThreads checks that no records are lost or mixed if several threads write more records than the ring
+// holds.
 func TestInsightThreads(t *testing.T) {
 	const threads, each = 4, 20000
 	program := compile(t, fmt.Sprintf(`
@@ -303,7 +303,8 @@ int main(void)
 	require.Equal(t, each/4, all)
 }
 
-// TestInsightKilled checks that the records of a killed rank are complete up to the call that it was in.
+// TestInsightKilled checks that a killed rank leaves all its records, including that of the call in which it was
+// killed.
 func TestInsightKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -327,7 +328,8 @@ int main(void)
 	require.Len(t, got["1.0"], 3+50000)
 }
 
-// TestInsightLoadedLater checks a program that loads MPI later with a plugin, as an interpreter loads an extension.
+// TestInsightLoadedLater checks that calls are recorded in a program that loads MPI with a plugin, as an interpreter
+// loads an extension module.
 func TestInsightLoadedLater(t *testing.T) {
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "extension.c"), filepath.Join(dir, "extension.so")
@@ -351,8 +353,8 @@ int main(int argc, char **argv)
 	require.Equal(t, want[9], got["0.0"][9])
 }
 
-// TestInsightFortran checks that Fortran calls are recorded, also under their PMPI names, with the caller of the
-// bindings. Calls that the bindings make to convert arguments, such as datatypes of array sections, are not recorded.
+// TestInsightFortran checks that Fortran calls are recorded, under MPI and PMPI names, with the Fortran program as
+// caller. Calls that the bindings make to convert arguments, such as datatypes of array sections, are not recorded.
 func TestInsightFortran(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()
@@ -391,8 +393,8 @@ end program
 	require.Contains(t, strings.Join(got["1.0"], "\n"), "target_rank=0, target_disp=1")
 }
 
-// TestInsightNestedCalls checks that calls within a call are part of it, and that later calls are recorded after a
-// longjmp out of a call.
+// TestInsightNestedCalls checks that calls that callbacks make are recorded inside the outer call, and that recording
+// continues after a longjmp out of a call.
 func TestInsightNestedCalls(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -444,8 +446,8 @@ int main(void)
 		"MPI_Finalize"}, names)
 }
 
-// TestInsightDropped checks that a rank that need not wait drops records that do not fit, and that their number is
-// reported.
+// TestInsightDropped checks that a rank drops the records that do not fit into the ring, and counts them. It does so at
+// once in a mode without waiting, and otherwise after it has waited ten seconds for a reader.
 func TestInsightDropped(t *testing.T) {
 	const n = 100000
 	program := compile(t, fmt.Sprintf(`
@@ -460,7 +462,7 @@ int main(void)
 	for name, waits := range map[string]insight.Mode{"lost": 0, "nobody reads": insight.WaitForSpace} {
 		t.Run(name, func(t *testing.T) {
 			if waits != 0 {
-				t.Parallel() // waits ten seconds, once
+				t.Parallel() // the program waits ten seconds for a reader
 			}
 			m, err := insight.Create(1, insight.Records|waits, 0)
 			require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traceOutput is a decoded trace file. Times are in microseconds.
+// traceOutput is a decoded trace file of --trace. Times are in microseconds.
 type traceOutput struct {
 	TraceEvents []traceEvent
 	OtherData   struct {
@@ -59,7 +59,8 @@ func (e *traceEvent) text() string {
 
 func (e *traceEvent) end() float64 { return e.Ts + e.Dur }
 
-// of returns the calls of a rank's thread in order: those with the given name, or all if the name is empty.
+// of returns the calls with the given name that a thread of a rank made, or all its calls if name is "", ordered by
+// time.
 func (d *traceOutput) of(rank, thread int, name string) (calls []traceEvent) {
 	for _, e := range d.TraceEvents {
 		if e.Ph == "X" && e.Pid == rank && e.Tid == thread && (name == "" || e.Name == name) {
@@ -75,8 +76,8 @@ func (d *traceOutput) of(rank, thread int, name string) (calls []traceEvent) {
 	return calls
 }
 
-// runTraced runs a job with --trace. It returns the contents of the file and gompirun's output, and checks that the
-// file can be converted to a page.
+// runTraced runs a job with --trace. It returns the decoded trace and gompirun's output. It also checks that gompirun
+// can convert the trace to a page.
 func runTraced(t *testing.T, env []string, wantStatus int, args ...string) (*traceOutput, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.json")
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 	MPI_Request request;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &row); // the other way round
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &row); // ranks in reverse order
 	MPI_Comm_set_name(row, "row");
 	MPI_Win_allocate(100 * (rank + 1), rank + 1, MPI_INFO_NULL, row, &base, &win);
 	MPI_Win_set_name(win, "halo");
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
 	MPI_Win_fence(0, win);
 	MPI_Win_fence(0, other);
 	if (rank == 0)
-		MPI_Put(x, 3, MPI_DOUBLE, 0, 16, 1, every, win); // to rank 1, whose unit is 2
+		MPI_Put(x, 3, MPI_DOUBLE, 0, 16, 1, every, win); // target: rank 1, with displacement unit 2
 	MPI_Win_fence(0, win);
 	if (rank == 0) {
 		MPI_Send(out, 3, MPI_INT, 0, 7, row);
@@ -136,8 +137,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestTrace checks every call of a program with its peers, bytes, places and objects, and the arrows from sends to
-// receives.
+// TestTrace checks every traced call of a program: its peer, bytes, program location and objects, and the arrows from
+// sends to receives.
 func TestTrace(t *testing.T) {
 	program := compile(t, tracedProgram)
 	both := func(rank int, texts ...[2]string) (list []string) {
@@ -201,7 +202,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// checkArrows checks that both ends of each arrow lie within the calls that they belong to.
+// checkArrows checks that each arrow begins inside the sending call and ends inside the receiving call.
 func (d *traceOutput) checkArrows(t *testing.T, want [][2]string) {
 	t.Helper()
 	ends := map[string]*[2]string{}
@@ -226,7 +227,7 @@ func (d *traceOutput) checkArrows(t *testing.T, want [][2]string) {
 	require.ElementsMatch(t, want, got)
 }
 
-// checkFences checks that, in each fence, the first rank to arrive waits for the other one from its arrival on.
+// checkFences checks that in each fence the rank that arrives first waits for the other rank from its arrival on.
 func (d *traceOutput) checkFences(t *testing.T) {
 	t.Helper()
 	mine, others := d.of(0, 0, "MPI_Win_fence"), d.of(1, 0, "MPI_Win_fence")
@@ -310,8 +311,8 @@ int main(void)
 	}
 }
 
-// TestTraceKilled checks that the file has the records of a killed rank, and that another rank's open call ends with
-// the job.
+// TestTraceKilled checks that the trace contains the records of a killed rank, and that a call in which another rank
+// still waits ends at the end of the job.
 func TestTraceKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -340,7 +341,7 @@ int main(void)
 }
 
 // TestTraceComplete checks that a rank whose ring is full waits for gompirun, so that no record is lost. The program
-// writes many times as many records as the ring holds.
+// writes many times more records than the ring holds.
 func TestTraceComplete(t *testing.T) {
 	const n = 30000
 	program := compile(t, fmt.Sprintf(`
@@ -375,8 +376,8 @@ int main(void)
 	require.Equal(t, n, counts["MPI_Win_flush"])
 }
 
-// TestTraceDropped checks that, with --trace=drop, only operations are lost while gompirun does not read (the rank
-// stops it), and that gompirun reports their number.
+// TestTraceDropped checks that, with --trace=drop, only records of one-sided operations are lost while gompirun does
+// not read, and that gompirun reports their number. The program stops gompirun by a signal.
 func TestTraceDropped(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -411,7 +412,8 @@ int main(void)
 	require.Equal(t, "sync MPI_Win_free win=w", d.of(0, 0, "MPI_Win_free")[0].text())
 }
 
-// TestTraceDroppedCalls checks that a lost call with two records, one at entry and one at return, counts as one.
+// TestTraceDroppedCalls checks that a lost call counts once, although it has two records, one at entry and one at
+// return.
 func TestTraceDroppedCalls(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -440,7 +442,8 @@ int main(void)
 	require.Equal(t, int64(100000+6), int64(len(d.of(0, 0, "")))+d.OtherData.Dropped[0])
 }
 
-// TestTraceChecked checks that, with --check, the file contains the findings: those of an example with a missing fence.
+// TestTraceChecked checks that a trace with --check contains the findings. The program is an example with a missing
+// fence.
 func TestTraceChecked(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(top, "examples/racy_halo.c"))
 	require.NoError(t, err)
@@ -448,7 +451,7 @@ func TestTraceChecked(t *testing.T) {
 	require.Contains(t, said, "race: window 'rod'")
 	require.True(t, d.OtherData.Checked)
 	require.NotEmpty(t, d.OtherData.Conflicts)
-	line := 0 // line of the call after the missing fence
+	line := 0 // line of the call before which the fence is missing
 	for i, text := range strings.Split(string(source), "\n") {
 		if line == 0 && strings.Contains(text, "MPI_Gather(") {
 			line = i + 1
@@ -467,7 +470,8 @@ func TestTraceChecked(t *testing.T) {
 	}
 }
 
-// TestTraceUnwritable checks that gompirun reports a file that cannot be written before it starts anything.
+// TestTraceUnwritable checks that, if gompirun cannot write the file of --trace, it reports that before it starts the
+// ranks.
 func TestTraceUnwritable(t *testing.T) {
 	status, out, said := gompirun(t, "--trace=/nonexistent/trace.json", "-n", "2", "echo", "started")
 	require.Equal(t, 2, status)

@@ -13,7 +13,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// ringProgram is a program that uses a window; it is valid C and C++.
+// ringProgram is a program that uses a window. It is valid in C and in C++.
 const ringProgram = `
 #include <mpi.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	return harness.Output(t, cmd)
 }
 
-// TestInstall makes an installation once, moves it, uses it in every way, and removes it.
+// TestInstall checks an installation that was moved to another directory: its files, all ways to build and run programs
+// with it, and its removal.
 func TestInstall(t *testing.T) {
 	build := built(t)
 	dir := t.TempDir()
@@ -72,7 +73,7 @@ func TestInstall(t *testing.T) {
 			if err == nil && !d.IsDir() {
 				name, _ := filepath.Rel(prefix, path)
 				files = append(files, name)
-				_, err = os.Stat(path) // no link dangles
+				_, err = os.Stat(path) // fails for a dangling symbolic link
 			}
 			return err
 		}))
@@ -179,7 +180,7 @@ func TestInstall(t *testing.T) {
 		runs(t, nil, program)
 	})
 
-	// cmake builds a project of one program, in C or C++, and returns the program.
+	// cmake builds a C or C++ project with one program, and returns the path of the program.
 	cmake := func(t *testing.T, language, source, lists string, options ...string) string {
 		harness.NeedCommand(t, "cmake")
 		here := t.TempDir()
@@ -233,7 +234,8 @@ func TestInstall(t *testing.T) {
 			filepath.Join(usual, "mpicc")))
 	})
 
-	// Fortran, in each way in which a program may import MPI. Other sources are those of fortran/examples.
+	// Fortran programs with mpi_f08, with the module mpi and with mpif.h. Some are the examples of
+	// fortran/examples.
 	fortranSource := func(t *testing.T, name string) string {
 		text, err := os.ReadFile(filepath.Join(top, "fortran/examples", name))
 		require.NoError(t, err)
@@ -269,7 +271,8 @@ func TestInstall(t *testing.T) {
 		fortranRuns(t, filepath.Join(here, "heat"), sameAsSerial)
 		fortranRuns(t, filepath.Join(here, "counter"), "as counted serially")
 	})
-	// fortranCMake builds the examples of mpi_f08 and mpif.h as a project, with a target to link with.
+	// fortranCMake builds the examples for mpi_f08 and mpif.h as a CMake project. It links them with the given
+	// CMake target.
 	fortranCMake := func(t *testing.T, find, target string, options ...string) {
 		harness.NeedCommand(t, "gfortran")
 		harness.NeedCommand(t, "cmake")
@@ -312,8 +315,8 @@ func TestInstall(t *testing.T) {
 		}
 	})
 
-	// A program linked against another MPI's library of the standard ABI: it contains only the name
-	// libmpi_abi.so.0. The moved gompirun sets the path of the library.
+	// The program is linked against another MPI's library of the standard ABI, so it contains only the name
+	// libmpi_abi.so.0. The moved gompirun sets the path of gompirma's library.
 	t.Run("standard ABI", func(t *testing.T) {
 		here := t.TempDir()
 		stub := "int " + strings.Join(
@@ -336,7 +339,7 @@ func TestInstall(t *testing.T) {
 	})
 
 	t.Run("uninstall", func(t *testing.T) {
-		command(t, top, nil, "scripts/install.sh", "install", build, prefix) // over the same prefix
+		command(t, top, nil, "scripts/install.sh", "install", build, prefix) // replaces the installation
 		foreign := filepath.Join(prefix, "lib/pkgconfig/foreign.pc")
 		require.NoError(t, os.WriteFile(foreign, nil, 0o644))
 		command(t, top, nil, "scripts/install.sh", "uninstall", build, prefix)
@@ -351,8 +354,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestInstallDestdir checks that DESTDIR is prepended to the prefix, and that nothing remains after the installation is
-// removed.
+// TestInstallDestdir checks that scripts/install.sh prepends DESTDIR to the prefix, and that no file remains after
+// uninstallation.
 func TestInstallDestdir(t *testing.T) {
 	build, root := built(t), t.TempDir()
 	env := []string{"DESTDIR=" + root}

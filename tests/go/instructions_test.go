@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// instructionBounds reads bench/compare/instructions.txt: the maximum cost of each call, by program and call.
+// instructionBounds reads the maximum number of instructions of each call from bench/compare/instructions.txt. The
+// result is indexed by program and call.
 func instructionBounds(t *testing.T) map[string]map[string]float64 {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(top, "bench/compare/instructions.txt"))
@@ -35,11 +36,11 @@ func instructionBounds(t *testing.T) map[string]map[string]float64 {
 	return found
 }
 
-// TestInstructions checks that the fast paths take no more instructions than bench/compare/instructions.txt allows.
-// Counts do not depend on the machine's load, except where another rank may or may not have to be woken. So the test
-// measures again if a count is out of range. A count of at most half of its bound is out of range too: either the bound
-// is too high, or the call waited in the short loop and not in the long one. The test uses the difference of both
-// loops.
+// TestInstructions checks that calls on the fast paths need no more instructions than bench/compare/instructions.txt
+// allows. The counts do not depend on the machine's load, except that a call may have to wake another rank. So the test
+// measures again if a count is out of range. The cost of a call is the difference between a long and a short loop. A
+// count of at most half of the bound is out of range too: the bound is too high, or a call waited in the short loop
+// only.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -51,7 +52,7 @@ func TestInstructions(t *testing.T) {
 }
 
 // TestInsightInstructions checks that --check, --stats and --trace add only the wrapper and the record to a call. The
-// cost must not grow with the table of functions or with the libraries that the process has loaded.
+// cost must not grow with the number of functions or with the number of loaded libraries.
 func TestInsightInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -68,7 +69,8 @@ func TestInsightInstructions(t *testing.T) {
 	}
 }
 
-// requireCosts fails if calls of a program of bench/ take more instructions than most, or less than half of it.
+// requireCosts fails if a call of a program of bench/ needs more instructions than maxCosts allows, or at most half as
+// many.
 func requireCosts(t *testing.T, icount, program string, maxCosts map[string]float64, options ...string) {
 	t.Helper()
 	const loops, tries = "10", 12
@@ -100,7 +102,7 @@ func requireCosts(t *testing.T, icount, program string, maxCosts map[string]floa
 		if len(calls) == 0 {
 			return
 		}
-		t.Logf("too many or few in this try: %v", cost)
+		t.Logf("counts of this try, some out of range: %v", cost)
 	}
 	for _, call := range calls {
 		t.Errorf("%s costs %s instructions, %g to %g are expected "+

@@ -11,8 +11,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// endsByThread is a program whose main thread ends by pthread_exit. A second thread, if any, continues until the system
-// reports that the main thread has ended, and then does its work.
+// endsByThread is a program whose main thread ends by pthread_exit. A second thread, if the argument asks for one,
+// waits until the main thread has ended, and then works.
 const endsByThread = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -106,8 +106,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLastThread checks that a process ends, with status 0 and after its atexit functions, when the last thread of the
-// application has ended, whatever threads the library has.
+// TestLastThread checks that a process exits with status 0, and runs its atexit functions, when the last thread of the
+// application has ended. Threads of the library must not keep the process alive.
 func TestLastThread(t *testing.T) {
 	program := compile(t, endsByThread)
 	for what, out := range map[string]string{
@@ -133,7 +133,7 @@ func TestLastThread(t *testing.T) {
 		out := harness.Output(t, exec.Command(program, ""))
 		require.Equal(t, "at exit\n", out)
 	})
-	// The threads of libpmix do not count as the application's either.
+	// Threads of libpmix must not keep the process alive either.
 	t.Run("libpmix", func(t *testing.T) {
 		harness.NeedCommand(t, "mpirun.openmpi")
 		l := prepareProgram(t, "mpirun.openmpi", "--oversubscribe", "-n", "1", program, "")
@@ -141,7 +141,8 @@ func TestLastThread(t *testing.T) {
 		require.NotZero(t, l.run(t))
 		require.Equal(t, "at exit\n", l.Out.String(), "%s", &l.Err)
 	})
-	// The job ends as if the rank had returned from main.
+	// A rank that ends by pthread_exit without MPI_Finalize ends the job like a rank that returns from main without
+	// it.
 	t.Run("without finalize", func(t *testing.T) {
 		status, _, returned := gompirun(t, "-n", "1", program, "return")
 		same, _, left := gompirun(t, "-n", "1", program, "leave")

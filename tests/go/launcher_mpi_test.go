@@ -16,7 +16,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of the launcher with MPI programs, and of these programs under other launchers and without one.
+// Tests of gompirun with MPI programs, and of the same programs under other launchers and without a launcher.
 
 // endings is a program that ends in the way that the first argument names. In most ways one rank, usually rank 1, ends
 // abnormally.
@@ -134,8 +134,7 @@ func TestLauncherMPI(t *testing.T) {
 		if c.says == "" {
 			require.Empty(t, err)
 		}
-		// gompirun reports the cause of a rank's end once; only MPI_Abort and a fatal error print a line of
-		// their own.
+		// gompirun reports the end of a rank in one line. MPI_Abort and a fatal error print another line.
 		most := 1
 		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") || c.args == "own" {
 			most = 2
@@ -148,8 +147,8 @@ func TestLauncherMPI(t *testing.T) {
 	require.Contains(t, err, "gompirun: rank 1 (program) was ended by the MPI error that it printed")
 }
 
-// TestFatalWithoutLauncher checks that a fatal error ends a process without a launcher with a status other than 0. That
-// includes error codes of the application whose low bits, which become the status, are 0.
+// TestFatalWithoutLauncher checks that a fatal error ends a process without a launcher with a nonzero exit status. An
+// error code of the application whose low 8 bits are 0 would otherwise become status 0.
 func TestFatalWithoutLauncher(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
@@ -159,8 +158,8 @@ func TestFatalWithoutLauncher(t *testing.T) {
 	}
 }
 
-// TestAbortWithLockedStdio checks that a process without a launcher ends after MPI_Abort, even if another thread holds
-// the lock of a stream that exit would flush.
+// TestAbortWithLockedStdio checks that MPI_Abort ends a process without a launcher even if another thread holds the
+// lock of a stdio stream. exit() would wait for the lock to flush the stream.
 func TestAbortWithLockedStdio(t *testing.T) {
 	t.Parallel()
 	program := compile(t, `
@@ -201,7 +200,7 @@ func TestLauncherMPITimeout(t *testing.T) {
 	require.Contains(t, err, "gompirun: ranks 1-3 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0\n")
 	status, _, err = gompirun(t, "--nodes", "3", "--timeout", "4", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: rank 0 waits in MPI_Recv (tag 0) for rank 1\n", "which is on another node")
+	require.Contains(t, err, "gompirun: rank 0 waits in MPI_Recv (tag 0) for rank 1\n", "rank 1 is on another node")
 	require.Contains(t, err, "in MPI_Barrier on MPI_COMM_WORLD for rank 0\n")
 	status, _, err = gompirun(t, "--timeout", "1", "-n", "2", program, "threads")
 	require.Equal(t, 124, status, err)
@@ -212,9 +211,9 @@ func TestLauncherMPITimeout(t *testing.T) {
 	require.Contains(t, err, "gompirun: ranks 0-1 are not blocked in MPI (computing, or polling with MPI_Test)\n")
 }
 
-// TestLauncherLibraries checks that a program finds the library without its own path and without LD_LIBRARY_PATH. The
-// program is linked to another library of the standard ABI, or to this one without an rpath. It is started directly or
-// by another command. Libraries that LD_LIBRARY_PATH names come first.
+// TestLauncherLibraries checks that a program under gompirun finds gompirma's library if neither an rpath nor
+// LD_LIBRARY_PATH names its directory. The program is linked to another MPI's library of the standard ABI, or to
+// libgompirma. gompirun starts it directly or through another command. Directories in LD_LIBRARY_PATH take precedence.
 func TestLauncherLibraries(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -234,7 +233,7 @@ func TestLauncherLibraries(t *testing.T) {
 		command(t, dir, nil, "gcc", include, "-o", "p-"+soname, source, soname)
 		programs = append(programs, "p-"+soname)
 	}
-	// The directory in which the ranks start has another library, which must not be used.
+	// The working directory of the ranks contains another MPI's library, which must not be used.
 	for _, path := range []string{"unset", "", "/nowhere"} {
 		for _, program := range programs {
 			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program},
@@ -257,11 +256,12 @@ func TestLauncherLibraries(t *testing.T) {
 			" 2>&1 | grep -c /libgompirma.so")
 		l.Cmd.Dir = dir
 		l.run(t)
-		require.Equal(t, "0\n", l.Out.String(), "%s: what is set wins", program)
+		require.Equal(t, "0\n", l.Out.String(),
+			"%s: gompirma's library was loaded, although LD_LIBRARY_PATH names another", program)
 	}
 }
 
-// TestLauncherMPIKills checks that nothing remains and no process hangs, however gompirun or a rank is killed.
+// TestLauncherMPIKills checks that no process remains or hangs after a signal kills gompirun or a rank.
 func TestLauncherMPIKills(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	start := func(mode string, wrapped bool) *launch {
@@ -284,7 +284,7 @@ func TestLauncherMPIKills(t *testing.T) {
 				require.Equal(t, status, l.wait(t), "%s, wrapped: %v, %v", mode, wrapped, signal)
 			}
 		}
-		// A signal from outside kills a rank.
+		// Kill a rank, not gompirun.
 		l := start(mode, false)
 		victim := 0
 		for _, p := range l.processes() {
@@ -301,19 +301,19 @@ func TestLauncherMPIKills(t *testing.T) {
 
 func TestLauncherTwoPrograms(t *testing.T) {
 	program := compile(t, endings, "-pthread")
-	// Two MPI programs that a rank runs one after the other are not one job.
+	// A rank may not run two MPI programs one after the other: the second one is an error.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
 	require.NotZero(t, status)
 	require.Contains(t, err, "before")
-	// But several programs form one job, also through scripts.
+	// But several programs in one command line form one job, also if a script starts one of them.
 	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`,
 		program)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
 
-// TestLauncherLateMessage checks that a message that a rank sent to the launcher just before its end counts, whichever
-// of the two gompirun notices first.
+// TestLauncherLateMessage checks that gompirun reads a PMI message that a rank has sent just before its end, even if
+// gompirun notices the end first.
 func TestLauncherLateMessage(t *testing.T) {
 	for range 5 {
 		status, _, err := gompirun(t, "-n", "20", "sh", "-c",
@@ -332,8 +332,8 @@ func TestWithoutLauncher(t *testing.T) {
 		require.Equal(t, c.status, l.run(t), &l.Err)
 		require.Equal(t, "up 0 of 1\n", l.Out.String())
 	}
-	// A command between launcher and program has closed the descriptors: no job is better than many jobs of one
-	// process.
+	// A command between gompirun and the program has closed the descriptors of gompirun. An error is better than n
+	// jobs of one process each.
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" fine 3>&- 4>&-`, program)
 	require.NotZero(t, status)
 	require.Empty(t, out)
@@ -360,7 +360,7 @@ func TestUnderHydra(t *testing.T) {
 	require.NotZero(t, l.run(t))
 }
 
-// TestLauncherOtherMPI checks that gompirun starts programs of another MPI that uses PMI-1.
+// TestLauncherOtherMPI checks that gompirun starts programs of another MPI library that uses PMI-1.
 func TestLauncherOtherMPI(t *testing.T) {
 	harness.NeedCommand(t, "mpicc.mpich")
 	dir := t.TempDir()
@@ -374,8 +374,9 @@ func TestLauncherOtherMPI(t *testing.T) {
 	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
 }
 
-// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library, and that
-// it only warns if a library of the program is linked to one. Stubs stand for the libraries of Open MPI and MPICH.
+// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library. If only
+// another library of the program is linked to such a library, gompirun warns. Stubs replace Open MPI's and MPICH's
+// libraries.
 func TestLauncherForeignMPI(t *testing.T) {
 	dir := t.TempDir()
 	command(t, dir, nil, "sh", "-ec", `

@@ -15,10 +15,10 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Jobs of several nodes in which a rank is late or dies, or whose launcher dies.
+// Tests of jobs on several simulated nodes in which a rank is late, stops or dies, or whose launcher dies.
 
-// phases is a program whose rank 1 stays for the given number of seconds in the phase that its arguments name, while
-// the other ranks wait for it. It prints "up RANK PID" before.
+// phases is a program whose rank 1 stays in one phase of the program, while the other ranks wait for rank 1. The
+// arguments are the phase and the number of seconds. Each rank prints "up RANK PID" before the phase.
 const phases = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -97,8 +97,8 @@ func (l *launch) pids(t *testing.T, n int) []int {
 	return pids
 }
 
-// hydra returns the command with which MPICH's launcher starts a program of n ranks on the given number of simulated
-// nodes.
+// hydra returns the command line with which MPICH's mpiexec starts a program of n ranks on the given number of
+// simulated nodes.
 func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	t.Helper()
 	mpiexec, err := exec.LookPath("mpiexec.mpich")
@@ -114,8 +114,8 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateRankInInit checks that a job waits for a late rank that is alive. It waits longer than for a silent peer, and
-// longer than MPI_Init waits for a rank of which it knows nothing.
+// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. The rank is later than the time
+// after which a silent peer counts as failed, and later than MPI_Init waits for a rank from which it has heard nothing.
 func TestLateRankInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -136,9 +136,9 @@ func TestLateRankInInit(t *testing.T) {
 	}
 }
 
-// TestStoppedOverNodes checks that one stopped process does not make its whole node fail, even if it is the process
-// that represents the node, and that nothing of the job remains. In the last phase all ranks wait for rank 1, so that
-// only the failure detection of nodes notices it.
+// TestStoppedOverNodes checks that one stopped process counts as failed, but not its whole node, even if it is the node
+// leader. No process may remain. In the phase "barrier" all ranks wait for rank 1, so that only the failure detection
+// between nodes notices the stopped process.
 func TestStoppedOverNodes(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -151,12 +151,12 @@ func TestStoppedOverNodes(t *testing.T) {
 		require.NotZero(t, l.wait(t))
 		require.Contains(t, l.Err.String(), "rank 3 of MPI_COMM_WORLD")
 		require.NotContains(t, l.Err.String(), "whole node")
-		require.Error(t, syscall.Kill(victim, 0), "the stopped process is left")
+		require.Error(t, syscall.Kill(victim, 0), "the stopped process still exists")
 	}
 }
 
-// TestKilledOverNodes checks that gompirun reports the rank whose death ended the job, and that the other ranks, which
-// notice it earlier, print nothing.
+// TestKilledOverNodes checks that gompirun reports only the rank whose death ended the job. The other ranks may notice
+// the death earlier but must print nothing.
 func TestKilledOverNodes(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	for i, phase := range []string{"barriers", "busy", "alone", "barriers", "busy", "barriers", "busy", "barrier",
@@ -174,7 +174,8 @@ func TestKilledOverNodes(t *testing.T) {
 	}
 }
 
-// TestLauncherKilledInPhases checks that nothing of a job remains after its launcher is killed, in each phase.
+// TestLauncherKilledInPhases checks that no process of a job remains after its launcher was killed in any phase of the
+// job.
 func TestLauncherKilledInPhases(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	for _, phase := range []string{"init", "network", "barrier", "barriers", "alone", "finalize"} {
@@ -202,15 +203,15 @@ func TestLauncherKilledInPhases(t *testing.T) {
 	}
 }
 
-// inNetwork makes a run start in its own network namespace, which a shell script prepares.
+// inNetwork makes l start in its own network namespace, after script, a shell script, has configured the namespace.
 func (l *launch) inNetwork(t *testing.T, script string) {
 	t.Helper()
 	unshare := []string{"unshare", "--net"}
-	if os.Geteuid() != 0 { // root needs no user namespace, which a chroot forbids
+	if os.Geteuid() != 0 { // not for root: a user namespace is unnecessary, and a chroot forbids it
 		unshare = append(unshare, "--map-root-user")
 	}
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
-		t.Skip("a network namespace cannot be made here")
+		t.Skip("this system does not permit network namespaces")
 	}
 	l.Cmd.Args = slices.Concat(unshare, []string{"sh", "-ec", script + `exec "$0" "$@"`}, l.Cmd.Args)
 	var err error
@@ -218,8 +219,8 @@ func (l *launch) inNetwork(t *testing.T, script string) {
 	require.NoError(t, err)
 }
 
-// TestLoopbackIsDown checks that gompirun reports, before it starts anything, that simulated nodes cannot reach each
-// other while the loopback interface is down.
+// TestLoopbackIsDown checks that, while the loopback interface is down, gompirun reports that simulated nodes cannot
+// reach each other, and starts no rank.
 func TestLoopbackIsDown(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	inside := func(args ...string) (int, string) {
@@ -235,8 +236,8 @@ func TestLoopbackIsDown(t *testing.T) {
 	require.Zero(t, status, says)
 }
 
-// TestNodesOnLoopback checks that simulated nodes use only the loopback interface, even if its only address is ::1,
-// unless the user names another interface.
+// TestNodesOnLoopback checks that simulated nodes use only the loopback interface unless the user names another one,
+// even if the only address of the loopback interface is ::1.
 func TestNodesOnLoopback(t *testing.T) {
 	for given, want := range map[string]string{"": "lo", "eth9": "eth9"} {
 		l := prepare(t, "--nodes", "2", "-n", "2", "sh", "-c", "echo $GOMPIRMA_INTERFACE")

@@ -19,13 +19,13 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of the launcher with programs that do not use MPI. launcher_mpi_test.go tests it with MPI programs.
+// Tests of gompirun with programs that do not use MPI. launcher_mpi_test.go has the tests with MPI programs.
 
 // hangTimeout is the time after which a job counts as hung.
 const hangTimeout = 60 * time.Second
 
-// launch is one run of gompirun. A variable in their environment marks its processes, so that the tests find those that
-// remain.
+// launch is one run of gompirun or another command. All its processes have the environment variable marker, by which
+// the tests find the processes that remain.
 type launch struct {
 	harness.Run
 	marker string
@@ -35,7 +35,8 @@ type launch struct {
 
 var launches atomic.Int32
 
-// prepare makes a run that is not started yet. It collects the output, and checks after the run that nothing remains.
+// prepare returns a run of gompirun that is not started yet and whose output is collected. run and wait check that no
+// process, memory or file remains after the run.
 func prepare(t *testing.T, args ...string) *launch {
 	t.Helper()
 	return prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), args...)
@@ -64,7 +65,7 @@ func (l *launch) run(t *testing.T) int {
 	return l.wait(t)
 }
 
-// gompirun runs a job to its end.
+// gompirun runs a job to its end, and returns its exit status, standard output and standard error.
 func gompirun(t *testing.T, args ...string) (status int, out, err string) {
 	t.Helper()
 	l := prepare(t, args...)
@@ -97,11 +98,12 @@ func (l *launch) processes() (found []string) {
 	return found
 }
 
-// otherMPIs lists the name prefixes of other MPIs' files in /dev/shm; such jobs may run at the same time.
+// otherMPIs lists the prefixes of the names of other MPI libraries' files in /dev/shm. Their jobs may run at the same
+// time as the tests.
 var otherMPIs = []string{"mpich", "vader", "sm_segment", "ucx", "psm", "osc", "sem."}
 
-// requireNoLeftovers checks that no process, no memory held by the tests themselves and no file remain. A killed
-// process may need a moment to exit, and only then releases its memfds.
+// requireNoLeftovers checks that the run has left no processes, no memfds in the test process, and no files in TMPDIR
+// and /dev/shm. It waits for killed processes, because a process releases its memfds only when it has exited.
 func (l *launch) requireNoLeftovers(t *testing.T) {
 	t.Helper()
 	var left []string
@@ -113,15 +115,15 @@ func (l *launch) requireNoLeftovers(t *testing.T) {
 		to, _ := os.Readlink(fd)
 		require.NotContains(t, to, "memfd:gompirma")
 	}
-	require.Empty(t, entries(t, l.tmp), "in TMPDIR")
+	require.Empty(t, entries(t, l.tmp), "files that the job has left in TMPDIR")
 	for name := range entries(t, "/dev/shm") {
 		others := slices.ContainsFunc(otherMPIs,
 			func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		require.True(t, l.shm[name] || others, "/dev/shm/%s is left", name)
+		require.True(t, l.shm[name] || others, "the job has left /dev/shm/%s", name)
 	}
 }
 
-// sorted returns the sorted lines of a text, without the newline at its end.
+// sorted returns the lines of a text in order, without the newline at the end of the text.
 func sorted(text string) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	slices.Sort(lines)
@@ -241,8 +243,8 @@ func TestLauncherStatus(t *testing.T) {
 	}
 }
 
-// TestLauncherEndsRanks checks that gompirun ends the other ranks and their children when one rank dies, whatever
-// signals they ignore, and after it has printed all their output.
+// TestLauncherEndsRanks checks that gompirun ends the other ranks and their children when a rank dies, even if they
+// ignore signals. It prints all output that they have written before.
 func TestLauncherEndsRanks(t *testing.T) {
 	ready := t.TempDir()
 	script := `
@@ -270,7 +272,8 @@ func TestLauncherEndsRanks(t *testing.T) {
 	require.True(t, slices.Equal(append(want, "last words"), sorted(out)), "%d bytes", len(out))
 }
 
-// TestLauncherEndsStoppedRanks checks that gompirun continues a stopped rank so that its own signal handler ends it.
+// TestLauncherEndsStoppedRanks checks that gompirun continues a stopped rank, so that the rank's own signal handler can
+// end it.
 func TestLauncherEndsStoppedRanks(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `
@@ -285,13 +288,13 @@ func TestLauncherEndsStoppedRanks(t *testing.T) {
 	require.Equal(t, "bye\n", out)
 }
 
-// TestLauncherEndsOrphans checks a rank that ends normally but leaves a process in its process group that holds
-// its output open.
+// TestLauncherEndsOrphans checks that gompirun ends the processes that a rank leaves in its process group, although
+// they hold the rank's output open.
 func TestLauncherEndsOrphans(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600; :) & echo done")
 	require.Zero(t, status, err)
 	require.Equal(t, "done\ndone\n", out)
-	// A process that ends soon may print its last output.
+	// A remaining process that ends soon can still print.
 	status, out, err = gompirun(t, "-n", "2", "sh", "-c", "(sleep 0.05; echo later) &")
 	require.Zero(t, status, err)
 	require.Equal(t, "later\nlater\n", out)
@@ -312,12 +315,12 @@ func TestLauncherSignals(t *testing.T) {
 		{[]syscall.Signal{syscall.SIGINT}, `trap "echo bye; exit 0" INT;`, 130, "bye\nbye\n"},
 		{[]syscall.Signal{syscall.SIGTERM}, `trap "" TERM INT;`, 143, ""},
 		{[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, `trap "" TERM INT;`, 130, ""},
-		// as timeout(1) does
+		// the signals that timeout(1) sends
 		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT}, "", 143, ""},
 		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
 		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
 	} {
-		// sleeping children receive the signals too
+		// The children sleep. They must receive the signals, too.
 		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done")
 		require.NoError(t, l.Cmd.Start())
 		require.Eventually(t, func() bool { return strings.Count(l.Err.String(), "up\n") == 2 }, hangTimeout,
@@ -337,12 +340,12 @@ func TestLauncherSignals(t *testing.T) {
 	}
 }
 
-// TestLauncherSignalsAtStart checks that a rank gets a signal also while gompirun starts it and does not know its
-// process id yet.
+// TestLauncherSignalsAtStart checks that gompirun forwards a signal that arrives while it starts a rank, before it
+// knows the rank's process id.
 func TestLauncherSignalsAtStart(t *testing.T) {
 	for range 20 {
 		for name, status := range map[string]int{"INT": 130, "USR1": 0} {
-			// On one processor the rank often runs before gompirun does again.
+			// On one processor, the rank often runs before gompirun returns from starting it.
 			l := prepareProgram(t, "sh", "-c",
 				`exec taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"`,
 				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c",
@@ -360,8 +363,8 @@ func stopped(pid int) bool {
 	return strings.HasPrefix(rest, "T")
 }
 
-// TestLauncherLeavesIgnoredSignals checks that an ignored signal stays ignored: a script's Ctrl-C does not end its
-// background job.
+// TestLauncherLeavesIgnoredSignals checks that gompirun keeps ignoring signals that its caller ignores. So Ctrl-C does
+// not end a background job of a shell script.
 func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`,
 		filepath.Join(built(t), "bin/gompirun"))
@@ -376,7 +379,7 @@ func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	require.Equal(t, "up\nstill here\n", l.Out.String())
 }
 
-// TestLauncherIsKilled checks that ranks end when gompirun is killed, also while it is still starting some.
+// TestLauncherIsKilled checks that the ranks end when gompirun is killed, also while it still starts ranks.
 func TestLauncherIsKilled(t *testing.T) {
 	for _, wait := range []bool{true, false} {
 		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
@@ -412,7 +415,8 @@ func TestLauncherTimeout(t *testing.T) {
 		"gompirun: rank 0 has not called MPI_Init\n", err)
 }
 
-// TestLauncherLinesNeverMix checks many ranks with long lines, and both streams in one file.
+// TestLauncherLinesNeverMix checks that output lines of different ranks do not mix: many ranks print long lines, with
+// standard output and standard error in one file.
 func TestLauncherLinesNeverMix(t *testing.T) {
 	const ranks, each = 8, 400
 	file, err := os.Create(filepath.Join(t.TempDir(), "all"))
@@ -469,7 +473,7 @@ func TestLauncherOutputPatterns(t *testing.T) {
 	require.Empty(t, out+err)
 	require.Equal(t, "out 3\n", text("x/1/rank.03/stdout"))
 	require.Equal(t, "err 10\n", text("x/1/rank.10/stderr"))
-	// One file for both streams; its previous contents are truncated.
+	// Standard output and standard error go to one file. gompirun truncates an existing file.
 	for range 2 {
 		status, out, err = gompirun(t, "-n", "3", "-outfile-pattern", dir+"/all", "-errfile-pattern",
 			dir+"/all", "sh", "-c", script)
@@ -479,7 +483,7 @@ func TestLauncherOutputPatterns(t *testing.T) {
 	}
 }
 
-// TestLauncherForeignOptions checks the options that scripts written for other launchers use.
+// TestLauncherForeignOptions checks the options that scripts for other launchers use.
 func TestLauncherForeignOptions(t *testing.T) {
 	t.Setenv("LAUNCHER_A", "a")
 	t.Setenv("LAUNCHER_B", "b")
@@ -514,7 +518,7 @@ func TestLauncherInput(t *testing.T) {
 	require.Zero(t, l.run(t), &l.Err)
 	require.Equal(t, "[0] a\n[0] b\n[0] "+strings.Repeat("x", 200000), l.Out.String())
 
-	// gompirun does not consume the input of a shell loop.
+	// gompirun must not read the standard input of a shell loop around it.
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/lines", []byte("1\n2\n3\n"), 0o644))
 	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines",
@@ -522,7 +526,7 @@ func TestLauncherInput(t *testing.T) {
 	require.Zero(t, l.run(t), &l.Err)
 	require.Equal(t, "1\n1\n2\n2\n3\n3\n", l.Out.String())
 
-	// A dialogue over pipes: the question has no newline.
+	// gompirun forwards a prompt that does not end with a newline, so that a dialog over pipes works.
 	l = prepare(t, "-n", "2", "sh", "-c",
 		`[ $PMI_RANK = 1 ] && exit; printf "name? "; read name; echo "hello $name"`)
 	in, err := l.Cmd.StdinPipe()
@@ -534,7 +538,8 @@ func TestLauncherInput(t *testing.T) {
 	require.Equal(t, "name? hello Bob\n", l.Out.String())
 }
 
-// onTerminal gives a run its own terminal as input, and returns the keyboard side. It discards the terminal's output.
+// onTerminal makes a new terminal the standard input and controlling terminal of a run. It returns the master side of
+// the terminal, on which a test can type. The run's output does not go to the terminal.
 func onTerminal(t *testing.T, l *launch) *os.File {
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -568,7 +573,7 @@ func TestLauncherTerminal(t *testing.T) {
 	fmt.Fprint(keyboard, "\x03") // Ctrl-C
 	require.Equal(t, 130, l.wait(t), &l.Err)
 
-	// In the background gompirun leaves the terminal to the foreground process and continues to run.
+	// In the background, gompirun does not read from the terminal, and continues to run.
 	l = prepareProgram(t, "bash", "-c",
 		`set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
 		filepath.Join(built(t), "bin/gompirun"))
@@ -581,15 +586,15 @@ func TestLauncherTerminal(t *testing.T) {
 	require.Contains(t, l.Out.String(), "shell got for the shell\n")
 }
 
-// TestLauncherTerminalStops checks that Ctrl-Z stops ranks and their children, although they are in sessions of their
-// own, that fg continues them, and that they end when the terminal hangs up.
+// TestLauncherTerminalStops checks that Ctrl-Z stops the ranks and their children, although they are in other sessions
+// than gompirun. It also checks that fg continues them, and that they end when the terminal is closed.
 func TestLauncherTerminalStops(t *testing.T) {
 	const ranks = "sleep 600 & echo up; wait"
 	l := prepareProgram(t, "bash", "-c",
 		`exec 2>/dev/tty; set -m; "$0" -n 2 sh -c "$1"; echo stopped $?; read line; fg; echo ended $?`,
 		filepath.Join(built(t), "bin/gompirun"), ranks)
 	keyboard := onTerminal(t, l)
-	becomeStopped := func(want int) { // gompirun, two shells and their children
+	becomeStopped := func(want int) { // waits until want of gompirun, two shells and their children are stopped
 		require.Eventually(t, func() bool {
 			count := 0
 			for _, p := range l.processes() {
@@ -654,7 +659,7 @@ func TestLauncherBrokenPipe(t *testing.T) {
 	require.Equal(t, "141\n", l.Err.String())
 }
 
-// usableCores returns the number of cores that this process may use; threads of one core count once.
+// usableCores returns the number of cores on which this process may run. Hardware threads of a core count once.
 func usableCores(t *testing.T) int {
 	var usable unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &usable))
@@ -675,10 +680,10 @@ func TestLauncherBinding(t *testing.T) {
 	require.Zero(t, l.run(t), &l.Err)
 	require.Empty(t, l.Err.String())
 	fields := strings.Fields(l.Out.String())
-	if runtime.NumCPU() > 2 { // with two processors, both may be threads of one core
+	if runtime.NumCPU() > 2 { // two processors may be hardware threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
-	// Without --bind-to several ranks get disjoint shares of the cores, and a single rank gets all.
+	// Without --bind-to, several ranks get disjoint sets of cores, and a single rank gets all cores.
 	alone := prepare(t, "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
 	require.Zero(t, alone.run(t))
 	for _, bind := range []string{"", "none"} {
@@ -705,10 +710,11 @@ func TestLauncherBinding(t *testing.T) {
 	require.Equal(t, strings.Repeat("x\n", runtime.NumCPU()+1), out)
 }
 
-// TestLauncherDescriptors checks that ranks have descriptors 0 to 4, all that gompirun itself inherited, and no other
-// of gompirun's.
+// TestLauncherDescriptors checks that a rank has descriptors 0 to 4 and those that gompirun inherited, and none that
+// gompirun opened for itself.
 func TestLauncherDescriptors(t *testing.T) {
-	// descriptors reads what `ls -l /proc/self/fd` prints, without the descriptor that ls itself opened.
+	// descriptors returns the numbers in the output of `ls -l /proc/self/fd`, without the descriptor that ls itself
+	// opened.
 	descriptors := func(listing string) (numbers []string) {
 		for _, line := range strings.Split(listing, "\n") {
 			if name, to, ok := strings.Cut(line, " -> "); ok && !strings.HasPrefix(to, "/proc/") {
@@ -737,7 +743,7 @@ func TestLauncherDescriptors(t *testing.T) {
 		slices.Sort(got)
 		require.Equal(t, slices.Compact(slices.Clone(want)), got)
 	}
-	// gompirun ignores invalid data on the launcher's descriptor while the program does not use MPI.
+	// gompirun ignores invalid data on the descriptor for PMI if the program does not use MPI.
 	status, _, stderr := gompirun(t, "-n", "2", "sh", "-c", "echo rubbish >&3; sleep 0.05")
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
@@ -749,7 +755,7 @@ func TestLauncherInLauncher(t *testing.T) {
 		`exec "$0" -n 2 sh -c 'echo '$PMI_RANK'.$PMI_RANK of $PMI_SIZE'`, run)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"0.0 of 2", "0.1 of 2", "1.0 of 2", "1.1 of 2"}, sorted(out))
-	// The outer gompirun ends the inner one, which ends its ranks.
+	// The outer gompirun ends the inner one, and the inner one ends its ranks.
 	status, _, err = gompirun(t, "-n", "2", "sh", "-c",
 		`[ $PMI_RANK = 1 ] && sleep 0.2 && exit 9; exec "$0" -n 2 sleep 600`, run)
 	require.Equal(t, 9, status, err)

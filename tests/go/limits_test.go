@@ -16,11 +16,11 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Programs under limits of setrlimit(2), as set by a shell's ulimit: they run, or one line reports which limit is too
-// low.
+// Tests of programs under limits of setrlimit(2), set by a shell's ulimit. The program runs, or one line reports which
+// limit is too low.
 
-// usesAllDescriptors is a program that uses all features that need memory: windows of every kind, MPI_Alloc_mem, large
-// and small messages, communicators.
+// usesAllDescriptors is a program that uses everything that needs memory or descriptors: windows of every kind,
+// MPI_Alloc_mem, large and small messages, and communicators.
 const usesAllDescriptors = `
 #include <mpi.h>
 #include <stdio.h>
@@ -82,16 +82,16 @@ int main(void)
 }
 `
 
-// launchLimited starts a command under a shell's ulimit, as an unprivileged user.
+// launchLimited prepares a command that runs under a shell's ulimit without root's capabilities.
 func launchLimited(t *testing.T, ulimit string, command ...string) *launch {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
 		shell = "/bin/sh"
 	}
-	// Close descriptors that this test inherited: they would count.
+	// Close the descriptors that this test inherited, because they count toward the limit.
 	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit +
 		` && exec "$0" "$@"`}, command...)
-	if os.Geteuid() == 0 { // another user might not have access to the programs
+	if os.Geteuid() == 0 { // drop only the capabilities: another user might not have access to the programs
 		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}
 	program, err := exec.LookPath(command[0])
@@ -111,7 +111,8 @@ func requireRight(t *testing.T, l *launch, n int) {
 	require.Empty(t, l.Err.String())
 }
 
-// requireNoSegments returns a function that checks that no System V segment was added meanwhile.
+// requireNoSegments returns a function that checks that no System V segment was added since the call of
+// requireNoSegments.
 func requireNoSegments(t *testing.T) func() {
 	before, err := os.ReadFile("/proc/sysvipc/shm")
 	require.NoError(t, err)
@@ -123,7 +124,8 @@ func requireNoSegments(t *testing.T) func() {
 	}
 }
 
-// TestLimitFiles checks that the limit for files does not apply to the library's memory, which is in unnamed files.
+// TestLimitFiles checks that the file size limit (ulimit -f) does not limit the library's memory, although that memory
+// is in memfds. Only a limit of 0 is an error.
 func TestLimitFiles(t *testing.T) {
 	program := compile(t, usesAllDescriptors)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -149,7 +151,7 @@ func TestLimitFiles(t *testing.T) {
 	}
 }
 
-// TestLimitFilesOutput checks that gompirun reports the limit when a rank's output exceeds it in a file.
+// TestLimitFilesOutput checks that gompirun reports the file size limit when the file with a rank's output exceeds it.
 func TestLimitFilesOutput(t *testing.T) {
 	l := launchLimited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c",
 		"yes | head -n 100000")
@@ -161,7 +163,8 @@ func TestLimitFilesOutput(t *testing.T) {
 	require.Regexp(t, `^gompirun: cannot write the output: .*file too large\n$`, l.Err.String())
 }
 
-// TestLimitDescriptors checks that a rank runs with few descriptors.
+// TestLimitDescriptors checks that a rank runs with a low limit of open files, and that an error names a limit that is
+// too low.
 func TestLimitDescriptors(t *testing.T) {
 	program := compile(t, usesAllDescriptors)
 	for _, limit := range []string{"-n 9", "-n 64"} {
@@ -184,7 +187,7 @@ func TestLimitDescriptors(t *testing.T) {
 		l.Err.String())
 }
 
-// TestLimitIsNamed checks that the launcher and a rank report in one line which limit prevents them from running.
+// TestLimitIsNamed checks that gompirun and a rank each report, in one line, the limit that prevents them from running.
 func TestLimitIsNamed(t *testing.T) {
 	program := compile(t, usesAllDescriptors)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -220,7 +223,8 @@ func TestLimitIsNamed(t *testing.T) {
 	}
 }
 
-// locksAllMemory is a program that locks all its new memory. It then creates a window, or a datatype of many blocks.
+// locksAllMemory is a program that calls mlockall for its future memory. It then creates a window, or a datatype of
+// many blocks.
 const locksAllMemory = `
 #include <mpi.h>
 #include <stdio.h>
@@ -248,14 +252,14 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLimitLockedMemory checks that the error names the limit of locked memory if the system refuses memory because of
-// it.
+// TestLimitLockedMemory checks that an error names the limit of locked memory (ulimit -l) if an allocation fails
+// because of it.
 func TestLimitLockedMemory(t *testing.T) {
 	program := compile(t, locksAllMemory)
 	l := launchLimited(t, "-l 8192", program)
 	status := l.run(t)
 	if status == 77 {
-		t.Skip("no memory may be locked")
+		t.Skip("this process may not lock memory")
 	}
 	require.NotZero(t, status)
 	require.Regexp(t,
@@ -266,11 +270,11 @@ func TestLimitLockedMemory(t *testing.T) {
 	require.Regexp(t, `ulimit -l 8192`, l.Err.String())
 }
 
-// runAsOtherUser makes a launch of gompirun run as a user who has no other processes, with copies that any user can
-// read: the number of processes is not limited for root.
+// runAsOtherUser makes a launch of gompirun run as a user who has no other processes, because ulimit -u does not apply
+// to root. It copies the programs to a directory that any user can read.
 func runAsOtherUser(t *testing.T, l *launch, program string) {
 	if os.Geteuid() != 0 {
-		t.Skip("how many processes this user has already is not known")
+		t.Skip("only root can run the job as a user without other processes")
 	}
 	dir := t.TempDir()
 	for _, folder := range []string{filepath.Dir(dir), dir} {
@@ -284,7 +288,7 @@ func runAsOtherUser(t *testing.T, l *launch, program string) {
 		copied[file] = filepath.Join(dir, filepath.Base(file))
 		require.NoError(t, os.WriteFile(copied[file], bytes, 0o755))
 	}
-	args := l.Cmd.Args[4:] // without setpriv --bounding-set -all --
+	args := l.Cmd.Args[4:] // remove setpriv --bounding-set -all --
 	for i, arg := range args {
 		if to, ok := copied[arg]; ok {
 			args[i] = to
@@ -295,7 +299,8 @@ func runAsOtherUser(t *testing.T, l *launch, program string) {
 	l.Cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
-// usesAllMappings is a program that creates nearly as many mappings as a process may have, and then allocates memory.
+// usesAllMappings is a program that creates nearly as many memory mappings as the first argument, the system's limit,
+// and then allocates memory until that fails.
 const usesAllMappings = `
 #include <mpi.h>
 #include <stdio.h>
@@ -330,7 +335,7 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLimitMappings checks that an error caused by the number of mappings names the setting that raises the limit.
+// TestLimitMappings checks that an error caused by too many memory mappings names the setting vm.max_map_count.
 func TestLimitMappings(t *testing.T) {
 	program := compile(t, usesAllMappings)
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
@@ -338,7 +343,7 @@ func TestLimitMappings(t *testing.T) {
 	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(t, err)
 	if most > 1<<20 {
-		t.Skipf("vm.max_map_count is %d here: a million mappings take too long", most)
+		t.Skipf("vm.max_map_count is %d: creating so many mappings takes too long", most)
 	}
 	status, out, stderr := gompirun(t, "-n", "1", program, strconv.Itoa(most))
 	require.Zero(t, status, stderr)

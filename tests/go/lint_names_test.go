@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreignNames lists, by category, names in comments and documents that the tree does not define.
+// foreignNames lists names that comments and documents may use although the tree does not define them, by origin.
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
 		"MADV_DONTDUMP MADV_MERGEABLE SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
@@ -34,7 +34,7 @@ var foreignNames = map[string]string{
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blankOut returns a text with blanks in spans, so that the rest keeps its position.
+// blankOut returns a text in which spans are replaced by blanks, so that the rest keeps its position.
 func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
@@ -47,8 +47,8 @@ func blankOut(text string, spans []span) string {
 	return string(out)
 }
 
-// splitComments splits a file into text for readers and text for compilers, each with blanks in place of the other. The
-// prose of a source file is its comments. A document has prose only.
+// splitComments splits a file into prose and code. Each has blanks in place of the other. The prose of a source file is
+// its comments; a document has only prose.
 func splitComments(file, content string) (prose, code string) {
 	var comments []span
 	switch filepath.Ext(file) {
@@ -86,7 +86,7 @@ func goComments(content string) (spans []span) {
 	}
 }
 
-// cToken is a string, a character or a comment of C.
+// cToken matches a string literal, a character literal or a comment of C.
 var cToken = regexp.MustCompile(`(?s)"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/`)
 
 func cComments(content string) (spans []span) {
@@ -98,12 +98,12 @@ func cComments(content string) (spans []span) {
 	return spans
 }
 
-// identifiers holds the names in the tree that a comment may use.
+// identifiers holds the names that the tree defines and that a comment may use.
 type identifiers struct {
 	files    map[string]bool            // by path and by each suffix of it, such as shm/layout.go and layout.go
-	words    map[string]bool            // of code, strings included, and file names without extension
-	ends     map[string]bool            // suffixes of words that begin with MPI_: lock_all, RMA_SYNC
-	packages map[string]map[string]bool // declarations by Go package name, methods and fields included
+	words    map[string]bool            // words of code and strings, and file names without extension
+	ends     map[string]bool            // suffixes of words that begin with MPI_, such as lock_all and RMA_SYNC
+	packages map[string]map[string]bool // declared names by Go package, methods and fields included
 }
 
 func newTree() *identifiers {
@@ -112,7 +112,7 @@ func newTree() *identifiers {
 
 var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// variants matches the line of a C test that names its arguments.
+// variants matches the line "args:" in the first comment of a C test, which lists the arguments of its runs.
 var variants = regexp.MustCompile(`(?m)^ \* args: .*$`)
 
 func (k *identifiers) add(t *testing.T, name, content string) {
@@ -135,7 +135,7 @@ func (k *identifiers) add(t *testing.T, name, content string) {
 	}
 }
 
-// declare records the declarations of a Go file.
+// declare adds the names that a Go file declares to k.packages.
 func (k *identifiers) declare(t *testing.T, name, content string) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
 	require.NoError(t, err)
@@ -171,9 +171,9 @@ var (
 	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
 )
 
-// missing calls report for each name in a text that the tree does not have, with its line. A name is a file name, a
-// member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in an
-// underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
+// missing calls report, with the line number, for each name in a text that the tree does not define. A name is a file
+// name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in
+// an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
 func (k *identifiers) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {
@@ -211,7 +211,7 @@ func (k *identifiers) missing(file, text string, report func(name string, line i
 	}
 }
 
-// file reports whether there is a file of that name, or one that matches the pattern.
+// file reports whether the tree has a file of that name, or a file that matches the name as a pattern.
 func (k *identifiers) file(name string) bool {
 	if name = path.Clean(name); k.files[name] || !strings.Contains(name, "*") {
 		return k.files[name]
@@ -224,7 +224,7 @@ func (k *identifiers) file(name string) bool {
 	return false
 }
 
-// begins reports whether any word has the prefix.
+// begins reports whether a word of the tree begins with the prefix.
 func (k *identifiers) begins(prefix string) bool {
 	for w := range k.words {
 		if strings.HasPrefix(w, prefix) {
@@ -254,16 +254,16 @@ func TestLintNames(t *testing.T) {
 			if _, ok := foreign[name]; ok {
 				foreign[name] = true
 			} else if file != here {
-				t.Errorf("%s:%d names %s, which there is not", file, line, name)
+				t.Errorf("%s:%d names %s, which does not exist", file, line, name)
 			}
 		})
 	})
 	for name, used := range foreign {
-		require.True(t, used, "nobody names %s: take it out of foreignNames", name)
+		require.True(t, used, "no comment names %s: remove it from foreignNames", name)
 	}
 }
 
-// TestLintNamesFinds checks which words count as names, and where.
+// TestLintNamesFinds checks that missing recognizes names and reports their lines.
 func TestLintNamesFinds(t *testing.T) {
 	k := newTree()
 	k.add(t, "core/shm/node.go", "package shm\n\ntype Node struct{ Size int }\n\nfunc (n *Node) Leave() {}\n"+

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
-// subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
+// proseDirs lists the directories and documents that TestLintProse checks, including subdirectories. The environment
+// variable GOMPIRMA_PROSE adds others, separated by colons.
 var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
 	"README.md", "capi", "core", "cmd", "tests", "bench", "fortran", "docs")
 
@@ -27,14 +27,14 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?][)"'` + "`" + `]*(?:\s+|$)`)
 	abbreviated = regexp.MustCompile(`(?:\b(?:e\.g|i\.e|etc|vs|cf|[A-Z])|\.\.)\.$`)
 	beginning   = regexp.MustCompile(`^(?:[A-Z0-9"'(` + "`" + `]|[a-z]+_)`)
-	// A C function or prototype that begins in the first column.
+	// A C function definition or prototype that begins in the first column.
 	cDefinition  = regexp.MustCompile(`^(?:[A-Za-z_][\w ]*[ *]+)(\w+)\(`)
 	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
 	partEnd      = regexp.MustCompile(`[;:]\s`)
 	// A blank line, indented text, a line of a table, a heading, a rule.
 	notProse = regexp.MustCompile(`^(?:\s*$|    |\t|\s*\||#|---)`)
 	preamble = regexp.MustCompile(`(?s)/\*[^*]*(?:\*[^/][^*]*)*\*/\nimport "C"`)
-	// The last line of a comment of C, which begins in the first column.
+	// The last line of a C block comment that begins in the first column.
 	inBlock     = regexp.MustCompile(`^(?:/\*| \*).*\*/$`)
 	directive   = regexp.MustCompile(`^//(?:go:|export )`)
 	thirdPerson = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
@@ -48,8 +48,8 @@ type sentence struct {
 	text string
 }
 
-// sentences returns the sentences of a file. A blank line, a list item, a table and indented text end a sentence, and
-// so does a comment after code.
+// sentences returns the sentences of a file. A sentence also ends at a blank line, a list item, a table and indented
+// text. A comment after code on the same line is a sentence of its own.
 func sentences(file, content string) (found []sentence) {
 	content = preamble.ReplaceAllStringFunc(content, func(m string) string { // C, not text
 		return strings.Repeat("\n", strings.Count(m, "\n"))
@@ -105,7 +105,7 @@ func sentences(file, content string) (found []sentence) {
 	return found
 }
 
-// proseErrors returns the violations of the rules for text in a file, as lines that begin with the line's number.
+// proseErrors returns the violations of the prose rules in a file. Each begins with its line number.
 func proseErrors(file, content string) (found []string) {
 	add := func(line int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("%d: ", line)+fmt.Sprintf(format, args...))
@@ -126,7 +126,8 @@ func proseErrors(file, content string) (found []string) {
 	return append(found, functionComments(file, content)...)
 }
 
-// functionComments checks that the comment above a function begins with a verb in the third person or its name.
+// functionComments returns the comments above functions that do not begin with the function's name or a verb in the
+// third person.
 func functionComments(file, content string) (found []string) {
 	function := cDefinition
 	switch filepath.Ext(file) {
@@ -165,7 +166,7 @@ func functionComments(file, content string) (found []string) {
 	return found
 }
 
-// TestLintProse checks the machine-checkable rules for the text of proseDirs.
+// TestLintProse checks the prose rules that a program can check, in the text of proseDirs.
 func TestLintProse(t *testing.T) {
 	eachTextFile(t, func(file, content string) {
 		covered := slices.ContainsFunc(proseDirs, func(dir string) bool {
@@ -180,7 +181,7 @@ func TestLintProse(t *testing.T) {
 	})
 }
 
-// TestLintProseFinds checks which text the rules reject, and which they permit.
+// TestLintProseFinds checks which text the prose rules reject and permit.
 func TestLintProseFinds(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("word ", longestSentence), " ")
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 )
 
 // layers lists the layers of DESIGN section 2, lowest first. A package may import packages of lower layers. A package
-// that is missing here fails the test, so that its author must choose a layer.
+// that is not listed fails the test, so that the author of a new package must choose a layer.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
@@ -40,8 +40,8 @@ var layers = [][]string{
 	{"capi"},
 }
 
-// allowedSideways lists the permitted imports between packages of one layer: a communicator has a group, operations are
-// defined for datatypes, booting uses protocols.
+// allowedSideways lists the permitted imports between packages of one layer. The reasons: a communicator has a group,
+// an operation is defined for datatypes, and core/boot uses the protocol PMI-1.
 var allowedSideways = map[string][]string{
 	"core/comm":               {"core/group"},
 	"core/op":                 {"core/datatype"},
@@ -60,7 +60,7 @@ type listedPackage struct {
 	CgoCFLAGS             []string
 }
 
-// packages returns every package of the module, by its path inside the module.
+// packages returns all packages of the module, by their path below the module.
 func packages(t *testing.T) map[string]listedPackage {
 	cmd := exec.Command("go", "list", "-json", "./...")
 	cmd.Dir = top
@@ -77,8 +77,8 @@ func packages(t *testing.T) map[string]listedPackage {
 	return all
 }
 
-// layerOf returns the index of a package's layer, or -1 if it has none. A package in a subdirectory of another one,
-// such as core/boot/pmi1, belongs to the layer of that package.
+// layerOf returns the index of a package's layer, or -1 if the package is not listed. A subdirectory that is not
+// listed, such as core/boot/pmi1, belongs to the layer of the package above it.
 func layerOf(path string) int {
 	for ; path != "."; path = filepath.Dir(path) {
 		for i, layer := range layers {
@@ -113,20 +113,20 @@ func TestLintImportsGoOneWay(t *testing.T) {
 		}
 		layer := layerOf(path)
 		require.GreaterOrEqual(t, layer, 0,
-			"package %s stands in no layer: add it to tests/go/lint_test.go and to DESIGN section 2", path)
+			"package %s has no layer: add it to tests/go/lint_test.go and to DESIGN section 2", path)
 		for _, i := range own(p.Imports) {
 			if slices.Contains(allowedSideways[path], i) || strings.HasPrefix(i, path+"/") &&
 				path != "core" {
 				continue
 			}
 			require.Less(t, layerOf(i), layer, "%s must not import %s", path, i)
-			require.GreaterOrEqual(t, layerOf(i), 0, "%s imports %s, which stands in no layer", path, i)
+			require.GreaterOrEqual(t, layerOf(i), 0, "%s imports %s, which has no layer", path, i)
 		}
 	}
 }
 
-// TestLintCoreIsGo checks that code that needs C is in capi, behind interfaces of core, so that core builds and is
-// tested without C.
+// TestLintCoreIsGo checks that packages of core and their tests do not import capi, so that core is built and tested
+// without C.
 func TestLintCoreIsGo(t *testing.T) {
 	n := 0
 	for path, p := range packages(t) {
@@ -136,7 +136,7 @@ func TestLintCoreIsGo(t *testing.T) {
 		n++
 		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
 			require.False(t, i == "gompirma/capi" || strings.HasPrefix(i, "gompirma/capi/"),
-				"%s imports %s: core imports nothing of capi, its tests neither", path, i)
+				"%s imports %s: core and its tests must not import capi", path, i)
 		}
 	}
 	require.Greater(t, n, 20)
@@ -161,10 +161,10 @@ func TestLintPackages(t *testing.T) {
 
 var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
-// TestLintPackageImports checks the imports of a package with C below capi. It includes headers of its own and of the
-// packages that its anchor file imports, and imports no such package without including its headers. So Go's imports
-// also define the layers of C. No package imports core, because changes of core would recompile its C. One exception is
-// capi/engine, whose only C is in its Go files. The other is core/stack in capi/runtime.
+// TestLintPackageImports checks that a package below capi with C code imports exactly the packages whose headers its C
+// files include. So Go's import rules also define the layers of the C code. The package must not import core, because a
+// change of core would recompile its C code. There are two exceptions: capi/engine, whose C is only in its Go files,
+// and core/stack in capi/runtime.
 func TestLintPackageImports(t *testing.T) {
 	all := packages(t)
 	used := map[string]map[string]bool{} // by package
@@ -202,13 +202,13 @@ func TestLintPackageImports(t *testing.T) {
 				imports[inside] = true
 			}
 		}
-		require.Equal(t, imports, includes, "%s: what its anchor file imports, and what its C files include",
-			dir)
+		require.Equal(t, imports, includes,
+			"%s: expected: packages that it imports; actual: packages whose headers it includes", dir)
 	}
 }
 
-// TestLintCNames checks that memory orders have names in one header, that static names and struct names are unique in
-// all of the C code, and that comments state return values.
+// TestLintCNames checks the C code of capi: only capi/base/atomics.h names memory orders, a static function or a struct
+// name is defined in one file only, and comments do not begin with "Whether".
 func TestLintCNames(t *testing.T) {
 	order := regexp.MustCompile(`memory_order_|__ATOMIC_|\batomic_(load|store|exchange|fetch|compare)`)
 	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+\()`)
@@ -220,20 +220,20 @@ func TestLintCNames(t *testing.T) {
 			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
 			return
 		}
-		// Exempt: the functions that the compiler calls in place of the program's own atomics use the program's
-		// memory orders.
+		// Exempt are the functions that the compiler calls in place of a program's atomics. They use the
+		// program's memory orders.
 		if path != "capi/base/atomics.h" && path != "capi/access/calls.c" {
-			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/atomics.h",
-				path)
+			require.Empty(t, order.FindString(content),
+				"%s: use the names of memory orders in capi/base/atomics.h", path)
 		}
-		require.Empty(t, whether.FindString(content), "%s: comments begin with what is returned", path)
+		require.Empty(t, whether.FindString(content), "%s: begin comments with Returns, not Whether", path)
 		names := append(static.FindAllStringSubmatch(content, -1), tag.FindAllStringSubmatch(content, -1)...)
 		for _, m := range names {
 			if m[1] == "__attribute__(" { // the name follows
 				continue
 			}
 			if other := first[m[1]]; other != "" && other != path {
-				require.Fail(t, "a name exists once", "%s is in %s and in %s", m[1], other, path)
+				require.Fail(t, "the name is not unique", "%s is in %s and in %s", m[1], other, path)
 			}
 			first[m[1]] = path
 		}
@@ -241,9 +241,9 @@ func TestLintCNames(t *testing.T) {
 	require.Greater(t, len(first), 100)
 }
 
-// TestLintMemcpy checks that only the functions that capi/datatype/memory.h lists copy application memory, so that
-// another kind of memory can be added in one place. In the packages that copy it, memcpy is only for the library's own
-// structures: its length consists of sizes of types.
+// TestLintMemcpy checks that application memory is copied only by the functions that capi/datatype/memory.h lists, so
+// that support for another kind of memory needs changes in one place. In the packages that call these functions, memcpy
+// may copy only structures of the library: its length must contain sizeof.
 func TestLintMemcpy(t *testing.T) {
 	copying := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
 	copies, n := regexp.MustCompile(`mem(?:cpy|move)\([^;]*`), 0
@@ -259,7 +259,7 @@ func TestLintMemcpy(t *testing.T) {
 	require.Greater(t, n, 10)
 }
 
-// eachTextFile calls do with every text file of the project: its path with slashes, and its content.
+// eachTextFile calls do for every text file of the project, with its path (separated by slashes) and its content.
 func eachTextFile(t *testing.T, do func(path, content string)) {
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -307,8 +307,8 @@ func TestLintFileLocations(t *testing.T) {
 					"... DO NOT EDIT.` line", path)
 			}
 			require.True(t, is || ext == ".go" || filepath.Dir(path) != "capi",
-				"%s: hand-written C is in the directories of capi", path)
-			if is && folder != "include" && base != "mpif.h" { // public names are given
+				"%s: put hand-written C in a directory of capi", path)
+			if is && folder != "include" && base != "mpif.h" { // the names of public header files are fixed
 				require.True(t, marked, "%s is generated: its directory must be named generated, or "+
 					"its name begin with z", path)
 			}
@@ -327,14 +327,14 @@ func TestLintFormatted(t *testing.T) {
 	})
 }
 
-// generatedFile reports whether a program generates a file; the ABI's header counts as generated.
+// generatedFile reports whether a file is generated. include/ counts as generated.
 func generatedFile(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "z") || strings.Contains(path, "/generated/") ||
 		strings.HasPrefix(path, "include/") ||
 		path == "fortran/mpif.h" || path == "fortran/i8/mpif.h"
 }
 
-// columns returns the width of a line; a tab ends at the next multiple of eight.
+// columns returns the width of a line in columns. A tab extends to the next multiple of eight.
 func columns(line string) int {
 	n := 0
 	for _, r := range line {
@@ -346,7 +346,7 @@ func columns(line string) int {
 	return n
 }
 
-// rawStrings returns the numbers, from 1, of the lines of a Go file that contain a part of a raw string.
+// rawStrings returns the line numbers, from 1, of a Go file's lines that contain a part of a raw string.
 func rawStrings(content string) map[int]bool {
 	lines := map[int]bool{}
 	files := token.NewFileSet()
@@ -366,9 +366,9 @@ func rawStrings(content string) map[int]bool {
 	}
 }
 
-// codeAndTables returns the numbers, from 1, of the lines of a Markdown file that cannot be wrapped. These are rows of
-// tables, and code, which is indented by four columns after an empty line or other code. In a list such a line belongs
-// to an item.
+// codeAndTables returns the line numbers, from 1, of a Markdown file's lines that cannot be wrapped: rows of tables,
+// and code. Code is indented by four columns and follows an empty line or other code. In a list, such lines belong to
+// an item and are not code.
 func codeAndTables(content string) map[int]bool {
 	lines := map[int]bool{}
 	item := regexp.MustCompile(`^ {0,3}([-*+]|[0-9]+[.)]) `)
@@ -387,7 +387,7 @@ func codeAndTables(content string) map[int]bool {
 	return lines
 }
 
-// tooLong returns the numbers, from 1, of the lines of a file that exceed 120 columns and can be wrapped.
+// tooLong returns the line numbers, from 1, of the lines that exceed 120 columns although they could be wrapped.
 func tooLong(path, content string) []int {
 	address := regexp.MustCompile(`https?://[^\s)>"]+`)
 	var excepted map[int]bool
@@ -420,7 +420,7 @@ func TestLintColumns(t *testing.T) {
 	})
 }
 
-// TestLintColumnsExcepts checks that only lines that cannot be wrapped may be long.
+// TestLintColumnsExcepts checks that tooLong permits long lines only if they cannot be wrapped.
 func TestLintColumnsExcepts(t *testing.T) {
 	long := strings.Repeat("word ", 24) + "w" // 121 columns
 	for _, c := range []struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of the sockets of a job that accept connections, and of connections from outside of the job.
+// Tests of the sockets on which a job accepts connections, and of connections from processes outside of the job.
 
-// listens is a program whose ranks print the addresses at which the library listens, one line "at ADDRESS" each.
+// listens is a program whose ranks print the addresses on which the library listens, as lines "at ADDRESS".
 const listens = `
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -50,7 +50,7 @@ int main(void)
 }
 `
 
-// TestListeningSockets checks that a job listens for connections between its nodes and, after MPI_Init, for no others.
+// TestListeningSockets checks that, after MPI_Init, a job listens only for connections between its nodes.
 func TestListeningSockets(t *testing.T) {
 	program := compile(t, listens)
 	at := func(l *launch, env ...string) (all []net.IP) {
@@ -73,7 +73,7 @@ func TestListeningSockets(t *testing.T) {
 	are(at(prepare(t, "--nodes", "2", "-n", "4", program)), "simulated nodes", net.IP.IsLoopback)
 	are(at(prepare(t, "--nodes", "2", "-n", "2", program), only), "simulated nodes and an interface", isFirst)
 	if _, err := exec.LookPath("mpiexec.mpich"); err != nil {
-		t.Log("left out: MPICH's launcher is not installed")
+		t.Log("not tested: MPICH's launcher is not installed")
 		return
 	}
 	args := hydra(t, 1, 2, program)
@@ -83,8 +83,9 @@ func TestListeningSockets(t *testing.T) {
 	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
 }
 
-// fewFiles is a program whose rank 0 has no descriptor left while unknown peers connect to it. Rank 1 acts as all of
-// these peers: they send nothing, or invalid data. Afterwards both ranks communicate as before.
+// fewFiles is a program in which rank 1 connects to rank 0 like many unknown processes, after rank 0 has opened all
+// descriptors that its limit permits. These connections send nothing or invalid data. Afterwards both ranks communicate
+// as before.
 const fewFiles = `
 #include <mpi.h>
 #include <netinet/in.h>
@@ -140,8 +141,8 @@ int main(void)
 }
 `
 
-// TestNoDescriptorsLeft checks that unknown peers that connect to a rank without free descriptors do not end
-// the job.
+// TestNoDescriptorsLeft checks that connections from unknown processes do not end the job while a rank has no free
+// descriptors.
 func TestNoDescriptorsLeft(t *testing.T) {
 	program := compile(t, fewFiles)
 	l := launchLimited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)

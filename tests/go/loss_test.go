@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoss kills a rank of a job that continues, because its launcher waits for a shell. Communication among the other
-// ranks continues. Operations that need the failed process end with an error that names it. The job runs on one node,
-// on two, and with one node for each rank.
+// TestLoss kills a rank of a job that continues, because gompirun has started a shell that outlives the rank. It checks
+// that the other ranks still communicate, and that operations that need the failed process return an error that names
+// it. The job runs on one node, on two nodes and with one rank per node.
 func TestLoss(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "loss.c")
@@ -34,15 +34,15 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestSurvivorsAreSilent checks that, whatever ends a job, ranks that see another rank end meanwhile do not report that
-// as the cause. They ignore SIGTERM, so they always see it.
+// TestSurvivorsAreSilent checks that the messages of a job name the cause of its end. Ranks that see another rank end
+// must not report its end as the cause. They ignore SIGTERM, so that they live long enough to see it.
 func TestSurvivorsAreSilent(t *testing.T) {
 	program := compileFile(t, "survivors.c")
 	type end struct {
 		*launch
 		name      string
 		interrupt bool
-		cause     string // prefix of the messages
+		cause     string // the job's messages begin with it
 	}
 	causes := map[string]string{
 		"abort": "gompirma: rank 0: MPI_Abort(MPI_COMM_WORLD, 7)\ngompirun: rank 0 (program) called " +

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that have very many objects at the same time: no object takes much memory, and the memory returns to the
-// system after they are freed.
+// Tests of programs that have very many objects at the same time. No object may take much memory, and the memory must
+// return to the system after the objects are freed.
 
-// mass is a program that creates many objects of a kind and frees them. It prints the number of bytes of each object,
-// and the remaining part of that memory in thousandths.
+// mass is a program that creates many objects of a kind and frees them. It prints the bytes of memory for each object,
+// and the bytes that remain in use after all objects are freed.
 const mass = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     KIND("keyvals", int, keyval, MPI_Comm_free_keyval)
     KIND("communicators", MPI_Comm, communicator, MPI_Comm_free)
     KIND("windows", MPI_Win, window, MPI_Win_free)
-    for (int i = 0; i < 600; i++) { // what it takes for memory to come back is not bounded but by this
+    for (int i = 0; i < 600; i++) { // the library returns memory later: wait up to a minute
         left = resident() - before;
         if (left <= bound)
             break;
@@ -116,8 +116,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestBytesPerObject checks an upper bound of bytes for each object, a bit more than a reference MPI's. After all are
-// freed, at most a sixth of the memory remains, besides that of any process that has run.
+// TestBytesPerObject checks that the memory of each object is below an upper bound, which is a bit more than a
+// reference MPI needs. After all objects are freed, at most a sixth of the memory may remain, plus a constant for each
+// process.
 func TestBytesPerObject(t *testing.T) {
 	const something = 8 << 20
 	program := compile(t, mass)
@@ -138,9 +139,9 @@ func TestBytesPerObject(t *testing.T) {
 			var each, left int
 			_, err := fmt.Sscan(strings.TrimSpace(l.Out.String()), &each, &left)
 			require.NoError(t, err, l.Out.String())
-			t.Logf("%d bytes each, %d MB left of %d", each, left>>20, c.n*each>>20)
-			require.LessOrEqual(t, each, c.most, "bytes each of %d", c.n)
-			require.LessOrEqual(t, left, something+c.n*c.most/6, "bytes left of %d", c.n*each)
+			t.Logf("%d bytes for each object, %d of %d MiB remain", each, left>>20, c.n*each>>20)
+			require.LessOrEqual(t, each, c.most, "bytes for each of %d objects", c.n)
+			require.LessOrEqual(t, left, something+c.n*c.most/6, "remaining bytes of %d", c.n*each)
 		})
 	}
 }

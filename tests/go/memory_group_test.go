@@ -14,11 +14,11 @@ import (
 	"gompirma/core/limit"
 )
 
-// Memory that a control group limits: a rank that requests more than is available gets MPI_ERR_NO_MEM, and no process
-// is killed, even if many request memory at the same time.
+// Tests of jobs whose memory a control group limits. A rank that requests more than is available must get
+// MPI_ERR_NO_MEM. The kernel must not kill a process, even if many ranks request memory at the same time.
 
-// taker is a program whose ranks allocate memory by the method that the first argument names, in blocks of as many MiB
-// as the second one says, until allocation fails. Each rank writes to all its memory, and prints the number of blocks.
+// taker is a program whose ranks allocate memory until allocation fails, and write to all of it. The arguments are the
+// kind of allocation and the size of a block in MiB. Each rank prints its number of blocks.
 const taker = `
 #include <mpi.h>
 #include <stdio.h>
@@ -84,8 +84,8 @@ int main(int argc, char **argv)
 }
 `
 
-// memoryGroup creates a control group with a memory limit of bytes, and in it one without its own limit. It returns the
-// directories of both. It skips the test if that is not possible.
+// memoryGroup creates a control group with a memory limit in bytes, and inside it a group without its own limit. It
+// returns the directories of both groups. It skips the test if the system does not permit that.
 func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 	t.Helper()
 	var why error
@@ -101,7 +101,7 @@ func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 		}
 		if why = os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(bytes, 10)),
 			0o644); why != nil {
-			continue // a group of version 2 without the memory controller
+			continue // cgroup v2 without the memory controller
 		}
 		inner := filepath.Join(dir, "inner")
 		if why = os.Mkdir(inner, 0o755); why != nil {
@@ -110,18 +110,18 @@ func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 		t.Cleanup(func() { remove(t, inner) })
 		return dir, inner
 	}
-	t.Skipf("no memory group can be made here: %v", why)
+	t.Skipf("this process cannot create a control group with a memory limit: %v", why)
 	return "", ""
 }
 
-// remove removes a control group after its processes have ended.
+// remove removes a control group. It waits until the group's processes have ended.
 func remove(t *testing.T, dir string) {
 	var err error
 	require.Eventually(t, func() bool { err = os.Remove(dir); return err == nil }, 10*time.Second,
 		10*time.Millisecond, "%v", &err)
 }
 
-// kills returns the number of processes of a group that were killed for lack of memory.
+// kills returns the number of processes of a group that the kernel has killed because the group was out of memory.
 func kills(t *testing.T, dir string) string {
 	for _, file := range []string{"memory.events", "memory.oom_control"} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
@@ -131,11 +131,11 @@ func kills(t *testing.T, dir string) string {
 			}
 		}
 	}
-	t.Fatalf("%s does not tell how many processes were killed", dir)
+	t.Fatalf("the files of %s do not contain the number of killed processes", dir)
 	return ""
 }
 
-// prepareIn makes a run as prepare does, with its processes in a control group.
+// prepareIn returns a run like prepare, whose processes are in a control group.
 func prepareIn(t *testing.T, group string, args ...string) *launch {
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	return prepareProgram(t, "/bin/sh",
@@ -184,7 +184,7 @@ func TestMemoryGroup(t *testing.T) {
 				}
 				if strings.Contains(l.Out.String(), "none ") {
 					require.Contains(t, l.Out.String(), outer,
-						"no rank says which group bounds the memory")
+						"no rank names the group that limits the memory")
 				}
 			}
 			require.True(t, c.got(pieces), "%v", pieces)

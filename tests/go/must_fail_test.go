@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMustFail checks that tests/c/must_fail.sh passes a program only if it ended with the expected error.
+// TestMustFail checks that tests/c/must_fail.sh succeeds only if the program fails with the expected error.
 func TestMustFail(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(top, "tests/c/must_fail.sh"))
 	require.NoError(t, err)

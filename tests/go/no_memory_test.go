@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// failing is a program whose rank 0 duplicates a communicator repeatedly, with allocation number k failing. The call
-// then returns MPI_ERR_NO_MEM, unless it can continue without the memory, and everything else keeps working.
+// failing is a program whose rank 0 duplicates a communicator repeatedly. Each time, another allocation fails: number k
+// of the call. MPI_Comm_dup must return MPI_ERR_NO_MEM, unless it can continue without the memory, and the process must
+// continue to work.
 const failing = `
 #include <errno.h>
 #include <mpi.h>
@@ -66,8 +67,8 @@ int main(void)
 }
 `
 
-// TestNoMemoryForCommunicators checks that a failed allocation for a communicator is an error of the call that creates
-// it.
+// TestNoMemoryForCommunicators checks that the call that creates a communicator returns an error if an allocation
+// fails.
 func TestNoMemoryForCommunicators(t *testing.T) {
 	program := compile(t, failing)
 	status, out, err := gompirun(t, "-n", "2", program)

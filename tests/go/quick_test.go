@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQuick checks which tests `make quick DIR=...` selects.
+// TestQuick checks which tests `make quick DIR=...` selects for a directory.
 func TestQuick(t *testing.T) {
 	selection := func(dirs ...string) ([]string, error) {
 		words := append([]string{"-n", "unused"}, dirs...)
@@ -33,6 +33,6 @@ func TestQuick(t *testing.T) {
 	got, err = selection("nowhere")
 	require.Error(t, err)
 	require.Contains(t, got[0], "no tests belong to nowhere")
-	_, err = selection() // the changed files, or those of the last commit
+	_, err = selection() // without DIR: the changed files, or the files of the last commit
 	require.NoError(t, err)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeProgram: the first program of README.md prints what README.md shows, in any order of the ranks.
+// TestReadmeProgram checks that the first program of README.md prints what README.md shows, with its ranks in any
+// order.
 func TestReadmeProgram(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(top, "README.md"))
 	require.NoError(t, err)

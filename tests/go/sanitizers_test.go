@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSanitizers checks programs with AddressSanitizer, which looks for leaks at the end, and with ThreadSanitizer.
-// They must have no reports because of the library, whatever they call, and must have the reports of their own errors.
+// TestSanitizers checks that programs compiled with AddressSanitizer (with leak detection) or ThreadSanitizer get no
+// reports about the library, whatever they call. A program's own errors must be reported.
 func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {

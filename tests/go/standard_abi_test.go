@@ -16,14 +16,14 @@ import (
 	"gompirma/core/version"
 )
 
-// Tests of the standard ABI's library and of programs linked to it. abi_test.go tests programs linked to another MPI's
-// library.
+// Tests of gompirma's library of the standard ABI (libmpi_abi) and of programs linked to it. abi_test.go has the tests
+// of programs linked to another MPI's library.
 
-// systemLibraries lists libraries that any program may need.
+// systemLibraries lists libraries of the system that any program may need.
 var systemLibraries = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
 	"libstdc++.so.6"}
 
-// dynamicSymbols returns the libraries that a program or library needs, and the undefined MPI symbols.
+// dynamicSymbols returns the libraries that a program or library needs, and its undefined MPI symbols.
 func dynamicSymbols(t *testing.T, path string) (libraries, undefined []string) {
 	t.Helper()
 	file, err := elf.Open(path)
@@ -45,7 +45,7 @@ func dynamicSymbols(t *testing.T, path string) (libraries, undefined []string) {
 	return libraries, undefined
 }
 
-// standard reports whether the ABI has a function of this name.
+// standard reports whether the standard ABI has a function of this name.
 func standard(name string) bool {
 	name, _ = strings.CutPrefix(name, "P")
 	return abi.FunctionByName(name) != nil
@@ -64,8 +64,8 @@ func (s scratch) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 }
 
-// run runs a command of build/bin, or of the system, and returns its output. Words of the form NAME=VALUE before it are
-// environment variables.
+// run runs a command of build/bin or of the system in s.dir, and returns its output. The line may begin with
+// environment variables in the form NAME=VALUE.
 func (s scratch) run(line string) string {
 	s.t.Helper()
 	words := strings.Fields(line)
@@ -116,8 +116,8 @@ func TestStandardABILibrary(t *testing.T) {
 	}
 }
 
-// TestStandardABIFunctions checks that a program is bound directly to libgompirma's functions, so that a call costs as
-// much as in a program linked to libgompirma. It checks every function, by address and by name.
+// TestStandardABIFunctions checks that libmpi_abi adds no cost to a call: in a program linked to it, every function is
+// libgompirma's function. The test compares addresses of functions and results of dlsym.
 func TestStandardABIFunctions(t *testing.T) {
 	s := newScratch(t)
 	var source strings.Builder
@@ -164,8 +164,9 @@ int main(void)
 	}
 }
 
-// TestStandardABIPrograms checks that programs linked by the wrappers need only libraries and functions of the standard
-// ABI. They run here, with and without gompirun, and with another MPI that LD_LIBRARY_PATH names.
+// TestStandardABIPrograms checks that programs built by the wrappers for the standard ABI need only libraries and
+// functions of the standard ABI. They run with gompirma, with and without gompirun, and with the other MPI that
+// LD_LIBRARY_PATH names.
 func TestStandardABIPrograms(t *testing.T) {
 	s := newScratch(t)
 	usual := filepath.Join(built(t), "libexec/gompirma/bin")
@@ -213,13 +214,13 @@ end program
 	} {
 		fortran := strings.HasSuffix(c.source, ".f90")
 		if fortran && !fileExists(filepath.Join(built(t), "include/mpif.h")) {
-			t.Log("no Fortran here")
+			t.Log("not tested: build/ has no Fortran bindings")
 			continue
 		}
 		s.run(c.compiler + " -o p " + c.source)
 		libraries, undefined := dynamicSymbols(t, filepath.Join(s.dir, "p"))
 		require.Contains(t, libraries, c.library, c.compiler)
-		// some linkers drop a Fortran library that only the other one needs
+		// The Fortran library needs libmpi_abi. Some linkers drop it if only another library needs it.
 		require.Subset(t, []string{c.library, "libmpi_abi.so.1"}, libraries, c.compiler)
 		said, alone := []string{"rank 0 of 2 got 1\n", "rank 1 of 2 got 0\n"}, "rank 0 of 1 got 0\n"
 		if fortran {
@@ -236,11 +237,12 @@ end program
 			require.Contains(t, out, line, c.compiler)
 		}
 		if !mpich {
-			t.Log("MPICH is not installed: no other MPI to run with")
+			t.Log("not tested with another MPI: MPICH is not installed")
 			continue
 		}
 		out = s.run("LD_LIBRARY_PATH=" + other + " mpiexec.mpich -n 2 ./p")
-		// the put's result depends on MPICH: on a busy machine it may be missing
+		// Compare lines only up to " got ": the value depends on MPICH's progress of the put, which may be late
+		// on a busy machine.
 		for _, line := range said {
 			who, _, _ := strings.Cut(line, " got ")
 			require.Contains(t, out, who, c.compiler)
@@ -269,8 +271,8 @@ end program
 	}
 }
 
-// TestStandardABIMixed checks that a process has a single library, reached by all calls, whatever it has linked, loaded
-// or preloaded, in any order.
+// TestStandardABIMixed checks that all MPI calls of a process reach a single libgompirma, in whatever form and order
+// the program has linked, loaded or preloaded libgompirma and libmpi_abi.
 func TestStandardABIMixed(t *testing.T) {
 	s := newScratch(t)
 	s.write("part.c", `
@@ -278,7 +280,8 @@ func TestStandardABIMixed(t *testing.T) {
 void *part_put(void) { return (void *)MPI_Put; }
 int part_initialized(void) { int flag; MPI_Initialized(&flag); return flag; }
 `)
-	// checks is run by a program that obtained the two functions of the part, and MPI_Init, in some way.
+	// checks is C code of the test programs. They call it after they have obtained, in different ways, MPI_Init and
+	// the two functions of libpart.
 	const checks = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -363,7 +366,8 @@ int main(int argc, char **argv)
 		s.run("gompicc " + kind + " -shared -fPIC -Wall -Werror -o libpart" + strings.TrimLeft(kind, "-") +
 			".so part.c")
 	}
-	// A part that finds its library by name alone, like a language binding in a separate package.
+	// libpartbare has no rpath and finds libmpi_abi only by its name, like a language binding in a separate
+	// package.
 	s.run("gcc -shared -fPIC" + include + " -o libpartbare.so part.c -L" + folder + " -lmpi_abi")
 	for _, program := range []string{"", "--abi"} {
 		for _, part := range []string{"part", "partabi"} {
@@ -392,12 +396,12 @@ int main(int argc, char **argv)
 	}
 }
 
-// TestStandardABIMixedFortran links a Fortran program and its library to different ones of the two Fortran libraries.
-// Each can use objects that the other has created, and both recognize the variables whose addresses have a special
-// meaning.
+// TestStandardABIMixedFortran links a Fortran program to one of the two Fortran libraries, and a library of the program
+// to the other. It checks that each side can use objects that the other has created, and that both sides recognize
+// special addresses such as MPI_IN_PLACE.
 func TestStandardABIMixedFortran(t *testing.T) {
 	if !fileExists(filepath.Join(built(t), "include/mpif.h")) {
-		t.Skip("no Fortran here")
+		t.Skip("build/ has no Fortran bindings")
 	}
 	s := newScratch(t)
 	s.write("part.f90", `
@@ -468,8 +472,9 @@ end program
 	}
 }
 
-// TestStandardABIProfiling checks that a profiling library that defines MPI_X and calls PMPI_X works, preloaded or
-// linked before MPI, whichever library it is linked to itself, if any.
+// TestStandardABIProfiling checks that a profiling library, which defines MPI_X and calls PMPI_X, works if it is
+// preloaded or linked before MPI. The profiling library itself is linked to libgompirma, to libmpi_abi or to no MPI
+// library.
 func TestStandardABIProfiling(t *testing.T) {
 	s := newScratch(t)
 	sources, err := filepath.Abs(filepath.Join(top, "tests/c/abi"))

@@ -12,11 +12,12 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of the cost of a call in instructions, counted by single-stepping (bench/icount.c). The number does not depend
-// on the machine's load.
+// Tests of the number of instructions of a call, counted by single-stepping (bench/icount.c). The number does not
+// depend on the machine's load.
 
-// stepped marks two intervals of 3 and of 6 calls. "dynamic N": puts of 8 bytes into the middle one of N attached
-// regions. "accumulate G": accumulates of 200 doubles, with mpi_accumulate_granularity G.
+// stepped is a program that marks two intervals, of 3 and of 6 calls. With the arguments "dynamic N" it puts 8 bytes to
+// the middle one of N attached regions. With "accumulate G" it accumulates 200 doubles with mpi_accumulate_granularity
+// G.
 const stepped = `
 #include <mpi.h>
 #include <signal.h>
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
 }
 `
 
-// steps returns the number of instructions of a call of stepped.
+// steps returns the number of instructions of one call in the program stepped.
 func steps(t *testing.T, icount, program string, args ...string) float64 {
 	t.Helper()
 	command := append([]string{"-n", "2", icount, "3", program}, args...)
@@ -92,7 +93,7 @@ func steps(t *testing.T, icount, program string, args ...string) float64 {
 	return n
 }
 
-// buildStepper builds bench/icount. It skips the test if stepping does not work on this machine.
+// buildStepper builds bench/icount. It skips the test if the system does not permit single-stepping.
 func buildStepper(t *testing.T) string {
 	t.Helper()
 	icount := filepath.Join(t.TempDir(), "icount")
@@ -100,7 +101,7 @@ func buildStepper(t *testing.T) string {
 	marks := "kill -USR2 $$; kill -USR2 $$; kill -USR2 $$; kill -USR2 $$"
 	out, err := exec.Command(icount, "1", "sh", "-c", marks).CombinedOutput()
 	if err != nil || len(out) == 0 {
-		t.Skipf("this system does not let a process step its child: %v: %s", err, out)
+		t.Skipf("this system does not permit single-stepping of a child: %v: %s", err, out)
 	}
 	return icount
 }
@@ -110,25 +111,25 @@ func stepper(t *testing.T) (icount, program string) {
 	return buildStepper(t), compile(t, stepped, "-O1")
 }
 
-// TestAttachedRegionIsFoundInLogSteps checks that a lookup among n attached regions takes O(log n) steps.
+// TestAttachedRegionIsFoundInLogSteps checks that the origin finds one of n attached regions in O(log n) steps.
 func TestAttachedRegionIsFoundInLogSteps(t *testing.T) {
 	icount, program := stepper(t)
 	few, many := steps(t, icount, program, "dynamic", "8"), steps(t, icount, program, "dynamic", "8192")
-	require.Less(t, few, 1000.0, "a put to attached memory that is shared is direct")
-	// 1024 times as many regions: ten more halvings.
+	require.Less(t, few, 1000.0, "a put to attached shared memory does not use the direct path")
+	// 1024 times as many regions need ten more steps of a binary search.
 	require.LessOrEqual(t, many-few, 10*20.0, "%g instructions with 8 regions, %g with 8192", few, many)
 }
 
-// TestAccumulateGranularity checks that mpi_accumulate_granularity has an effect. Below 64 elements no lock is
-// acquired, and each element needs its own atomic instruction. Above, the lock is acquired for each segment, which
-// costs some instructions each time.
+// TestAccumulateGranularity checks that mpi_accumulate_granularity has an effect. A granularity below 64 elements makes
+// the accumulate update each element by an atomic instruction, without a lock. A larger one makes it acquire the lock
+// once for each segment, which costs some instructions each time.
 func TestAccumulateGranularity(t *testing.T) {
 	icount, program := stepper(t)
 	whole := steps(t, icount, program, "accumulate", "0")
 	for granularity, parts := range map[string]float64{"800": 2, "799": 2, "520": 4, "1600": 1, "1000000": 1} {
 		n := steps(t, icount, program, "accumulate", granularity)
 		if parts == 1 {
-			require.InDelta(t, whole, n, 60, "granularity %s: the whole accumulate under one lock",
+			require.InDelta(t, whole, n, 60, "granularity %s: the accumulate acquired the lock repeatedly",
 				granularity)
 			continue
 		}
@@ -137,6 +138,6 @@ func TestAccumulateGranularity(t *testing.T) {
 	}
 	for _, granularity := range []string{"1", "512"} {
 		require.Greater(t, steps(t, icount, program, "accumulate", granularity), whole+1000,
-			"granularity %s: an instruction for each element", granularity)
+			"granularity %s: the accumulate does not update each element separately", granularity)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTestScript checks the last lines of scripts/test.sh: the longest tests, everything that any tool skipped, and the
-// failures. Fake commands replace its commands.
+// TestTestScript checks the last lines of scripts/test.sh: the longest tests, everything that a tool skipped, and the
+// failures. Fake commands replace the commands that the script runs.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`
@@ -26,8 +26,8 @@ The following tests did not run:
 	  3 - litmus/iriw.n4 (Skipped)
 	 12 - abi/x (Disabled)
 EOF`
-		// Only `go run ./tests/go/report LEFT_OUT TOOK WRONG NAME ARGUMENTS...` skips something: the same test
-		// in both of its steps.
+		// Only the fake `go run ./tests/go/report LEFT_OUT TOOK WRONG NAME ARGUMENTS...` records a skipped
+		// test. The script runs it in two steps, which record the same test.
 		golang = `case "$2" in ./tests/go/report)
 	echo "core/boot TestUnderHydra: mpiexec.mpich is not installed" >>"$3"
 	for i in 1 2 3 4 5 6 7 8 9; do echo "4.$i $6 core/boot Test$i" >>"$4"; done ;; esac`

@@ -1,5 +1,5 @@
-// Package gotest holds the tests that need the whole project: installation, launcher, many processes, and the rules for
-// the source code.
+// Package gotest holds the tests that need the whole project: of the installation, of the launcher, of jobs with many
+// processes, and of the rules for the source code.
 package gotest
 
 import (
@@ -16,19 +16,19 @@ import (
 // top is the project's directory, relative to this package.
 const top = "../.."
 
-// built updates build/, once for all tests, and returns its absolute path.
+// built updates build/ once per test run, and returns its absolute path.
 func built(t *testing.T) string {
 	t.Helper()
 	return harness.Built(t, top)
 }
 
-// runTool runs a program of build/bin, fails the test if it fails, and returns its output.
+// runTool runs a program of build/bin and returns its output. It fails the test if the program fails.
 func runTool(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	return harness.Output(t, exec.Command(filepath.Join(built(t), "bin", name), args...))
 }
 
-// compile compiles a program from C source text with the wrapper in build/ and returns its path.
+// compile compiles a C program from source text with gompicc of build/, and returns the path of the program.
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// control maps the shared memory of a running job's node, as gompirun itself does.
+// control maps the shared memory of a running job's node, as gompirun does.
 func (l *launch) control(t *testing.T) *shm.Node {
 	t.Helper()
 	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", l.Cmd.Process.Pid))
@@ -35,8 +35,8 @@ func (l *launch) control(t *testing.T) *shm.Node {
 	return nil
 }
 
-// TestWaitRecords checks that gompirun learns, for every function that waits, the name by which the program calls it,
-// and the ranks that it waits for.
+// TestWaitRecords checks, for every function that waits, that the wait record in shared memory names the function as
+// the program calls it, and the ranks for which it waits.
 func TestWaitRecords(t *testing.T) {
 	source, err := os.ReadFile("testdata/waiting.c")
 	require.NoError(t, err)
@@ -45,7 +45,8 @@ func TestWaitRecords(t *testing.T) {
 	require.NoError(t, l.Cmd.Start())
 	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
 	read, steps := 0, 0
-	// next returns the processes of the next step, both of which have stopped, and the function's name.
+	// next waits until both processes have stopped at the next step. It returns their process ids, and the function
+	// of the step.
 	next := func() (pids [2]int, name string) {
 		for range pids {
 			var line string
@@ -80,9 +81,9 @@ func TestWaitRecords(t *testing.T) {
 			}
 			return len(ws) == 1 && more == 0 && got.Call == want
 		}, 20*time.Second, time.Millisecond,
-			"step %d, %s: rank 0 is said to wait in %+v", steps, want, &got)
+			"step %d, %s: the wait record of rank 0 is %+v", steps, want, &got)
 		require.Contains(t, []int32{1, shm.PeersAll, shm.PeersAny, shm.PeersSeveral}, got.Peer,
-			"%s: whom rank 0 waits for", want)
+			"%s: the rank for which rank 0 waits", want)
 		require.NoError(t, syscall.Kill(pids[1], syscall.SIGCONT))
 	}
 	require.Equal(t, 0, l.wait(t), "%s", &l.Err)

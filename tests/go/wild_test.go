@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Invalid arguments that lead outside of the program's memory: the call reports the error with the values, or the
-// process ends by the signal with which such a pointer ends any program. No Go stack trace appears, nothing hangs, and
-// no such call succeeds.
+// Tests of calls with invalid arguments that lead outside of the program's memory. The call must report an error with
+// the values, or the process must end by the signal with which such a pointer ends any program. No call may succeed or
+// hang, and no Go stack trace may appear.
 
-// memoryKiB bounds the address space of a process: an allocation with a wrong length must not consume the machine's
-// memory.
+// memoryKiB limits the address space of a process in KiB, so that an allocation with a wrong length does not use up the
+// machine's memory.
 const memoryKiB = "6000000"
 
 var (
@@ -25,14 +25,14 @@ var (
 	showsGo         = regexp.MustCompile(`goroutine|panic|runtime|MPI_ERR_INTERN`)
 )
 
-// requireNoCrash runs a program that makes one call, and checks how it ends.
+// requireNoCrash runs a program that makes one call with invalid arguments, and checks how the program ends.
 func requireNoCrash(t *testing.T, ranks, program string, args ...string) {
 	t.Helper()
 	shell := []string{"-c", "ulimit -v " + memoryKiB + `; exec "$@"`, "sh", filepath.Join(built(t), "bin/gompirun"),
 		"--timeout", "60", "-n", ranks, program}
 	output, err := exec.Command("sh", append(shell, args...)...).CombinedOutput()
 	said := string(output)
-	require.Error(t, err, "%v: the call returned", args)
+	require.Error(t, err, "%v: the call succeeded", args)
 	require.NotRegexp(t, showsGo, said, "%v", args)
 	if !endsBySignal.MatchString(said) {
 		require.Regexp(t, saysWhatIsWrong, said, "%v", args)
@@ -52,8 +52,8 @@ func TestWildDisplacements(t *testing.T) {
 		"Alltoallw-r", "Reduce_scatter",
 		"Neighbor_allgatherv", "Neighbor_alltoallv-s", "Neighbor_alltoallv-r", "Neighbor_alltoallw-s",
 		"Neighbor_alltoallw-r"}
-	// 2^62 and 2^62+1 elements of 4 bytes are 0 and 4 bytes modulo 2^64. Relative to the buffer: NULL, and the last
-	// bytes of the address space.
+	// Displacements in elements of 4 bytes: 2^62 and 2^62+1 elements are 0 and 4 bytes modulo 2^64. -addr+0 makes
+	// the address NULL, and -addr-1 makes it the last byte of the address space.
 	narrow := []string{"2147483647"}
 	wide := []string{"4611686018427387904", "4611686018427387905", "35184372088832", "-addr+0", "-addr-1"}
 	types := []string{"Sendrecv-s", "Sendrecv-r", "Isend-s", "Irecv", "Isend_long-s", "Irecv_long", "Bsend-s",

@@ -14,12 +14,13 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// This test calls every function of the ABI with one invalid handle argument at a time, all other arguments being
-// valid. It tries 0, which an uninitialized variable often holds, a handle of another kind, and a number that is not a
+// This test calls every function of the ABI with one invalid handle argument; all other arguments are valid. The
+// invalid handles are 0, which an uninitialized variable often holds, a handle of another kind, and a number that is no
 // handle. Each call must return the error class of the handle's kind. The program is generated from the table in
 // core/abi, so the test covers new functions automatically.
 
-// handleClass maps a kind of handle to the error class of an invalid one, and to a handle of another kind to try.
+// handleClass maps a kind of handle to the error class of an invalid handle, and to a handle of another kind for the
+// test.
 var handleClass = map[string]struct{ class, other string }{
 	"COMMUNICATOR": {"MPI_ERR_COMM", "MPI_INT"},
 	"DATATYPE":     {"MPI_ERR_TYPE", "MPI_COMM_WORLD"},
@@ -34,10 +35,10 @@ var handleClass = map[string]struct{ class, other string }{
 	"WINDOW":       {"MPI_ERR_WIN", "MPI_COMM_WORLD"},
 }
 
-// notCalled lists functions that end the program, or that have no error class for these arguments.
+// notCalled lists functions that end the program, or for which the standard has no error class for a wrong handle.
 var notCalled = strings.Fields("MPI_Abort MPI_Finalize MPI_Init MPI_Init_thread MPI_Pcontrol")
 
-// rightValue returns a valid argument for a parameter of f.
+// rightValue returns a valid argument, as C text, for a parameter of f.
 func rightValue(f *abi.Function, p *abi.Param) string {
 	kind := p.Kind.Name
 	name := strings.TrimSuffix(f.Name, "_c")
@@ -63,7 +64,7 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 		case strings.HasPrefix(name, "MPI_Dist_graph_n"), strings.Contains(name, "eighbor"):
 			comm = "dist"
 		}
-		if strings.Contains(name, "_create") { // the argument needs no topology, only the result has one
+		if strings.Contains(name, "_create") { // only the new communicator has a topology, not the argument
 			comm = "MPI_COMM_SELF"
 		}
 		if p.Pointer() {
@@ -166,7 +167,7 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 	return fmt.Sprintf("(%s)1", p.CType())
 }
 
-// wrongCalls returns the statements that test one function.
+// wrongCalls returns the C statements that call one function with invalid handles.
 func wrongCalls(f *abi.Function) (list []string) {
 	params := f.CParams()
 	for i, p := range params {

@@ -1,4 +1,4 @@
-/* A profiling library for LD_PRELOAD: it defines MPI_Put and MPI_Aint_add, counts the calls and forwards them. */
+/* A profiling library for LD_PRELOAD: defines MPI_Put and MPI_Aint_add, which count the calls and forward them. */
 #include <mpi.h>
 
 static int calls;
@@ -10,9 +10,9 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 			target_datatype, win);
 }
 
-/* Counts and forwards the call. The header defines this function inline, too; libraries that wrap all functions
- * contain it. */
+/* Counts and forwards the call. mpi.h also defines this function inline, but profiling libraries that wrap all MPI
+ * functions define it as here. */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
 
-/* Returns the number of calls; the program looks this function up by name. */
+/* Returns the number of calls. profiled.c finds this function by dlsym. */
 int count_puts_calls(void) { return calls; }

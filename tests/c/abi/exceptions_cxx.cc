@@ -1,6 +1,6 @@
-/* Exceptions of C++ leave error handlers of communicators and windows, whichever part of the library raises
- * the error: what waits, what passes Go, what is done in C alone. The library goes on as if the handler had returned:
- * each call is made again, by another thread too, and correct ones work after it. */
+/* Proves: error handlers of communicators and windows may throw C++ exceptions, whichever part of the library raises
+ * the error: calls that wait, calls executed in Go, and calls executed in C alone. The library stays usable, as if the
+ * handler had returned: the test repeats each call, also in another thread, and makes valid calls after the errors. */
 #include <mpi.h>
 
 #include <cstdio>
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
 	MPI_Comm comm;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_errhandler(comm, c);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, c); // errors that belong to no object
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, c); // handles the errors of calls without a communicator or window
 	int *base;
 	MPI_Win win;
 	MPI_Win_allocate(4 * sizeof *base, sizeof *base, MPI_INFO_NULL, comm, &base, &win);
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
 	MPI_Win_lock_all(0, win);
 	for (int i = 0; i < 3; i++) {
 		all(comm, win);
-		expect("type", MPI_ERR_COUNT, [] { // of no object
+		expect("type", MPI_ERR_COUNT, [] { // has no communicator or window
 			MPI_Datatype t;
 			MPI_Type_vector(-1, 1, 1, MPI_INT, &t);
 		});

@@ -1,5 +1,5 @@
-/* Proves: the library has the conversions from and to Fortran as functions under both names, for other languages. The
- * header has macros for the conversions of handles, and inline functions for those of statuses. */
+/* Proves: the library exports the conversions between C and Fortran as functions, as MPI_ and as PMPI_, for programs in
+ * other languages. (In mpi.h they are macros for handles, and inline functions for statuses.) */
 #define GOMPIRMA_NO_INLINE
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 	HANDLE_UNDER(MPI_##object, type, handle) + HANDLE_UNDER(PMPI_##object, type, handle)
 #define HANDLE_UNDER(name, type, handle) handle_##type(name##_c2f, name##_f2c, handle)
 
-/* Returns 1 if a pair of conversion functions of the type is wrong. */
+/* Defines a function that returns 1 if the two conversion functions of the handle type are wrong. */
 #define CHECKER(type)                                                                         \
 	static int handle_##type(MPI_Fint (*c2f)(type), type (*f2c)(MPI_Fint), type handle) { \
 		MPI_Fint f = c2f(handle);                                                     \

@@ -1,5 +1,5 @@
-/* Proves: the header is valid C99, declares the names that old and new programs use, and may be included twice and
- * under both names. */
+/* Proves: mpi.h is valid C99 and declares the names that old and new programs use. It may be included twice, and also
+ * as mpi_rma.h. */
 #include <mpi.h>
 #include <mpi_rma.h>
 #include <mpi.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Constants are usable in constant expressions, and the preprocessor knows the macros. */
+/* The constants are macros, and usable in constant expressions. */
 #if !defined(MPI_ERR_RMA_RANGE) || !defined(MPI_COMM_WORLD) || MPI_VERSION < 3 || GOMPIRMA_VERSION_MAJOR < 0
 #error "constants are macros"
 #endif
@@ -39,7 +39,8 @@ static int copy_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, 
 }
 static void errhandler_fn(MPI_Win *win, int *code, ...) { (void)win, (void)code; }
 
-/* Checks that a compiler which sees that the target status is NULL does not warn about stores through it. */
+/* Checks that the compiler does not warn about a store through NULL, although it sees that the second argument is
+ * NULL. */
 int into_nothing(const MPI_Status *status);
 int into_nothing(const MPI_Status *status) { return MPI_Status_c2f(status, NULL); }
 
@@ -69,7 +70,7 @@ int main(void) {
 		 MPI_Status_f2c(f, MPI_STATUS_IGNORE) != MPI_ERR_ARG || MPI_Status_f2f08(NULL, &f08) != MPI_ERR_ARG ||
 		 MPI_Status_f082f(&f08, NULL) != MPI_ERR_ARG;
 
-	/* Handles and their integers, under the names of the ABI and of Fortran conversion. */
+	/* Conversions of handles to integers and back: the functions of the ABI, and those for Fortran. */
 	wrong += MPI_Comm_toint(MPI_COMM_WORLD) != 0x101 || MPI_Comm_fromint(0x102) != MPI_COMM_SELF;
 	wrong += MPI_Type_f2c(MPI_Type_c2f(MPI_DOUBLE)) != MPI_DOUBLE ||
 		 PMPI_Win_f2c(PMPI_Win_c2f(MPI_WIN_NULL)) != MPI_WIN_NULL;
@@ -78,7 +79,7 @@ int main(void) {
 	/* Address arithmetic. */
 	wrong += MPI_Aint_diff(MPI_Aint_add((MPI_Aint)&port[1], 10), (MPI_Aint)&port[0]) != 11;
 
-	/* A null callback constant never equals a callback that was passed. */
+	/* The predefined callbacks (MPI_COMM_DUP_FN ...) differ from the program's callback, which was not called. */
 	wrong += copy == MPI_COMM_DUP_FN || copy == MPI_COMM_NULL_COPY_FN || copies != 0 || !handler;
 	wrong += answer(MPI_ROOT) != 3 || types[3] != MPI_LONG_LONG || MPI_Wtick() <= 0 || MPI_Wtime() > MPI_Wtime();
 	assert(MPI_SUCCESS == 0);

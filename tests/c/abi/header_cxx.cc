@@ -1,5 +1,5 @@
-// The header is C++ as well: constants have the types that overloads and templates see, handles of different kinds are
-// different types.
+// Proves: mpi.h is valid C++. Overloads and templates get the right types: constants have the standard's types, and
+// each kind of handle is a distinct type.
 #include <mpi.h>
 #include <cstddef>
 #include <cstdio>

@@ -1,7 +1,6 @@
-/* Puts three times through MPI_Put, once through PMPI_Put and once through MPI_Put_c. Compares the number of calls
- * counted by a preloaded profiling library with the first argument, which is 0 if none is loaded. Every put must have
- * reached the MPI library in any case. Before that it calls MPI_Aint_add by its address, which the profiling library
- * counts as well. */
+/* Calls MPI_Aint_add through its address, MPI_Put three times, PMPI_Put once and MPI_Put_c once. A preloaded profiling
+ * library (count_puts.c) counts the calls of MPI_Aint_add and MPI_Put. The first argument is the expected count: 0 if
+ * the library is not loaded. All five puts must change the window in either case. */
 #include <mpi.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* Proves: functions that MPI-3.0 removed compile as C99 without a warning. A profiling tool sees the functions that
- * replaced them, once for each MPI_X and never for PMPI_X. A program that defines such a function itself gets its
- * own. */
-#define MPI_Type_ub MPI_Type_ub /* defined below */
+/* Proves: calls of functions that MPI-3.0 removed compile as C99 without a warning. A profiling tool sees the call of
+ * the replacement: once for a call of MPI_X, never for a call of PMPI_X. A program that defines a removed function
+ * itself calls its own function. */
+#define MPI_Type_ub MPI_Type_ub /* this program defines the function below */
 #include <mpi.h>
 #include <stdio.h>
 
 static int calls;
 
-/* Counts the call, as the profiling tool. */
+/* Plays the profiling tool: counts and forwards the call. */
 int MPI_Get_address(const void *location, MPI_Aint *address) {
 	calls++;
 	return PMPI_Get_address(location, address);
@@ -50,7 +50,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	return PMPI_Comm_set_errhandler(comm, errhandler);
 }
 
-/* Replaces the library's function by the program's own, as an old profiling library does. */
+/* Replaces the library's function, as an old profiling library does. */
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub) {
 	calls += 100;

@@ -17,7 +17,7 @@ uint64_t next(struct call *c) { return c->rng = mix(c->rng, 1); }
 
 int below(struct call *c, int n) { return (int)((next(c) >> 16) % (uint64_t)n); }
 
-/* The names of the functions without _c. */
+/* The names of the functions, without the suffix _c. */
 static char names[FUNCTIONS][64];
 
 static void open_names(void) {
@@ -29,7 +29,8 @@ static void open_names(void) {
 	}
 }
 
-/* Returns true if the function of the call matches a pattern. | separates patterns; _c is not part of the name. */
+/* Returns true if the name of the function, without MPI_ and _c, matches one of the patterns (fnmatch), which are
+ * separated by |. */
 int is_called(const struct call *c, const char *pattern) {
 	char one[80];
 	while (*pattern) {
@@ -68,9 +69,9 @@ static int phase_of(const struct param *p) {
 	if (p->kind == K_BUFFER)
 		return 5;
 	if (p->kind == K_OPERATION)
-		return 2; /* after the types */
+		return 2; /* drawn after the datatypes */
 	if (p->length != SCALAR)
-		return 4; /* after its length */
+		return 4; /* drawn after the parameter with its length */
 	if (p->pointer && p->dir != INOUT)
 		return 3;
 	switch (p->kind) {
@@ -99,7 +100,7 @@ static void draw_argument(struct call *c, int i, enum truth want) {
 		draw_number(c, i, want);
 }
 
-/* Sets wrong arguments to OPEN if the call ignores them, or if they are significant at one rank only. */
+/* Changes WRONG arguments to OPEN if the call ignores them, or if they are significant at one rank only. */
 static void weigh(struct call *c) {
 	int root = find_param(c, "root"), op = find_param(c, "op");
 	int send = find_param(c, "sendbuf"), recv = find_param(c, "recvbuf");
@@ -133,13 +134,13 @@ static void weigh(struct call *c) {
 		}
 		if (c->f->chapter == 12 && i == op && (no_data || nowhere) && strcmp(a->note, "not for this type") == 0)
 			a->truth = OPEN;
-		/* Zero elements need no valid type, except in the calls of chapters 5 and 12 and in reductions. */
+		/* With count 0 the datatype may be invalid, except in calls of chapters 5 and 12 and in reductions. */
 		if (no_data &&
 		    (c->f->chapter == 3 || c->f->chapter == 4 || c->f->chapter == 8 ||
 		     (c->f->chapter == 6 && op < 0)) &&
 		    p->length == SCALAR && p->kind == K_DATATYPE && a->value.pointer == MPI_DATATYPE_NULL)
 			a->truth = OPEN;
-		if (p->kind == K_BUFFER && !a->value.pointer) { /* MPI_BOTTOM, with addresses as displacements */
+		if (p->kind == K_BUFFER && !a->value.pointer) { /* NULL is MPI_BOTTOM: displacements are addresses */
 			int d = find_param(c, sends ? "sdispls" : "rdispls");
 			if (d < 0)
 				d = find_param(c, "displs");
@@ -218,9 +219,9 @@ static void draw_arguments(struct call *c, const enum truth *want) {
 	count_wrong(c);
 }
 
-/* Returns true for functions that must not be called: MPI_Abort and MPI_Finalize, which end the job, and those that
- * GOMPIRMA_FUZZ_FUNCTIONS excludes. If it begins with ! it lists the excluded functions, otherwise the included
- * ones. */
+/* Returns true for functions that must not be called: MPI_Abort and MPI_Finalize, which end the job, and functions that
+ * the environment variable GOMPIRMA_FUZZ_FUNCTIONS excludes. If its value begins with !, the rest is a pattern of the
+ * excluded functions; otherwise it is a pattern of the only functions to call. */
 static int left_out(const struct call *c) {
 	static const char *some;
 	if (!some)
@@ -263,7 +264,7 @@ void draw_call(struct call *c, uint64_t number, int only) {
 		if (c->wrong > 0 || plan < 15)
 			break;
 	}
-	if (c->wrong == 0) { /* an unsafe call must not be made */
+	if (c->wrong == 0) { /* an UNSAFE argument is allowed only in a call that fails because of a WRONG one */
 		int unsafe = 0;
 		for (int i = 0; i < c->f->n; i++)
 			if (c->arg[i].truth == UNSAFE) {

@@ -1,7 +1,7 @@
-/* Fuzzes every function of the ABI with arguments that look right and are wrong: NULL; handles of another kind, freed
- * or random handles; counts, ranks, tags and displacements out of range; uncommitted types. All ranks of a job make the
- * same calls, drawn from one seed, one after the other (lockstep.c). No call may crash, hang, change its outputs when
- * it fails, or succeed with an argument that is certainly wrong.
+/* Fuzzes every function of the ABI with wrong arguments: NULL; handles of another kind, freed handles and random
+ * handles; counts, ranks, tags and displacements out of range; uncommitted types. All ranks of a job make the same
+ * sequence of calls in lockstep, drawn from one seed (lockstep.c). No call may crash, hang, change its outputs when it
+ * fails, or succeed with an argument that is certainly wrong.
  *
  *   generated/    the functions and the semantic kinds of their parameters, generated from the table in core/abi
  *   main.c        phases of a job; the loop over the calls
@@ -9,12 +9,12 @@
  *   handle.c      handles
  *   number.c      numbers: counts, ranks, tags, ...
  *   memory.c      the memory that addresses point to: buffers, arrays, strings, guarded outputs
- *   would_block.c        right calls that must not be made, such as a receive without a sender, and the reason
- *   verify.c       checks the effects of a call; findings
+ *   would_block.c valid calls that would block forever, such as a receive without a sender
+ *   verify.c      checks the effects of a call and reports findings
  *   pool.c        the objects that calls use; new and freed objects
  *   request.c     completes pending requests and messages
  *   window.c      the epochs of windows
- *   uninitialized.c     calls before MPI_Init and after MPI_Finalize
+ *   uninitialized.c  calls before MPI_Init and after MPI_Finalize
  *   lockstep.c    the file that the ranks share with their launcher */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -39,22 +39,23 @@ union value {
 
 enum direction { IN, OUT, INOUT };
 
-/* Values of param.length that are no parameter index: no array, a constant length, any other length. */
+/* Special values of param.length: the parameter is no array; its length is constant; its length depends on something
+ * else than one parameter. */
 enum { SCALAR = -1, FIXED = -2, OTHER = -3 };
 
 struct param {
 	const char *name;
 	enum kind kind;
 	enum direction dir;
-	int pointer;          /* passed as an address */
-	int width;            /* of an element, in bytes */
-	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED, OTHER */
+	int pointer;          /* true if the argument is an address */
+	int width;            /* size of an element in bytes */
+	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED or OTHER */
 	int64_t fixed;        /* the number of elements if length is FIXED */
-	int count, type;      /* of a buffer: index of its count (or size) and of its datatype; -1: none */
+	int count, type;      /* of a buffer: indices of the parameters with its count (or size) and datatype, or -1 */
 	const char *callback; /* C type of a function parameter */
 };
 
-enum { MISSING = 1, NO_CODE = 2 }; /* the library lacks the function; the function returns no error code */
+enum { MISSING = 1, NO_CODE = 2 }; /* flags: gompirma lacks the function; the function returns no error code */
 
 struct function {
 	const char *name;
@@ -67,12 +68,12 @@ extern const struct function functions[FUNCTIONS];
 
 /* ---- a call (draw.c, number.c, memory.c) */
 
-enum { MAX_PARAMS = 16 }; /* at least the maximum number of parameters of a function */
+enum { MAX_PARAMS = 16 }; /* no function has more parameters */
 
 enum truth {
 	RIGHT,
-	OPEN,   /* undecidable */
-	UNSAFE, /* the call may access invalid memory if nothing else is wrong */
+	OPEN,   /* the test cannot decide whether the argument is right */
+	UNSAFE, /* the call may access invalid memory if no other argument makes it fail */
 	WRONG   /* the call must fail */
 };
 
@@ -101,12 +102,12 @@ enum thing {
 struct argument {
 	union value value;
 	enum truth truth;
-	int here;       /* wrong at this rank only */
-	int classes[6]; /* the error classes to expect, ended by 0; empty: any class */
+	int here;       /* the argument is wrong at this rank only */
+	int classes[6]; /* the expected error classes, terminated by 0; empty: any class */
 	struct object *object;
-	int64_t n;       /* elements of an array */
-	char *cell;      /* the memory that the address points to: a cell of memory.c */
-	size_t capacity; /* number of bytes there that the call may write */
+	int64_t n;       /* number of elements of an array */
+	char *cell;      /* the memory that the argument points to: a cell of memory.c */
+	size_t capacity; /* number of bytes of the cell that the call may write */
 	const char *note;
 };
 
@@ -116,29 +117,29 @@ struct call {
 	int index;
 	struct argument arg[MAX_PARAMS];
 	uint64_t rng;
-	int64_t count;                     /* the count of a call with right arguments */
-	struct object *comm, *group, *win; /* the first such argument, if it is right */
-	int wrong;                         /* number of arguments that are wrong at all ranks */
+	int64_t count;                     /* the common count of all buffers whose count is right */
+	struct object *comm, *group, *win; /* the first communicator, group and window argument, if it is right */
+	int wrong;                         /* number of arguments wrong at all ranks; wrong_here: at this rank */
 	int wrong_here;
-	int state_error; /* the call is wrong in this state of an object; state_classes has the expected classes */
+	int state_error; /* the state of an object makes the call erroneous; state_classes has the expected classes */
 	int state_classes[6];
 	const char *state_note;
-	const char *state_hold; /* the reason why the call must not be made in this state */
-	const char *held;       /* the reason why it must not be made */
+	const char *state_hold; /* why the call must not be made in this state of an object, or NULL */
+	const char *held;       /* why the call must not be made, or NULL */
 };
 
-void draw_call(struct call *c, uint64_t number, int only); /* only: draws this function; -1: any function */
+void draw_call(struct call *c, uint64_t number, int only); /* only: index of the function to call; -1: any function */
 void describe_call(const struct call *c, char *text, size_t size);
-extern char described[4080]; /* the current call */
+extern char described[4080]; /* text of the current call */
 
 uint64_t mix(uint64_t a, uint64_t b);
 uint64_t next(struct call *c);
 int below(struct call *c, int n);
-int is_called(const struct call *c, const char *pattern); /* a pattern of fnmatch */
+int is_called(const struct call *c, const char *pattern);
 int is_named(const struct call *c, int i, const char *name);
 int find_param(const struct call *c, const char *name); /* -1 if the function has no such parameter */
 
-void set(struct call *c, int i, enum truth truth, const char *note, ...); /* error classes, ended by 0 */
+void set(struct call *c, int i, enum truth truth, const char *note, ...); /* ...: error classes, terminated by 0 */
 void draw_number(struct call *c, int i, enum truth want);
 int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t n);
 int64_t wrong_random(struct call *c, int width);
@@ -152,7 +153,8 @@ void memory_check(const struct call *c, int failed, char *text, size_t size);
 void memory_last(struct call *c);
 void *lasting(uint64_t number, size_t size);
 
-/* Draws a handle of a kind of object and returns it. */
+/* Returns a handle for parameter i, which wants an object of kind `thing`. `want` says whether the handle is to be
+ * right. */
 void *draw_handle(struct call *c, int i, enum thing thing, enum truth want);
 
 const char *held(struct call *c);
@@ -167,23 +169,23 @@ enum access { NONE, FENCE, START, LOCK, LOCK_ALL };
 struct object {
 	enum thing thing;
 	int slot;
-	int alive, agreed; /* alive on this rank; alive on all ranks */
-	int fixed;         /* predefined: never freed */
+	int alive, agreed; /* the object exists on this rank; on all ranks */
+	int fixed;         /* true for predefined objects, which are never freed */
 	union value value;
-	int maker; /* index of the function that made it, or -1 */
+	int maker; /* index of the function that made the object, or -1 */
 	int size, rank, inter,
-		lone; /* communicators, groups, windows; lone: this side of an intercommunicator has one process */
+		lone; /* of communicators, groups, windows; lone: an intercommunicator, local group of one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
-	int nobody;                       /* all neighbors are MPI_PROC_NULL */
-	int64_t bytes, extent, low, high; /* types: size, extent, true bounds */
-	int committed, usable;            /* types; usable: small */
-	int flavor;                       /* windows */
+	int nobody;                       /* true if all neighbors are MPI_PROC_NULL */
+	int64_t bytes, extent, low, high; /* of types: size, extent, true lower and upper bound */
+	int committed, usable;            /* of types; usable: small enough for the cells of memory.c */
+	int flavor;                       /* of windows, up to `unit` */
 	enum access access;
 	int target, exposed, started, completed, broken;
 	void *base;
 	int64_t length, unit;
-	int persistent, active, general, partitioned, collective, p2p; /* requests */
+	int persistent, active, general, partitioned, collective, p2p; /* of requests */
 };
 
 extern struct object pool[THINGS][SLOTS];
@@ -202,7 +204,7 @@ uint32_t pool_made(void);
 void pool_settle(struct call *c, uint32_t made);
 int thing_class(enum thing thing);
 void *thing_null(enum thing thing);
-enum thing thing_of(const struct call *c, int i); /* kind of object of a parameter */
+enum thing thing_of(const struct call *c, int i); /* the kind of object that parameter i refers to */
 int is_predefined(enum thing thing, const void *handle);
 
 /* ---- requests and messages (request.c) */
@@ -211,13 +213,13 @@ void linger(const struct object *o);
 void linger_on(void);
 void drain(void);
 int may_wait(const struct call *c);
-extern int quiet; /* no messages are in flight */
+extern int quiet; /* true if no messages are in flight */
 
 /* ---- windows (window.c) */
 
-need window_need(const struct call *c); /* the epochs of windows that the call is meant for */
+need window_need(const struct call *c); /* predicate: the window is in an epoch in which the call is right; or NULL */
 void window_learn(struct object *o);
-void window_state(struct call *c); /* decides whether the call is right in this epoch */
+void window_state(struct call *c);
 void window_after(struct call *c);
 void window_move(struct object *o, uint64_t random);
 void window_close(struct object *o);
@@ -225,7 +227,7 @@ uint64_t window_digest(void);
 
 /* ---- verify.c */
 
-enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN, a user's handler, a handler that sets MPI_SUCCESS */
+enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN; a user's handler; one that stores MPI_SUCCESS */
 extern enum handler handler;
 extern int raised; /* number of error handler calls since the last MPI call began */
 extern int raised_code;
@@ -237,12 +239,12 @@ void handle_errors(enum thing thing, void *object); /* sets the error handler of
 void upkeep(int code, const char *what);
 void finding(const struct call *c, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int is_own_handler(const void *errhandler);
-void ignore_errors(int on); /* the following calls may fail */
+void ignore_errors(int on); /* on: the following calls may fail without a finding */
 
 /* ---- uninitialized.c */
 
 int outside(const char *phase, const char *function, uint64_t calls);
-extern int running; /* MPI is initialized */
+extern int running; /* true while MPI is initialized */
 
 /* ---- lockstep.c */
 
@@ -258,9 +260,9 @@ void synchronize(void);
 uint32_t agreed_made(void);
 uint32_t
 unequal(uint64_t word,
-	const struct object *window); /* collective: the descriptors of the windows about which the ranks disagree */
-int none(int word);                   /* collective: true if word is 0 on all ranks */
+	const struct object *window); /* collective: the bits of the windows about whose epoch the ranks disagree */
+int none(int word);                   /* collective: returns true if word is 0 on all ranks */
 void count_call(const struct call *c);
-void count_done(const struct call *c); /* a call that succeeded */
+void count_done(const struct call *c); /* counts a call that succeeded */
 
 #endif

@@ -1,5 +1,5 @@
-/* Draws handles: a right one from the pool or a predefined one, as the call requires, or one that is certainly
- * invalid. */
+/* Draws handles: a valid handle that meets the requirements of the call, from the pool or predefined, or a handle that
+ * is certainly invalid. */
 #include "fuzz.h"
 
 enum thing thing_of(const struct call *c, int i) {
@@ -53,7 +53,7 @@ static int is_usable(const struct object *o) { return o->usable; }
 static int is_communicable(const struct object *o) { return o->usable && o->committed; }
 static int is_several(const struct object *o) {
 	return is_communicable(o) && o->bytes > 32;
-} /* more than one element of any predefined type */
+} /* larger than one element of any predefined type */
 static int is_uncommitted(const struct object *o) { return !o->committed; }
 static int is_dynamic(const struct object *o) { return o->flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 static int is_static(const struct object *o) { return o->flavor != MPI_WIN_FLAVOR_DYNAMIC; }
@@ -71,8 +71,8 @@ static int is_not_partitioned(const struct object *o) { return !o->partitioned; 
 static int not_collective(const struct object *o) { return !o->collective; }
 static int is_any(const struct object *o) { return o->alive; }
 
-/* The properties that a call requires of an object, and the error class otherwise. against: selects objects that are
- * certainly wrong. */
+/* What a call requires of an object. fits selects the right objects, against the certainly wrong ones (NULL: none).
+ * classes has the expected error classes for a wrong object. */
 struct demand {
 	need fits, against;
 	int classes[3];
@@ -138,7 +138,7 @@ static struct demand demand(const struct call *c, int i, enum thing thing) {
 	return (struct demand){is_any, NULL, {0}};
 }
 
-/* Predefined types by the operations that they allow. */
+/* Predefined types, grouped by the reductions that they allow. */
 static const MPI_Datatype integers[] = {MPI_INT,      MPI_LONG,     MPI_SHORT, MPI_UNSIGNED, MPI_LONG_LONG,  MPI_INT8_T,
 					MPI_UINT16_T, MPI_UINT64_T, MPI_AINT,  MPI_COUNT,    MPI_SIGNED_CHAR};
 static const MPI_Datatype floats[] = {MPI_FLOAT, MPI_DOUBLE,           MPI_LONG_DOUBLE,
@@ -187,7 +187,8 @@ static void *const predefined[][4] = {
 	[T_SESSION] = {MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL},
 };
 
-/* Returns true if handle is in the range of predefined handles of its kind; the null handle is not. */
+/* Returns true if handle is in the range of the predefined handles of its kind. The null handle is not in that
+ * range. */
 int is_predefined(enum thing thing, const void *handle) {
 	static const int from[] = {[T_COMM] = 0x101,       [T_GROUP] = 0x109,   [T_TYPE] = 0x201,    [T_OP] = 0x21,
 				   [T_WIN] = 0x111,        [T_REQUEST] = 0x181, [T_MESSAGE] = 0x129, [T_INFO] = 0x131,
@@ -202,7 +203,7 @@ int is_predefined(enum thing thing, const void *handle) {
 
 static int is_key(enum thing thing) { return thing == T_COMM_KEY || thing == T_TYPE_KEY || thing == T_WIN_KEY; }
 
-/* Returns a handle that is certainly no object of the kind. */
+/* Returns a handle that certainly refers to no object of the kind. */
 static void *handle_error(struct call *c, enum thing thing, const char **note) {
 	for (int tries = 0; tries < 20; tries++) {
 		void *h = NULL;
@@ -255,7 +256,7 @@ static void *handle_error(struct call *c, enum thing thing, const char **note) {
 	return thing_null(thing);
 }
 
-/* Decides whether the call allows the null handle; OPEN: undecidable. */
+/* Decides whether the call allows the null handle. */
 static enum truth truth_of_null(const struct call *c, enum thing thing) {
 	if (c->f->flags & NO_CODE)
 		return OPEN;
@@ -276,15 +277,15 @@ static enum truth truth_of_null(const struct call *c, enum thing thing) {
 static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	uint64_t rng = c->rng;
 	void *type;
-	c->rng = mix(mix(seed, c->number), 1000); /* all types of a right call are the same */
+	c->rng = mix(mix(seed, c->number), 1000); /* all datatype arguments of a right call get the same type */
 	if (is_called(c, "*ccumulate*") && d.fits == is_communicable)
-		d.fits = is_fixed; /* one predefined type for all elements */
+		d.fits = is_fixed; /* predefined types only: a derived type may have elements of several types */
 	if (is_called(c, "Compare_and_swap"))
 		type = any_type(c, below(c, 2) ? INTEGERS : LOGICALS);
 	else if (is_called(c, "Fetch_and_op"))
 		type = any_type(c, below(c, 2) ? INTEGERS : FLOATS);
 	else if (is_called(c, "Type_*_attr") && below(c, 2))
-		type = MPI_INT; /* so that some have attributes */
+		type = MPI_INT; /* always the same type, so that it has attributes */
 	else if (d.fits != freeable && below(c, 3))
 		type = any_type(c, -1);
 	else {
@@ -295,7 +296,7 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	return type;
 }
 
-/* Returns an operation that is defined for the type of the call, or is not, as `want` says. */
+/* Returns a reduction operation. `want` says whether it is to be defined for the datatype of the call. */
 static void *right_op(struct call *c, int i, enum truth want) {
 	static const MPI_Op sums[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
 				      MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
@@ -377,7 +378,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 		return below(c, 2) ? thing_null(thing) : handle_error(c, thing, &a->note);
 	}
 	if (want == WRONG && thing < THINGS) {
-		/* An object of the right kind that this call must refuse. */
+		/* Sometimes use an object of the right kind that this call must reject. */
 		if (d.against && below(c, 3) == 0) {
 			struct object *o = pool_pick(c, thing, d.against);
 			if (o && !d.fits(o)) {
@@ -413,8 +414,8 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	}
 	if (want == WRONG) {
 		void *h = handle_error(c, thing, &note);
-		int lives = is_key(thing) && strcmp(note, "freed") == 0; /* a freed keyval lives as long as an object
-		                                                          * has the attribute */
+		int lives = is_key(thing) && strcmp(note, "freed") == 0; /* a freed keyval stays valid as long as an
+		                                                          * object has the attribute */
 		set(c, i,
 		    h == thing_null(thing)           ? null
 		    : lives || c->f->flags & NO_CODE ? OPEN
@@ -447,9 +448,9 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	if (!o && thing < THINGS)
 		o = pool_pick(c, thing, d.fits);
 	if (thing == T_GROUP && is_called(c, "Win_post|Win_start") && below(c, 2))
-		o = &pool[T_GROUP][1]; /* all processes of most windows */
+		o = &pool[T_GROUP][1]; /* the group of MPI_COMM_WORLD, which is also that of most windows */
 	if (thing == T_COMM && is_called(c, "*_attr|Attr_*") && below(c, 2))
-		o = &pool[T_COMM][0]; /* so that some have attributes */
+		o = &pool[T_COMM][0]; /* always the same communicator, so that it has attributes */
 	if (!o) {
 		if (null == RIGHT)
 			return thing_null(thing);
@@ -459,7 +460,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	}
 	a->object = o;
 	if (thing == T_INFO && c->f->chapter != 10 && !is_called(c, "Info_*"))
-		a->truth = OPEN; /* its values may be wrong for keys that the call knows */
+		a->truth = OPEN; /* the call may reject the info's value for a key that it knows */
 	if (thing == T_COMM && !c->comm)
 		c->comm = o;
 	if (thing == T_GROUP && !c->group)

@@ -1,6 +1,6 @@
-/* Shares a mapped file among the ranks of a job and their launcher. It does not use MPI, so it works if MPI does not.
- * The ranks make each call together: no rank begins the next call before all ranks have ended this one, and afterwards
- * each knows which objects all ranks have. */
+/* Synchronizes the ranks of a job through a mapped file, which their launcher also maps. It works even if the MPI
+ * library is broken, because it does not use MPI. No rank begins a call before all ranks have returned from the
+ * previous one. Then each rank knows which objects exist on all ranks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,19 +18,19 @@ enum { MAX_RANKS = 3 };
 struct word {
 	uint32_t alive[THINGS];
 	uint32_t made;
-	uint32_t doubtful; /* descriptors of windows */
+	uint32_t doubtful; /* one bit per window: its calls may have left the ranks in different epochs */
 	uint64_t number;
 };
 
-/* The shared data of a rank. tests/go/fuzz/shared.go reads this layout: the stage, the number of the current call, its
- * function and text, and then three counts of calls of each
- * function: made, without error, held. */
+/* The shared data of a rank. tests/go/fuzz/shared.go reads this layout: the stage, the index of the current call's
+ * function, the number and the text of the call, and then three counts of calls per function: made; successful; held,
+ * which means that a call was drawn and not made (would_block.c). */
 struct member {
 	_Atomic uint32_t stage, function;
 	_Atomic uint64_t call;
 	char text[4080];
 	uint32_t made[FUNCTIONS], done[FUNCTIONS], held[FUNCTIONS];
-	struct word words[2]; /* 72 bytes each */
+	struct word words[2]; /* for even and odd synchronizations; shared.go assumes 72 bytes each */
 };
 
 struct together {

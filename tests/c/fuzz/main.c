@@ -1,10 +1,12 @@
-/* fuzz FILE SEED CALLS HANDLER makes CALLS calls drawn from SEED. HANDLER is 0 for MPI_ERRORS_RETURN, 1 for a user's
- * error handler, 2 for one that sets MPI_SUCCESS. fuzz FILE SEED CALLS before|after|within FUNCTION makes CALLS calls
- * of FUNCTION before MPI_Init, after MPI_Finalize, or between them; errors are fatal there. FILE is shared with the
- * launcher of the job (lockstep.c). Each finding is a line on standard output that begins with FINDING. */
+/* "fuzz FILE SEED CALLS HANDLER" makes CALLS calls drawn from SEED. HANDLER is 0 for MPI_ERRORS_RETURN, 1 for a user's
+ * error handler, 2 for a user's error handler that sets the code to MPI_SUCCESS.
+ * "fuzz FILE SEED CALLS before|after|within FUNCTION" makes CALLS calls of FUNCTION before MPI_Init, after
+ * MPI_Finalize, or between them, with the default error handler MPI_ERRORS_ARE_FATAL.
+ * FILE is shared with the launcher of the job (lockstep.c). Each finding is a line on standard output that begins with
+ * FINDING. */
 #include "fuzz.h"
 
-/* Moves a random window into another epoch before the call. */
+/* Moves a random window into another epoch. */
 static void move_windows(uint64_t number) {
 	uint64_t random = mix(mix(seed, number), 6000);
 	struct object *w = &pool[T_WIN][random % SLOTS];
@@ -81,7 +83,7 @@ int main(int argc, char **argv) {
 		one_call(k);
 	}
 	drain();
-	if (seed & 1) { /* otherwise MPI_Finalize finds live objects and windows in epochs */
+	if (seed & 1) { /* with even seeds MPI_Finalize is called with live objects and open epochs */
 		pool_close();
 		drain();
 	}

@@ -1,22 +1,22 @@
-/* Manages the memory of the address arguments of a call. Each parameter has a cell of memory. Bytes that the call may
- * not write hold a pattern: those before an output, after it, and in it until the call succeeds. */
+/* Manages the memory of arguments that are addresses. Each parameter has a cell of memory. Bytes that the call may not
+ * write hold a pattern: those before and after an output, and also those of the output itself if the call fails. */
 #include <sys/mman.h>
 
 #include "fuzz.h"
 
 enum {
 	CELL = 1 << 20,
-	MIDDLE = CELL / 2, /* arguments begin here: types may extend to both sides */
+	MIDDLE = CELL / 2, /* offset of the argument in its cell: a type may extend to both sides of the address */
 	GUARD = 64,
-	LONGEST = 32768, /* bytes of an array */
-	REACH = 8192,    /* bytes of a buffer that are checked */
+	LONGEST = 32768, /* maximum bytes of an array */
+	REACH = 8192,    /* bytes on either side of a buffer's address that are checked */
 	PATTERN = 0xa5,
 	LASTING = 32
 };
 
 static char *cells, *lastings;
-static size_t dirty[MAX_PARAMS];    /* upper bound of the bytes of each cell without the pattern */
-static char saved[MAX_PARAMS][256]; /* of arguments that are both input and output */
+static size_t dirty[MAX_PARAMS];    /* upper bound of the number of bytes of each cell that lost the pattern */
+static char saved[MAX_PARAMS][256]; /* copies of the arguments that are both input and output */
 
 static char *reserve(size_t size) {
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -36,10 +36,10 @@ void memory_open(void) {
 
 void *cell_of(int i) { return cells + (size_t)i * CELL + MIDDLE; }
 
-/* Returns memory that stays unchanged long after the call, for pending operations and for windows. */
+/* Returns memory that is not reused until long after the call, for pending operations and for windows. */
 void *lasting(uint64_t number, size_t offset) { return lastings + (number % LASTING) * CELL + MIDDLE + offset; }
 
-/* Restores the initial content of a cell. */
+/* Fills the changed part of a cell with the pattern again. */
 static void restore(int i) {
 	if (dirty[i])
 		memset((char *)cell_of(i) - GUARD, PATTERN, GUARD + dirty[i] + GUARD);
@@ -50,7 +50,7 @@ static int all_pattern(const char *p, size_t n) {
 	return n == 0 || ((unsigned char)p[0] == PATTERN && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* ---- callbacks: MPI may call any of them */
+/* ---- callback functions that calls pass to MPI */
 
 static void user_op(void *in, void *inout, int *len, MPI_Datatype *type) {
 	(void)in, (void)inout, (void)len, (void)type;
@@ -131,7 +131,7 @@ static void draw_callback(struct call *c, int i, enum truth want) {
 		return;
 	}
 	if (strstr(type, "_attr_function") || strstr(type, "Copy_function") ||
-	    strstr(type, "Delete_function")) { /* MPI_COMM_NULL_COPY_FN is NULL */
+	    strstr(type, "Delete_function")) { /* NULL is valid: it is MPI_COMM_NULL_COPY_FN */
 		set(c, i, RIGHT, "", 0);
 		if (below(c, 3) == 0)
 			return;
@@ -147,7 +147,7 @@ static void draw_callback(struct call *c, int i, enum truth want) {
 
 /* ---- buffers */
 
-/* Returns true for collectives in which all processes may pass MPI_IN_PLACE for sendbuf. */
+/* Returns true if parameter i is the sendbuf of a collective in which all processes may pass MPI_IN_PLACE for it. */
 static int may_be_in_place(const struct call *c, int i) {
 	if (c->f->params[i].kind != K_BUFFER || (c->comm && c->comm->inter))
 		return 0;
@@ -162,7 +162,7 @@ static int has_data(const struct call *c, int i) {
 	if (p->type >= 0) {
 		const struct argument *t = &c->arg[p->type];
 		if (t->truth != RIGHT || c->f->params[p->type].length != SCALAR || (t->object && !t->object->fixed))
-			return 0; /* a derived type may have no data, or have it at an absolute address */
+			return 0; /* a derived type may have no data, or data at an absolute address */
 	}
 	if (p->count < 0)
 		return p->type >= 0;
@@ -214,7 +214,7 @@ static void draw_buffer(struct call *c, int i, enum truth want) {
 		}
 		return;
 	}
-	if (!transfers && p->count < 0) { /* of files and tools */
+	if (!transfers && p->count < 0) { /* a buffer of the calls for files or of the tool interface */
 		set(c, i, OPEN, "", 0);
 		return;
 	}
@@ -344,14 +344,14 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			n = c->arg[length].truth == RIGHT && v >= 0 ? v + is_named(c, length, "valuelen") : 0;
 		}
 	}
-	if (p->kind == K_STATUS || strcmp(p->name, "array_of_errcodes") == 0) { /* may be ignored */
+	if (p->kind == K_STATUS || strcmp(p->name, "array_of_errcodes") == 0) { /* may be MPI_STATUS_IGNORE and so on */
 		if (below(c, 3) == 0) {
 			null_cell(c, i, RIGHT);
 			a->note = "ignored";
 			return;
 		}
 	} else if (want == WRONG) {
-		/* Some of these arrays may have no elements. */
+		/* NULL is right for an array without elements. */
 		if (is_called(c, "Cart_get|Cart_coords") && p->length != SCALAR)
 			n = c->comm ? c->comm->ndims : 0;
 		null_cell(c, i,
@@ -418,7 +418,7 @@ static void draw_ranges(struct call *c, int i, enum truth want, int64_t n) {
 	}
 }
 
-/* Draws arrays and scalars that are inputs passed by address. */
+/* Draws the values of an input argument that is passed by address: an array or a scalar. */
 static void draw_in(struct call *c, int i, enum truth want) {
 	const struct param *p = &c->f->params[i];
 	struct argument *a = &c->arg[i];
@@ -454,7 +454,7 @@ static void draw_in(struct call *c, int i, enum truth want) {
 		enum truth w = want == RIGHT || k == odd ? want : RIGHT;
 		if (handles) {
 			void *h = draw_handle(c, i, thing_of(c, i), w);
-			if (thing_of(c, i) == T_REQUEST) /* no request occurs twice */
+			if (thing_of(c, i) == T_REQUEST) /* replace a duplicate: no request may occur twice */
 				for (int64_t j = 0; j < k; j++)
 					if (((void **)best.cell)[j] == h)
 						h = MPI_REQUEST_NULL,
@@ -479,7 +479,7 @@ static void draw_in(struct call *c, int i, enum truth want) {
 	}
 }
 
-/* Draws one handle that is both input and output. */
+/* Draws the value of a handle that is passed by address, for input and output. */
 void handle_cell(struct call *c, int i, int64_t n) {
 	struct argument *a = &c->arg[i];
 	(void)n;
@@ -543,7 +543,7 @@ void draw_memory(struct call *c, int i, enum truth want) {
 			draw_in(c, i, want);
 			if (p->dir == INOUT && a->cell)
 				a->capacity = (size_t)a->n * (size_t)p->width;
-		} else { /* a handle */
+		} else { /* a handle that is passed by address */
 			void *h;
 			if (want == WRONG && below(c, 4) == 0) {
 				null_cell(c, i, c->f->flags & MISSING ? OPEN : WRONG);
@@ -559,7 +559,8 @@ void draw_memory(struct call *c, int i, enum truth want) {
 		memcpy(saved[i], a->cell, a->capacity < sizeof saved[i] ? a->capacity : sizeof saved[i]);
 }
 
-/* Moves the buffers of an operation that continues after the call to memory that stays unchanged. */
+/* Gives an operation that continues after the call (a request, or an RMA operation) buffers of `lasting` instead of
+ * cells, which the next calls reuse. */
 void memory_last(struct call *c) {
 	static uint64_t number;
 	int idup = is_called(c, "Comm_idup*");
@@ -600,7 +601,7 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 	const size_t most = LONGEST / 8 + GUARD;
 	size_t from = failed ? 0 : c->arg[i].capacity;
 	char *cell = cell_of(i);
-	MPI_Comm null = MPI_COMM_NULL; /* a failed call that makes a communicator stores this */
+	MPI_Comm null = MPI_COMM_NULL; /* a failed call that creates a communicator may store this */
 	if (failed && c->f->params[i].kind == K_COMMUNICATOR && memcmp(cell, &null, sizeof null) == 0)
 		from = sizeof null;
 	const char *name = c->f->params[i].name;
@@ -618,7 +619,8 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 		memset(cell - GUARD, PATTERN, GUARD + most);
 }
 
-/* Writes to text which memory of a call is wrong, then restores the memory. */
+/* Checks the memory of all arguments after the call. Writes to text what the call must not have written; empty if
+ * nothing. Then restores the memory. */
 void memory_check(const struct call *c, int failed, char *text, size_t size) {
 	text[0] = '\0';
 	for (int i = 0; i < c->f->n; i++) {

@@ -1,8 +1,8 @@
-/* Draws numbers: a right one, or one that is certainly wrong for its kind. The right numbers of a call are consistent:
- * one count for all buffers, and arrays of the given lengths. */
+/* Draws numbers: a right number, or a number that is certainly wrong for its kind of parameter. The right numbers of a
+ * call are consistent: all buffers have the same count, and arrays have the lengths that the call passes. */
 #include "fuzz.h"
 
-/* Returns a number that is unrelated to the parameter. */
+/* Returns a random number of 4 or 8 bytes, often an extreme one, never one in [0, 4096). */
 int64_t wrong_random(struct call *c, int width) {
 	static const int64_t some[] = {
 		-1,         INT_MIN,    INT_MAX, INT64_MIN, INT64_MAX, (int64_t)1 << 32, -((int64_t)1 << 31),
@@ -27,7 +27,7 @@ static int64_t huge(struct call *c, int i) {
 
 static int comm_size(const struct call *c) { return c->comm ? c->comm->size : c->win ? c->win->size : 1; }
 
-/* Returns the number of dimensions of a Cartesian communicator, or of the one to be made. */
+/* Returns the number of dimensions of the call's Cartesian communicator, or of the one that the call creates. */
 static int ndims_of(const struct call *c) {
 	int i = find_param(c, "ndims");
 	if (i >= 0 && c->f->params[i].dir == IN)
@@ -50,7 +50,7 @@ static int64_t value_of(const struct call *c, int i) {
 		       : 0;
 }
 
-/* Returns the number of significant elements of array i. */
+/* Returns the number of elements of array i that the call uses. */
 int64_t elements_of(struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->length == SCALAR)
@@ -80,7 +80,7 @@ int64_t elements_of(struct call *c, int i) {
 	return 1;
 }
 
-/* Draws a rank: the destination or the source of the call. */
+/* Draws a rank: a destination, source, root, target, or a rank in a group. k is the index in an array of ranks. */
 static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	const struct param *p = &c->f->params[i];
 	int size = comm_size(c), mine = c->comm ? c->comm->rank : c->win ? c->win->rank : 0;
@@ -119,18 +119,18 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	set(c, i, RIGHT, "", 0);
 	if (strcmp(p->name, "ranks") == 0)
 		return size > 0 ? (k + c->count) % size : 0;
-	if (is_called(c, "Dist_graph_create*") && c->comm) { /* a ring: what one process sends, the next one receives */
+	if (is_called(c, "Dist_graph_create*") && c->comm) { /* a ring: each process has an edge to the next process */
 		if (is_called(c, "Dist_graph_create"))
 			return strcmp(p->name, "sources") == 0 ? mine : (mine + 1) % size;
 		return strcmp(p->name, "sources") == 0 ? ((mine - 1 - k) % size + size) % size : (mine + 1 + k) % size;
 	}
 	if (strcmp(p->name, "edges") == 0)
-		return k; /* to itself, so that each edge has its counterpart at the other process */
+		return k; /* an edge from the process to itself: both of its processes specify it */
 	if (root && inter)
 		return c->comm->lone ? MPI_ROOT : 0;
 	if (partitioned)
 		return MPI_PROC_NULL;
-	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* a pending receive may take a message to itself */
+	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* a pending receive may match a send to any rank */
 		return MPI_PROC_NULL;
 	if (peer && below(c, 3) == 0)
 		return MPI_PROC_NULL;
@@ -141,7 +141,7 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	if (is_called(c, "Win_lock|Win_flush|Win_flush_local|Win_unlock") && c->win)
 		return c->win->access == LOCK && below(c, 4)
 			       ? c->win->target
-			       : c->win->rank; /* its own: an exclusive lock of another rank would never wait */
+			       : c->win->rank; /* own rank: then no rank waits for another's lock */
 	return size > 0 && !inter ? below(c, size) : 0;
 }
 
@@ -175,7 +175,7 @@ static int64_t draw_count(struct call *c, int i, enum truth want) {
 	}
 	if (want == WRONG) {
 		set(c, i, WRONG, "", MPI_ERR_COUNT, MPI_ERR_ARG, 0);
-		/* More than the target's window can hold. */
+		/* Sometimes more elements than the target's window can hold. */
 		if (c->f->chapter == 12 && c->f->n > 5 && below(c, 3) == 0) {
 			set(c, i, UNSAFE, "huge", 0);
 			return huge(c, i);
@@ -234,7 +234,8 @@ static int64_t draw_size(struct call *c, int i, enum truth want) {
 	}
 }
 
-/* Draws a number of a type, of an assertion, ...: a right one is in the list, a wrong one is not. */
+/* Draws the value of an enumeration, such as a lock type or an assertion. A right value is in the list `right` of n
+ * values, a wrong value is not; it is expected to give the error class `class`. */
 static int64_t draw_choice(struct call *c, int i, enum truth want, const int *right, int n, int class) {
 	if (want == WRONG) {
 		int64_t v;
@@ -286,7 +287,7 @@ static int64_t draw_length(struct call *c, int i, enum truth want) {
 		return 1;
 	if (p->kind == K_DEGREE)
 		return 1 + (int)(mix(mix(seed, c->number), 1002) % 2);
-	if (strcmp(p->name, "length") == 0) /* of MPI_Pready_list */
+	if (strcmp(p->name, "length") == 0) /* a parameter of MPI_Pready_list */
 		return 1;
 	return p->kind == K_ARRAY_LENGTH_PI ? 1 + below(c, 3) : below(c, 4);
 }
@@ -310,14 +311,14 @@ static int64_t draw_error(struct call *c, int i, enum truth want) {
 		       : below(c, 62);
 }
 
-/* Draws the displacement at the target of an RMA call. */
+/* Draws the target displacement of an RMA call. */
 static int64_t draw_target(struct call *c, int i, enum truth want) {
 	int type = find_param(c, "target_datatype"), count = find_param(c, "target_count"),
 	    rank = find_param(c, "target_rank");
 	int some = count < 0 || (c->arg[count].truth == RIGHT && c->arg[count].value.number > 0);
 	if (type < 0)
 		type = find_param(c, "datatype");
-	/* A type with data, none of it far from its beginning. */
+	/* `some`: the call certainly accesses data, and the type's data begins near the displacement. */
 	some = some && c->arg[type].truth == RIGHT &&
 	       (!c->arg[type].object || (c->arg[type].object->bytes > 0 && c->arg[type].object->low < 1 << 15));
 	some = some && c->arg[rank].truth == RIGHT && c->arg[rank].value.number != MPI_PROC_NULL && c->win;
@@ -332,8 +333,8 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 		}
 		return far[below(c, 8)];
 	}
-	/* In a window of 1024 bytes or more, the largest predefined type times the largest count fits after the largest
-	 * displacement in the largest unit. */
+	/* The displacement is certainly right in a window of at least 1024 bytes and with a predefined type: even the
+	 * largest count of the largest type fits after the largest displacement in the largest displacement unit. */
 	int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 &&
 		   c->arg[type].truth == RIGHT && !c->arg[type].object;
 	set(c, i, fits ? RIGHT : OPEN, "", 0);
@@ -373,7 +374,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_ARRAY_LENGTH_PI:
 		return draw_length(c, i, want);
 	case K_DEGREE:
-		if (p->length != SCALAR) { /* of MPI_Dist_graph_create */
+		if (p->length != SCALAR) { /* the array of degrees of MPI_Dist_graph_create */
 			set(c, i, want == WRONG ? WRONG : RIGHT, "", MPI_ERR_ARG, 0);
 			return want == WRONG ? -1 : 1;
 		}
@@ -401,7 +402,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_DISTRIB_ENUM:
 		return CHOICE(MPI_ERR_ARG, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC);
 	case K_DTYPE_DISTRIBUTION:
-		set(c, i, RIGHT, "", 0); /* arguments that do not match MPI_DISTRIBUTE_NONE are ignored */
+		set(c, i, RIGHT, "", 0); /* right for each distribution; with MPI_DISTRIBUTE_NONE it is ignored */
 		return MPI_DISTRIBUTE_DFLT_DARG;
 	case K_THREAD_LEVEL:
 		return CHOICE(MPI_ERR_ARG, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
@@ -425,7 +426,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 		}
 		set(c, i, RIGHT, "", 0);
 		return 1 + below(c, 4);
-	case K_COMM_SIZE: /* of MPI_Dims_create, MPI_Graph_create */
+	case K_COMM_SIZE: /* a parameter of MPI_Dims_create and MPI_Graph_create */
 		if (want == WRONG) {
 			set(c, i, WRONG, "", MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_TOPOLOGY, 0);
 			return negative(c, i);
@@ -451,7 +452,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 		set(c, i, RIGHT, "", 0);
 		return is_called(c, "Dims_create") ? 0 : k == 0 ? comm_size(c) : 1;
 	case K_COORDINATE:
-		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* right if the dimension is periodic */
+		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* any coordinate is right in a periodic dimension */
 		return want == WRONG ? wrong_random(c, 4) : 0;
 	case K_INDEX:
 		if (is_called(c, "Cart_shift")) {
@@ -488,7 +489,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_PARTITION: {
 		int known = is_called(c, "Psend_init|Precv_init");
 		if (want == WRONG) {
-			/* All partitions of an inactive request have arrived. */
+			/* MPI_Parrived may succeed for any partition if its request is inactive. */
 			set(c, i, is_called(c, "Parrived") ? OPEN : WRONG, "", MPI_ERR_ARG, MPI_ERR_COUNT,
 			    known ? 0 : MPI_ERR_REQUEST, 0);
 			return below(c, 2) ? negative(c, i) : known ? negative(c, i) : 1000;
@@ -501,7 +502,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 		return want == WRONG ? -1 : k + 1;
 	case K_RMA_DISPLACEMENT_NNI:
 		return draw_target(c, i, want);
-	case K_POLYDISPLACEMENT: /* of blocks */
+	case K_POLYDISPLACEMENT: /* displacements of blocks */
 	case K_DISPLACEMENT:
 		if (c->f->chapter == 5 || c->f->chapter == 2) {
 			set(c, i, RIGHT, "", 0);

@@ -1,5 +1,5 @@
-/* Manages the objects that calls use. All ranks have the same objects: an object that a call made is used only if all
- * ranks made it, in the same entry. */
+/* Manages the objects that calls use. All ranks have the same objects in the same entries of the pool: an object that a
+ * call created is used only if the call created it on all ranks. */
 #include "fuzz.h"
 
 enum { FREED = 16, STRANGE = 8 };
@@ -8,17 +8,16 @@ struct object pool[THINGS][SLOTS];
 
 static void *freed[THINGS][FREED];
 static int freeds[THINGS];
-static void *recurring[THINGS]
-		      [STRANGE]; /* handles that the library reuses: it is undecidable whether one of them is freed */
+static void *recurring[THINGS][STRANGE]; /* handles that the library reuses, which the test cannot regard as freed */
 static int recurrings[THINGS];
 
-static MPI_Comm upkeep_comm; /* no drawn call uses it */
+static MPI_Comm upkeep_comm; /* used by this file only, never by a drawn call */
 
 static struct {
 	int made;
 	enum thing thing;
 	union value value;
-} made[MAX_PARAMS]; /* the objects that the call made, by parameter */
+} made[MAX_PARAMS]; /* the objects that the call created, by parameter */
 
 int thing_class(enum thing thing) {
 	static const int classes[] = {[T_COMM] = MPI_ERR_COMM,
@@ -60,8 +59,8 @@ void *thing_null(enum thing thing) {
 	return nulls[thing];
 }
 
-/* Finds an object by its handle. Several objects may share a handle, which is freed as often; one that is never freed
- * comes last. */
+/* Finds a live object by its handle. Several entries may have the same handle, which is then freed once for each entry;
+ * prefers an entry that may be freed to a predefined one. */
 static struct object *find(enum thing thing, const void *handle) {
 	struct object *found = NULL;
 	for (int s = 0; s < SLOTS; s++)
@@ -109,7 +108,7 @@ static void learn_comm(struct object *o) {
 	o->lone = o->nobody = 0;
 	if (o->inter) {
 		o->lone = o->size == 1;
-		o->size = 1; /* both sides have a rank 0 */
+		o->size = 1; /* only rank 0 is drawn, which exists in both groups */
 	} else
 		MPI_Topo_test(comm, &status);
 	if (status == MPI_CART) {
@@ -153,7 +152,7 @@ static void learn_type(struct object *o, uint64_t random) {
 		upkeep(MPI_Type_commit(&type), "MPI_Type_commit");
 		o->committed = 1;
 	} else if (o->maker >= 0 && strncmp(functions[o->maker].name, "MPI_Type_dup", 12) == 0)
-		o->committed = 1; /* undecidable for a duplicate; only types that are certainly uncommitted matter */
+		o->committed = 1; /* may be false for a duplicate, but 0 must mean "certainly uncommitted" */
 }
 
 static void learn_request(struct object *o) {
@@ -198,18 +197,19 @@ static void gone(struct object *o) {
 	enum thing t = o->thing;
 	o->alive = 0;
 	o->agreed = 0;
-	/* The handle of a generalized request is needed to complete it even after it was freed. */
+	/* A generalized request that was freed is not used as a freed handle: its handle is valid until the request is
+	 * completed. */
 	if (!find(t, o->value.pointer) && !(t == T_REQUEST && o->general))
 		freed[t][freeds[t]++ % FREED] = o->value.pointer;
 }
 
-/* Frees an object. Collective if the free call of the object is. */
+/* Frees an object. Collective if the MPI call that frees the object is collective. */
 static void release(struct object *o) {
 	void *h = o->value.pointer;
 	int key = (int)o->value.number;
 	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* a pending message could not be received later, and MPI_Finalize waits for large messages */
+		drain(); /* its messages could not be received later, and MPI_Finalize waits for large messages */
 	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:
@@ -225,7 +225,7 @@ static void release(struct object *o) {
 		upkeep(MPI_Op_free((MPI_Op *)&h), "MPI_Op_free");
 		break;
 	case T_WIN:
-		if (o->broken) { /* it stays alive */
+		if (o->broken) { /* the ranks may see different epochs, so the window cannot be freed */
 			o->alive = o->agreed = 0;
 			return;
 		}
@@ -261,14 +261,15 @@ static void release(struct object *o) {
 	default:
 		break;
 	}
-	if (o->thing == T_REQUEST) { /* alive until it no longer lingers */
+	if (o->thing == T_REQUEST) { /* request.c completes it later, so the handle does not count as freed yet */
 		o->alive = o->agreed = 0;
 		return;
 	}
 	gone(o);
 }
 
-/* Drops an object that some ranks lack. An object whose free call is collective is left allocated. */
+/* Drops an object that does not exist on all ranks. Communicators and windows stay allocated, because the call that
+ * frees them is collective. */
 static void retire(struct object *o) {
 	if (o->thing == T_COMM || o->thing == T_WIN)
 		o->alive = o->agreed = 0;
@@ -282,11 +283,11 @@ static int is_collected(const struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->dir != OUT || p->length != SCALAR || c->f->flags & (MISSING | NO_CODE) || !c->arg[i].cell)
 		return 0;
-	/* predefined, even if they have no name */
+	/* these calls return predefined objects, some of them without a name */
 	if (is_called(c, "Type_create_f90_*|Type_match_size|Type_get_value_index|Comm_get_parent"))
 		return 0;
 	if (is_called(c, "Comm_idup*") && is_named(c, i, "newcomm"))
-		return 0; /* it does not exist yet */
+		return 0; /* the communicator does not exist until the request is complete */
 	return thing_of(c, i) < THINGS || (is_called(c, "Alloc_mem") && is_named(c, i, "baseptr"));
 }
 
@@ -319,7 +320,7 @@ void pool_before(const struct call *c) {
 				before[i].handles[k] = handle_at(c, i, k);
 }
 
-/* Records the objects that the call returned. Must run before memory_check, which restores the memory. */
+/* Records the objects that the call returned. Must run before memory_check, which overwrites the returned handles. */
 void pool_collect(struct call *c, int failed) {
 	for (int i = 0; i < MAX_PARAMS; i++)
 		made[i].made = 0;
@@ -401,7 +402,8 @@ static struct object *adopt(enum thing thing, union value value, int maker, uint
 	return o;
 }
 
-/* Records the common state of requests, whether the call was made on this rank or held. */
+/* Records that a call has started or ended persistent requests, and that messages may be in flight. Every rank records
+ * this, even if it did not make the call (would_block.c). */
 static void note_requests(struct call *c) {
 	int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*|Pready*");
 	if (c->f->chapter == 3 || c->f->chapter == 4)
@@ -685,7 +687,8 @@ static void refill(enum thing thing, uint64_t random) {
 	}
 }
 
-/* Makes objects of kinds that run low, and from time to time another one. Collective. */
+/* Creates an object of each kind that has fewer than its minimum of objects, and sometimes one of another kind.
+ * Collective. */
 void pool_refill(uint64_t number) {
 	static const int min_objects[THINGS] = {
 		[T_COMM] = 10,    [T_GROUP] = 6,   [T_TYPE] = 8,  [T_OP] = 3,         [T_WIN] = 8,
@@ -702,7 +705,7 @@ void pool_refill(uint64_t number) {
 	for (int s = 0; s < SLOTS; s++) {
 		struct object *w = &pool[T_WIN][s];
 		if (w->agreed && w->broken)
-			w->alive = w->agreed = 0; /* it can neither be used nor freed */
+			w->alive = w->agreed = 0; /* a broken window can neither be used nor freed */
 	}
 }
 
@@ -724,7 +727,7 @@ void pool_open(void) {
 	fix(T_GROUP, 2, self);
 }
 
-/* Frees all objects. Collective. */
+/* Frees all objects of the pool except the predefined ones. Collective. */
 void pool_close(void) {
 	for (int t = THINGS - 1; t >= 0; t--)
 		for (int s = 0; s < SLOTS; s++)

@@ -11,7 +11,7 @@ static struct {
 } lingering[MOST_LINGERING];
 static int lingerings;
 
-/* Takes over a request for which the pool has no free entry. */
+/* Adds a request that the pool drops to the list of requests that linger_on completes. */
 void linger(const struct object *o) {
 	if (lingerings == MOST_LINGERING)
 		return;
@@ -22,7 +22,7 @@ void linger(const struct object *o) {
 	lingerings++;
 }
 
-/* Completes the requests that can complete now. */
+/* Cancels or completes the listed requests, as far as they complete without blocking. */
 void linger_on(void) {
 	record_upkeep("ending requests");
 	ignore_errors(1);
@@ -61,7 +61,7 @@ static int receive_all(MPI_Comm comm) {
 	return found;
 }
 
-/* Receives all unreceived messages until none is left. Collective. */
+/* Receives messages on all communicators until no rank finds another one. Collective. */
 void drain(void) {
 	int silent = 0;
 	for (int round = 0; round < 30 && silent < 2; round++) {
@@ -78,7 +78,7 @@ void drain(void) {
 	quiet = silent >= 2;
 }
 
-/* Returns true if the MPI_Wait... call will return. */
+/* Returns true if the MPI_Wait, MPI_Waitall, MPI_Waitany or MPI_Waitsome call will not block. */
 int may_wait(const struct call *c) {
 	int all = is_called(c, "Wait|Waitall"), complete = 0, active = 0, n = 0;
 	for (int i = 0; i < c->f->n; i++) {

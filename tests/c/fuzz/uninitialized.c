@@ -1,12 +1,12 @@
-/* Makes calls before MPI_Init and after MPI_Finalize, and calls that end the process. Errors are fatal where no error
- * handler can be set. A process therefore makes the calls of one function only, and may end at the first; it must
- * report which function that was. */
+/* Makes calls before MPI_Init, after MPI_Finalize, or between them, where every error ends the process because no error
+ * handler is set. Each process therefore calls one function only, and may end at the first call. The error message
+ * must name the function. */
 #include "fuzz.h"
 
 int running;
 
-/* Returns true for functions that need MPI to be initialized: those with an object that only MPI_Init or later calls
- * make. */
+/* Returns true for functions that need MPI to be initialized: those with a parameter whose objects exist only after
+ * MPI_Init. */
 static int needs_mpi(const struct function *f) {
 	for (int i = 0; i < f->n; i++)
 		switch (f->params[i].kind) {
@@ -53,7 +53,7 @@ int outside(const char *phase, const char *function, uint64_t calls) {
 		if (!failed && !inside && needs_mpi(c.f))
 			finding(&c, "no error", "%s", phase);
 		if (failed && c.f->chapter != 15 &&
-		    !is_called(&c, "File_*|Register_datarep")) /* errors of files return */
+		    !is_called(&c, "File_*|Register_datarep")) /* the default error handler of files returns errors */
 			finding(&c, "not fatal", "%s: code %d", phase, (int)result);
 	}
 	record_stage(ENDED, NULL);

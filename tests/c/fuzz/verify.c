@@ -1,4 +1,4 @@
-/* Checks the effects of a call, and reports findings. */
+/* Checks the results and side effects of a call, and reports findings. */
 #include <stdarg.h>
 
 #include "fuzz.h"
@@ -63,7 +63,8 @@ void finding(const struct call *c, const char *kind, const char *format, ...) {
 	       c ? (uintmax_t)c->number : 0, c ? described : "");
 }
 
-/* Checks that a call which keeps the fuzz job running succeeds, whatever calls have failed before. */
+/* Reports a finding if an upkeep call failed: a valid call that the fuzz program itself needs. It must succeed even
+ * after other calls have failed. */
 void upkeep(int code, const char *what) {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int length;
@@ -91,8 +92,8 @@ static int is_one_of(int class, const int *classes) {
 	return 0;
 }
 
-/* Returns the expected classes of the only wrong argument of the call. Returns NULL if several are wrong or
- * undecidable. */
+/* Returns the expected error classes if exactly one argument (or the state of an object) is wrong and all others are
+ * certainly right. Otherwise returns NULL. */
 static const int *only_wrong(const struct call *c, const char **name) {
 	const int *classes = NULL;
 	if (c->wrong_here != 1)
@@ -128,7 +129,7 @@ static void judge_class(struct call *c, int code) {
 		finding(c, "class", "class %d instead of %d for %s: %s", class, classes[0], name, text);
 }
 
-/* Returns true for MPI_Comm_call_errhandler, unless it has an error itself. */
+/* Returns true for a valid call of MPI_Comm_call_errhandler or of its equivalent for other objects. */
 static int calls_handler(const struct call *c) {
 	return is_called(c, "*_call_errhandler") && c->wrong_here == 0 && !(c->f->flags & MISSING);
 }
@@ -147,7 +148,7 @@ void verify(struct call *c, int64_t result) {
 		now = 0;
 	if (now && code == MPI_SUCCESS)
 		code = raised_code;
-	if (c->f->chapter == 15) { /* tool interface: only the range of the error code is checked */
+	if (c->f->chapter == 15) { /* of the tool interface, only the range of the error code is checked */
 		if (code != MPI_SUCCESS && (code < MPI_T_ERR_CANNOT_INIT || code > MPI_T_ERR_CANNOT_INIT + 98))
 			finding(c, "strange error", "code %d", code);
 	} else if (c->f->flags & MISSING) {
@@ -174,7 +175,7 @@ void verify(struct call *c, int64_t result) {
 			finding(c, "handler", "code %d though the error handler has set MPI_SUCCESS; %d called",
 				(int)result, now);
 	}
-	/* A message that does not fit, or a failed operation, is finished. */
+	/* These calls may complete an operation and return its error, so their outputs may be written. */
 	int ends = c->wrong_here == 0 && (c->f->chapter == 6 || c->f->chapter == 8 ||
 					  is_called(c, "Mrecv|Imrecv|Recv|Sendrecv*|Wait*|Test*|Request_*"));
 	memory_check(c, code != MPI_SUCCESS && !ends, text, sizeof text);

@@ -1,7 +1,7 @@
-/* Tracks the epochs of windows, as determined by the calls that all ranks have made. */
+/* Tracks the epochs of windows, as the calls of all ranks have opened and closed them. */
 #include "fuzz.h"
 
-enum { FULL = 1, EMPTY = 2 }; /* the group of an exposure or an access epoch */
+enum { FULL = 1, EMPTY = 2 }; /* the group of an exposure or access epoch: all processes of the window, or none */
 
 static struct object *world_group(const struct object *w) { return &pool[T_GROUP][w->size == ranks ? 1 : 2]; }
 
@@ -77,7 +77,8 @@ static int is_right(const struct call *c, const char *name) {
 	return a && a->truth == RIGHT;
 }
 
-/* Returns FULL if the group of MPI_Win_post or _start has all processes of the window, EMPTY if none, 0 otherwise. */
+/* Returns FULL if the group argument of MPI_Win_post or MPI_Win_start has all processes of the window, EMPTY if it has
+ * no process, 0 otherwise. */
 static int group_of(const struct call *c) {
 	if (!is_right(c, "group"))
 		return 0;
@@ -106,7 +107,7 @@ static void operation_state(struct call *c, const struct object *w) {
 		c->state_note = "nobody can say";
 }
 
-/* Determines whether the epoch of the window allows the call, or whether the call must fail, or must not be made. */
+/* Decides whether the call is right in the current epoch of the window, must fail, or must not be made. */
 void window_state(struct call *c) {
 	struct object *w = c->win;
 	const struct argument *rank = argument(c, "rank");
@@ -186,12 +187,12 @@ void window_state(struct call *c) {
 	}
 }
 
-/* Updates the epoch after a successful call. */
+/* Records the effect of a successful call on the epoch of the window. */
 void window_after(struct call *c) {
 	struct object *w = c->win;
 	if (!w || c->f->chapter != 12)
 		return;
-	if (c->wrong) { /* already a finding */
+	if (c->wrong) { /* the call should have failed: verify.c has reported that, and the epoch may be unknown */
 		w->broken =
 			!is_operation(c) &&
 			is_called(c,
@@ -297,7 +298,7 @@ void window_close(struct object *w) {
 	w->exposed = w->started = w->completed = 0;
 }
 
-/* Returns a digest of the state on which the ranks must agree. */
+/* Returns a hash of the state of all windows. It must be equal on all ranks. */
 uint64_t window_digest(void) {
 	uint64_t digest = 0;
 	for (int s = 0; s < SLOTS; s++) {

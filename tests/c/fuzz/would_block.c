@@ -1,5 +1,5 @@
-/* Decides which right calls must not be made because they would correctly block forever. A call with an argument that
- * is certainly wrong is always made. */
+/* Decides which valid calls must not be made ("held") because they would block forever, as the standard allows. A call
+ * with an argument that is certainly wrong is always made. */
 #include "fuzz.h"
 
 static int64_t number_of(const struct call *c, const char *name) {
@@ -12,7 +12,7 @@ static void *pointer_of(const struct call *c, const char *name) {
 	return i < 0 ? NULL : c->arg[i].value.pointer;
 }
 
-/* Returns the maximum number of bytes that the call sends; a large number if unknown. */
+/* Returns the number of bytes that the call sends, or 1 MiB if unknown. */
 static int64_t bytes_of(const struct call *c) {
 	int type = find_param(c, "datatype"), size = 0;
 	int64_t count = number_of(c, "count");

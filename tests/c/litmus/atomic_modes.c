@@ -1,10 +1,11 @@
-/* Proves: no addition is lost when accumulates of few elements, which the library updates one by one, overlap with
- *   a large one.
- *   Each rank, repeatedly:
- *       300 times sum of 64 elements; one sum of 2000 elements that include them
- *   One rank after another:
- *       200 times sum of 64 elements, or of 2000; the other ranks meanwhile: 40 times fetch and add of one of these
- *       elements, or sum of a few
+/* Proves: no addition is lost when accumulates of few elements, which the library updates with atomic instructions,
+ *   overlap with a large accumulate.
+ *   First test; all ranks repeat concurrently:
+ *       300 accumulates (MPI_SUM) of the first 64 elements; then one accumulate of all 2000 elements
+ *   Second test; the ranks take turns. The rank whose turn it is:
+ *       200 accumulates, most of the first 68 elements, some of all 2000
+ *   Meanwhile each other rank:
+ *       40 times a fetch-and-add of one of these elements and an accumulate of one to four of them
  *   Forbidden: a lost addition. On each window kind.
  *   MPI-5.0 12.7.1
  * np: 2 4

@@ -1,5 +1,4 @@
-/* Message passing with data and flag in windows of different kinds, so that one may take another path than the
- * other:
+/* Message passing with data and flag in windows of different kinds, so that they may take different paths:
  *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
  *     rank 0: poll until flag = i in B; then load data in A
  * Forbidden: flag i and data < i. All pairs of window kinds.
@@ -53,7 +52,7 @@ static void both(struct window *b) {
 static void body(struct window *w) {
 	a = w;
 	for (int kind = 0; kind < KINDS; kind++)
-		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* there is only one static array */
+		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* there is memory for one static window */
 			windows_one(kind, 64, 8, w->comm, both);
 }
 

@@ -1,9 +1,9 @@
 /* One origin's accumulates and fetches on overlapping ranges of elements are ordered without a flush between them.
- * Other origins access the same elements. Each element has a bit field per origin, and only that origin adds to its
- * field (fields). Or one origin alone replaces elements (replace).
- * Forbidden: a fetch sees in this origin's field anything but what it added before in program order (rar, raw, war,
- * waw); a fetch or the final contents differ from a sequential run of the one origin.
- * For each size of element. On each window kind. MPI-5.0 12.7.2
+ * fields: all origins add to the same elements. Each element has a bit field per origin, to which only that origin
+ * adds. replace: only one origin accesses the window; it replaces elements.
+ * Forbidden: a fetch, or the final contents, differ from a sequential run of this origin's operations (rar, raw, war,
+ * waw). With fields, only this origin's bit field is compared.
+ * For elements of several types and sizes. On each window kind. MPI-5.0 12.7.2
  * np: 2 4
  * args: fields replace
  * again: GOMPIRMA_NO_CMA=1
@@ -17,7 +17,7 @@ enum { COUNT = 120, TIMES = 60, BATCH = 12 };
 /* An element type. number and set convert elements to and from integers. */
 struct element {
 	MPI_Datatype type;
-	int size, bits; /* bytes; bits of an integer that the type holds exactly */
+	int size, bits; /* size in bytes; number of bits of an integer that the type represents exactly */
 	char kind;      /* i: integer, f: float, d: double, l: long double */
 };
 
@@ -35,7 +35,7 @@ static int64_t number(const struct element *e, const char *array, int i) {
 	case 'l':
 		return memcpy(&l, p, sizeof l), (int64_t)l;
 	}
-	return memcpy(&n, p, e->size), n; /* little endian; never negative here */
+	return memcpy(&n, p, e->size), n; /* assumes little endian and a value >= 0 */
 }
 
 static void set(const struct element *e, char *array, int i, int64_t n) {

@@ -1,6 +1,6 @@
-/* A token circulates through all ranks; there may be more ranks than cores. Each rank waits for it by calling one
- * function repeatedly: Fetch_and_op with NO_OP, Compare_and_swap, get and flush, get between lock and unlock,
- * Iprobe, Test, or Win_test.
+/* A token circulates through all ranks; there may be more ranks than cores. Each rank polls for the token. By variant,
+ * a poll is Fetch_and_op with NO_OP, Compare_and_swap, Get and Win_flush, Get between Win_lock and Win_unlock, Iprobe,
+ * Test, or Win_test.
  * Forbidden: a rank that the token never reaches; a wrong token. On an allocated window.
  * MPI-5.0 12.5, 12.7.3
  * np: 2 8
@@ -14,7 +14,7 @@ static MPI_Group from, to;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Waits until element 0 of this rank is turn. */
+/* Polls until element 0 of this rank's window equals turn. */
 static void look(int turn) {
 	int me = check_rank, seen = -1, taken = turn;
 	while (seen != turn) {

@@ -1,7 +1,7 @@
-/* Rank 0, the target, makes no further MPI call: it loops endlessly or pauses. The other ranks use all its windows
- * there: all operations, every kind of lock and flush; or (pscw) start, operations and complete, the post having been
- * made before. At the end one of them aborts the job.
- * Forbidden: one of their calls does not return.
+/* Rank 0, the target, makes no further MPI call: it loops endlessly or pauses. The other ranks access rank 0's memory
+ * in all windows: with all operations and every kind of lock and flush, or (pscw) with start, operations and complete
+ * after rank 0's post. At the end the other ranks abort the job.
+ * Forbidden: a call of the other ranks does not return.
  * MPI-5.0 12.7.3
  * np: 2 4
  * args: loop pause pscw
@@ -91,7 +91,8 @@ static void work(struct window *w) {
 
 static struct window *windows[KINDS];
 
-/* Creates nested windows of all kinds. Then the target leaves MPI and the other ranks operate on all windows. */
+/* Creates the windows of all other kinds by recursion. In the last recursion the target stops calling MPI, and the
+ * other ranks operate on all windows. */
 static void body(struct window *w) {
 	memset(w->mem, 0, w->size);
 	if (w->rank == 0 && strcmp(check_arg, "pscw") == 0)

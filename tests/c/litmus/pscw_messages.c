@@ -1,10 +1,11 @@
-/* Epochs and messages in every order that strong progress allows; m is a synchronous message, D the data:
+/* Epochs combined with messages, in orders that terminate only with strong progress. m is a synchronous message, D the
+ * data of an operation:
  *     a   rank 0: start put(D) complete send(m)            rank 1: post receive(m) wait
  *     b   rank 0: receive(m) start put(D) complete         rank 1: post send(m) wait
  *     c   rank 0: start put(D) complete receive(m)         rank 1: post wait send(m)
  *     d   rank 0: start get(D) complete send(m)            rank 1: post receive(m) wait
  *     e   rank 0: send(m) start accumulate(D) complete     rank 1: receive(m) post wait
- * Forbidden: one of them waits forever. Small and large data. On each window kind.
+ * Forbidden: a rank waits forever. Small and large data. On each window kind.
  * MPI-5.0 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

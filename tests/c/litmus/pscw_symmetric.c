@@ -1,4 +1,4 @@
-/* Both ranks of a pair at once, with up to 24 MB of data:     post(other); start(other); put; complete; wait
+/* Both ranks of a pair make these calls concurrently:     post(other); start(other); put up to 24 MB; complete; wait
  * Forbidden: a deadlock; missing data after wait. On each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2 4
@@ -26,7 +26,7 @@ static void body(struct window *w) {
 		MPI_Win_start(pair, 0, w->win);
 		MPI_Put(out, count, MPI_INT, other, window_at(w, other, 0), count, MPI_INT, w->win);
 		MPI_Win_complete(w->win);
-		memset(out, 0xff, count * sizeof(int)); /* after complete the caller may reuse the buffer */
+		memset(out, 0xff, count * sizeof(int)); /* allowed: complete has completed the put at the origin */
 		MPI_Win_wait(w->win);
 		for (int k = 0; k < count; k += 1 + k / 100)
 			if (mem[k] != other + i * 7 + k) {

@@ -1,6 +1,6 @@
-/* A queue lock (Mellor-Crummey and Scott) that protects plain puts and gets. The tail is on rank 0 and swapped by
- * Fetch_and_op REPLACE. Each waiter polls its own word, which its predecessor sets. The last holder releases the
- * lock by Compare_and_swap of the tail.
+/* An MCS queue lock (Mellor-Crummey and Scott) that protects puts and gets. The tail of the queue is in rank 0's
+ * window; a rank enters the queue by Fetch_and_op REPLACE of the tail. Each waiter polls its own word, which its
+ * predecessor sets. A holder without a successor releases the lock by Compare_and_swap of the tail.
  * Forbidden: a lost addition; a rank that never acquires the lock. On each window kind.
  * MPI-5.0 12.5.4, 12.7
  * np: 2 4
@@ -36,7 +36,7 @@ static void release(struct window *w) {
 		MPI_Compare_and_swap(&nobody, &w->rank, &tail, MPI_INT, 0, window_at(w, 0, TAIL), w->win);
 		MPI_Win_flush(0, w->win);
 		if (tail == w->rank)
-			return; /* the queue is empty */
+			return; /* this rank was the last one: the queue is empty */
 		while ((next = swap_at(w, w->rank, NEXT, 0, MPI_NO_OP)) == NOBODY)
 			;
 	}
@@ -45,7 +45,7 @@ static void release(struct window *w) {
 
 static void body(struct window *w) {
 	int *mem = w->mem, x, data = w->n - 1,
-	    times = w->n > 2 ? 4 : 25; /* with more ranks than cores each handover costs a time slice */
+	    times = w->n > 2 ? 4 : 25; /* with more ranks than cores each handover takes a time slice */
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	mem[TAIL] = NOBODY;
 	mem[DATA] = 0;

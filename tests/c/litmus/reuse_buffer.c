@@ -1,5 +1,5 @@
-/* Local completion: the origin overwrites its buffer directly after flush_local, flush_local_all, or the wait of a
- * request.
+/* Local completion: the origin overwrites its buffer directly after flush_local, flush_local_all, or a wait for the
+ * operation's request.
  *     put (or accumulate) D; flush_local; D = garbage; unlock
  * Forbidden: garbage at the target. From 8 bytes to 1 MB. On each window kind.
  * MPI-5.0 12.3.5, 12.5.4

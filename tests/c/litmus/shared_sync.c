@@ -1,6 +1,6 @@
 /* Plain stores and loads in a shared window, ordered by MPI_Win_sync and a message or a barrier:
  *     rank 0: store x = i; sync; send        rank 1: receive; sync; load x
- * Forbidden: an old x. Messages around a ring of all ranks, and barriers.
+ * Forbidden: the load gives an old value. All ranks form a ring; messages and barriers alternate.
  * MPI-5.0 12.4, 12.5.4
  * np: 2 4
  * nodes: 1 (the window is shared)

@@ -1,7 +1,7 @@
 /* Store buffering (Dekker); x and y are 0 at first:
  *     rank 0: put x = 1; flush; r0 = get y; flush            rank 1: put y = 1; flush; r1 = get x; flush
- * Forbidden: r0 = r1 = 0. Each rank writes to its own window, or to the other's, or both write to one rank's window.
- * Put and get, or accumulates. On each window kind. MPI-5.0 12.5.4
+ * Forbidden: r0 = r1 = 0. x and y are in the windows of rank 0 and 1, of rank 1 and 0, or both in rank 0's window. With
+ * put and get, and with accumulate and fetch. On each window kind. MPI-5.0 12.5.4
  * np: 2
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
@@ -16,7 +16,7 @@ static void body(struct window *w) {
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 0; i < TIMES; i++) {
 		int me = w->rank, other = 1 - me;
-		/* the rank that holds rank 0's and rank 1's variable */
+		/* place[r] is the rank whose window holds the variable that rank r writes; at[r] is its displacement */
 		int place[2] = {i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 0, i % 3 == 0 ? 1 : 0};
 		MPI_Aint at[2] = {0, i % 3 == 2 ? 16 : 0};
 		if (me == 0) {

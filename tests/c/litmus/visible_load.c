@@ -1,6 +1,6 @@
-/* In the unified memory model plain loads of the target see a put, without any MPI call of the target:
- *     rank 1: put x = i; flush; spin until rank 0's answer y = i is loaded
- *     rank 0: spin until x = i is loaded; put y = i; flush
+/* In the unified memory model, plain loads of the target see a put although the target makes no MPI call meanwhile:
+ *     rank 1: put x = i to rank 0; flush; spin until a load of y gives i
+ *     rank 0: spin until a load of x gives i; put y = i to rank 1; flush
  * Forbidden: a rank spins forever. On each window kind.
  * MPI-5.0 12.4, 12.7.3
  * np: 2

@@ -1,27 +1,27 @@
-/* The datatype classes of the matrix. Each is a type with its extent and the offset of every element from the
- * buffer's address, in the order of the type map. These values are computed by hand, not by MPI.
+/* The datatype classes of the matrix. Each class has one datatype, its extent, and the offset of every element from the
+ * buffer's address, in the order of the type map. Extent and offsets are written by hand and not computed by MPI.
  */
 #ifndef MATRIX_CLASSES_H
 #define MATRIX_CLASSES_H
 
 #include "../types.h"
 
-/* Layout of a buffer, and of an origin's part of a window: BEFORE bytes, the address passed to MPI, copies of a
- * type, and BEHIND bytes. MANY bytes of data exceed one message of the library. The types have at most five sixths
- * gaps, so 6 * MANY bytes suffice. */
+/* Layout of a buffer, and of the part of a window that one origin accesses: BEFORE bytes before the address passed to
+ * MPI, then copies of a type, then BEHIND bytes. A large operation moves MANY bytes of data, which exceed one message
+ * of the library. At most five sixths of a type are gaps, so 6 * MANY bytes suffice. */
 enum { BEFORE = 96, BEHIND = 64, MANY = 1280, AREA = BEFORE + 6 * MANY + BEHIND, ELEMENTS = 24 };
 
 struct class {
 	const char *name;
-	const struct type *leaf; /* predefined type of all elements */
-	size_t data;             /* bytes of a leaf that carry data: 12 of the 16 bytes of MPI_DOUBLE_INT */
+	const struct type *leaf; /* the predefined type of all elements */
+	size_t data;             /* bytes of a leaf without padding: 12 of the 16 bytes of MPI_DOUBLE_INT */
 	MPI_Datatype type;
 	MPI_Aint extent;
-	int few; /* copies in a small operation */
-	int n;   /* elements in one copy */
+	int few; /* number of copies of the type in a small operation */
+	int n;   /* number of elements in one copy */
 	MPI_Aint at[ELEMENTS];
-	int derived; /* type is not predefined and must be freed */
-	int several; /* its elements have several predefined types; leaf is then MPI_BYTE */
+	int derived; /* true if the type is not predefined; it must be freed */
+	int several; /* true if its elements have different predefined types; leaf is then MPI_BYTE */
 };
 
 enum { CLASSES_MOST = 20 };
@@ -53,7 +53,7 @@ static inline struct class *class_new(const char *name, MPI_Datatype leaf, MPI_D
 	return c;
 }
 
-/* Appends n adjacent elements; the first has offset at. */
+/* Appends n adjacent elements, the first of which has offset `at`. */
 static inline void class_block(struct class *c, MPI_Aint at, int n) {
 	for (int i = 0; i < n; i++)
 		c->at[c->n++] = at + i * (MPI_Aint)c->leaf->size;
@@ -96,7 +96,7 @@ static inline void classes_make(void) {
 	class_block(c, 8, 2);
 
 	MPI_Type_create_hindexed(1, (int[]){3}, (MPI_Aint[]){-8}, MPI_INT32_T,
-				 &t); /* contiguous, but not at the buffer's address */
+				 &t); /* contiguous, but the data does not begin at the buffer's address */
 	c = class_new("hindexed_shift", MPI_INT32_T, t, 12, 2);
 	class_block(c, -8, 3);
 

@@ -1,6 +1,5 @@
-/* The window kinds of the matrix: those of ../windows.h and three more. The others are shared windows whose parts
- * need not be contiguous, dynamic windows over another window's memory, and a window on a smaller communicator in
- * reverse rank order.
+/* The window kinds of the matrix: those of ../windows.h and three more: shared windows with alloc_shared_noncontig,
+ * dynamic windows over another window's memory, and windows on a smaller communicator in reverse rank order.
  *
  *   kinds[k].run(body);      collective over MPI_COMM_WORLD; calls body(w) on the window's members
  *   kinds_disp(w, t, byte)   the displacement of a byte of target t's memory
@@ -85,8 +84,8 @@ static void kinds_dynamic_window(kinds_body *body) {
 	MPI_Win_free(&owner);
 }
 
-/* Runs body on a communicator in reverse order, without rank 1 if there are three ranks or more. Members use
- * MPI_Alloc_mem and malloc alternately. */
+/* Runs body on a communicator with the ranks in reverse order, without rank 1 if there are three ranks or more. The
+ * window memory comes from MPI_Alloc_mem and malloc alternately. */
 static void kinds_subcomm(kinds_body *body) {
 	MPI_Comm sub;
 	MPI_Comm_split(MPI_COMM_WORLD, check_size > 2 && check_rank == 1 ? MPI_UNDEFINED : 0, -check_rank, &sub);

@@ -1,8 +1,8 @@
-/* Proves: on one window kind every operation gives the standard's result, in both forms of its counts, under every
- *   synchronization. Every class of datatypes is used at the target, at the origin and at both. The elements of the
- *   layout get the right values, and fetching calls return the old ones. No other byte changes at the target or in
- *   the origin's buffers. Each impossible combination has a reason. Uses a few elements, and enough for the paths
- *   of bulk data. MPI-5.0 12.3, 12.5
+/* Proves: on one window kind every operation gives the standard's result, as a call without and with _c, under every
+ *   synchronization. Every class of datatypes is used at the target, at the origin and on both sides. The elements of
+ *   the datatype get the right values, and fetching calls return the old values. No other byte changes at the target
+ *   or in the origin's buffers. Each impossible combination has a reason. Runs with a few elements, and with enough
+ *   elements for the code for bulk data. MPI-5.0 12.3, 12.5
  * np: 3
  * args: allocate shared noncontig malloc stack static alloc_mem dynamic_malloc dynamic_alloc_mem dynamic_window subcomm
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
@@ -17,10 +17,10 @@
 #include "operations.h"
 
 #ifndef MATRIX_PATH
-#define MATRIX_PATH "" /* ring.c and inplace.c define others */
+#define MATRIX_PATH "" /* ring.c and inplace.c define other texts */
 #endif
 
-enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side that uses the class; the other side is contiguous */
+enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side whose datatype is the class; the other one is contiguous */
 
 static const char *const place_name[PLACES] = {"at the target", "at the origin", "at both"};
 
@@ -31,23 +31,24 @@ struct element {
 static int errors[MATRIX_SYNCS][OPERATIONS][CLASSES_MOST];
 static int slice_sync;
 static const char *slice_kind;
-static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* origin and result buffer for each target */
+static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* buffers: [0] origin, [1] result buffer, for each target */
 
-/* One run of a cell. */
+/* The current run of a cell: an operation with a class of datatypes. */
 static struct run {
 	const struct operation *o;
 	const struct class *c;
 	int large, place, n;
-	size_t area; /* bytes used of each buffer and of each part of the window */
+	size_t area; /* number of bytes used of each buffer, and of each origin's part of the window */
 	struct side mine, theirs;
 } r;
 
-/* Returns a value that depends on its owner. what: 0 old value at the target, 1 at the origin, 2 to compare with. */
+/* Returns the value of element k, which differs for each rank, peer (other) and role (what). what: 0 old value at the
+ * target, 1 value at the origin, 2 value to compare with. */
 static struct element value(int what, int rank, int other, int k) {
 	uint64_t state = (uint64_t)what << 48 | (uint64_t)rank << 32 | (uint64_t)other << 16 | (uint64_t)k;
 	struct element e = {{0}};
 	if (what == 2 && other % 2 == 0)
-		return value(0, rank, other, k); /* equal: the swap takes place */
+		return value(0, rank, other, k); /* equals the old value: the swap takes place */
 	r.c->leaf->set(e.bytes, check_random(&state));
 	return e;
 }
@@ -59,7 +60,7 @@ static void background(char *area, int salt) {
 
 static void store(char *area, MPI_Aint at, struct element e) { memcpy(area + BEFORE + at, e.bytes, r.c->data); }
 
-/* Compares area with expected. Elements are compared by value, because a long double has unused bytes. */
+/* Checks that area equals expected. Compares elements by value, because a long double has padding bytes. */
 static void check_area(const char *area, const struct side *side, const char *what, int other) {
 	if (memcmp(area, expected, r.area) == 0)
 		return;
@@ -88,7 +89,7 @@ static void check_area(const char *area, const struct side *side, const char *wh
 		}
 }
 
-/* Checks the result buffer for target t: the target's old values, and nothing else written. */
+/* Checks that the result buffer for target t has the target's old values, and that no other byte changed. */
 static void check_result(struct window *w, int t) {
 	background(expected, 100 + t);
 	for (int k = 0; operation_fetches(r.o) && k < r.n; k++)
@@ -96,7 +97,7 @@ static void check_result(struct window *w, int t) {
 	check_area(buffers[1][t], &r.mine, "result", t);
 }
 
-/* Checks the part of origin o in this rank's window: its old values, changed by o's operation. */
+/* Checks origin o's part of this rank's window: it must have the old values, changed by o's operation. */
 static void check_target(struct window *w, int o) {
 	background(expected, o);
 	int op = operation_op(r.o, r.c);
@@ -180,8 +181,8 @@ static void run_as(struct window *w, const struct operation *o, const struct cla
 	run_once(w);
 }
 
-/* Runs one cell: both forms of the counts, the class on either side and on both, with a few elements; then once
- * with many. */
+/* Runs one cell. With a few elements: the calls without and with _c, each with the class at the target, at the origin
+ * and on both sides. Then once with many elements, in one of these combinations. */
 static void cell(struct window *w, const struct operation *o, const struct class *c) {
 	static int turn;
 	int first = c->derived && !c->several ? 0 : AT_BOTH;

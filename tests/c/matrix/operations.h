@@ -1,5 +1,5 @@
-/* The operations of the matrix, in both forms of their counts, and the reasons why some of them do not combine with
- * a synchronization or a class. */
+/* The operations of the matrix, each as two calls, without and with _c (MPI_Put and MPI_Put_c), and the reasons why
+ * some operations cannot be combined with a synchronization or a class. */
 #ifndef MATRIX_OPERATIONS_H
 #define MATRIX_OPERATIONS_H
 
@@ -12,10 +12,10 @@ struct operation {
 	const char *name;
 	int call;
 	int op;
-	int request; /* the request-based form, MPI_R... */
+	int request; /* true for the request-based operations, MPI_R... */
 };
 
-/* A name with _c stands for both forms: a cell passes if both forms pass. */
+/* A name with _c stands for both calls, without and with _c: a cell passes if both pass. */
 static const struct operation operations[] = {
 	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
 	{"get/get_c", CALL_GET, OP_NO_OP, 0},
@@ -33,7 +33,8 @@ static const struct operation operations[] = {
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* One synchronization in addition to ../epochs.h: lock_all, completion of each operation's request, unlock_all. */
+/* SYNC_REQUESTS is a synchronization in addition to those of ../epochs.h: lock_all, a wait for each operation's
+ * request, unlock_all. */
 enum { SYNC_REQUESTS = SYNCS, MATRIX_SYNCS };
 
 static inline const char *matrix_sync(int sync) { return sync == SYNC_REQUESTS ? "requests" : sync_name[sync]; }
@@ -46,7 +47,7 @@ static inline int operation_fetches(const struct operation *o) {
 	return o->call != CALL_PUT && o->call != CALL_ACCUMULATE;
 }
 
-/* Pairs have no SUM; MPI_MAXLOC replaces it. */
+/* Returns the operation's index in ops[]. Uses MPI_MAXLOC for pairs, because MPI_SUM is not defined for them. */
 static inline int operation_op(const struct operation *o, const struct class *c) {
 	return o->op == OP_SUM && c->leaf->class == CLASS_PAIR ? OP_MAXLOC : o->op;
 }
@@ -76,7 +77,8 @@ static inline char operation_reason(const struct operation *o, const struct clas
 	return 0;
 }
 
-/* One side of an operation, a buffer or the target: count copies of a class, or (dense) count contiguous elements. */
+/* One side of an operation: a buffer of the origin, or the target. It has count copies of the class, or, if dense,
+ * count contiguous elements. */
 struct side {
 	MPI_Datatype type;
 	int count;
@@ -90,7 +92,7 @@ static inline MPI_Aint side_at(const struct side *s, int k) {
 			: k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
 }
 
-/* Makes the call; large selects the form with MPI_Count. A request-based call stores its request in *request. */
+/* Makes the call; if large is true, the one with _c. A request-based call stores its request in *request. */
 static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs,
 				  const void *origin, const void *compare, void *result, int t, MPI_Aint disp,
 				  MPI_Win win, MPI_Request *request) {

@@ -1,6 +1,7 @@
-/* What went wrong: MPI_Alltoallw in place changed bytes in the gaps of a datatype, or mixed up pairs.
- * Must hold: each pair exchanges blocks with its own datatypes and counts, some of them empty, and all other bytes stay
- * unchanged; MPI_Alltoallv in place does the same with counts. MPI-5.0 6.8
+/* What went wrong: MPI_Alltoallw with MPI_IN_PLACE changed bytes in the gaps of a datatype, or exchanged the data of
+ * wrong pairs of ranks.
+ * Must hold: each pair of ranks exchanges blocks with its own datatype and count. Some blocks are empty. All other
+ * bytes stay unchanged. MPI_Alltoallv in place does the same with a count for each pair. MPI-5.0 6.8
  * np: 1 2 4
  * nodes: 2
  * ref: mpich
@@ -18,7 +19,7 @@ int main(int argc, char **argv) {
 	for (int big = 0; big < 2; big++)
 		for (int nb = 0; nb < 2; nb++) {
 			for (int j = 0; j < check_size;
-			     j++) { /* pair type depends on check_rank + j, so that both ranks use the same type */
+			     j++) { /* the type depends on check_rank + j: both ranks of a pair use the same type */
 				int kind = (check_rank + j) % 4;
 				MPI_Datatype x;
 				if (kind == 0)
@@ -41,7 +42,7 @@ int main(int argc, char **argv) {
 			}
 			for (int i = 0; i < M; i++)
 				buf[i] = want[i] = (char)(check_rank * 31 + i % 97);
-			/* data from j: its bytes for check_rank, with the same type */
+			/* expected data: rank j's block for this rank */
 			for (int j = 0; j < check_size; j++) {
 				static char theirs[M], packed[M];
 				int pos = 0, at = 0;
@@ -66,7 +67,7 @@ int main(int argc, char **argv) {
 			for (int j = 0; j < check_size; j++)
 				MPI_Type_free(&t[j]);
 		}
-	/* alltoallv in place, one count per pair */
+	/* MPI_Alltoallv in place with a different count for each pair of ranks */
 	static int vb[20000];
 	int vc[16], vd[16], at = 0;
 	for (int j = 0; j < check_size; j++) {
@@ -80,7 +81,7 @@ int main(int argc, char **argv) {
 	for (int j = 0; j < check_size; j++)
 		for (int k = 0; k < vc[j]; k++)
 			CHECK(vb[vd[j] + k] == j * 100 + check_rank, "v from %d", j);
-	/* an empty type with a nonzero count matches no data at the other side */
+	/* a nonzero count of an empty type matches count 0 at the other rank */
 	MPI_Datatype e;
 	MPI_Type_contiguous(0, MPI_INT, &e);
 	MPI_Type_commit(&e);

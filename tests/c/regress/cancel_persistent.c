@@ -1,7 +1,7 @@
-/* What went wrong: a cancelled persistent receive could not be restarted; a send to itself that a probe had matched was
- * both cancelled and received.
- * Must hold: after MPI_Cancel an operation either is cancelled or completes, and a persistent request can be restarted
- * in both cases. MPI-5.0 3.8.4, 3.9
+/* What went wrong: a cancelled persistent receive could not be restarted. A message of a rank to itself that a probe
+ * had found was both cancelled and received.
+ * Must hold: after MPI_Cancel an operation either is cancelled or completes normally, never both. A persistent request
+ * can be restarted in either case. MPI-5.0 3.8.4, 3.9
  * np: 1 4
  * nodes: 2
  * ref: mpich
@@ -40,7 +40,8 @@ int main(int argc, char **argv) {
 			CHECK(!flag && x[i] == round * 10 + i && st.MPI_SOURCE == from, "round %d: %d", round, x[i]);
 		}
 	}
-	/* One request is restarted, freed, and completed by its message; the others are cancelled and freed. */
+	/* r[0] is started, freed while active, and completed by a message; r[1] is cancelled and freed; r[2] is freed
+	 * while inactive. */
 	CHECK_OK(MPI_Start(&r[0]));
 	CHECK_OK(MPI_Request_free(&r[0]));
 	int y = 99;
@@ -55,7 +56,7 @@ int main(int argc, char **argv) {
 	MPI_Send(&y, 1, MPI_INT, to, 60, MPI_COMM_WORLD);
 	MPI_Recv(&z, 1, MPI_INT, from, 60, MPI_COMM_WORLD, &st);
 	CHECK(x[0] == 99, "freed receive: %d", x[0]);
-	/* an Issend to itself, found by a probe and then cancelled */
+	/* a synchronous send of a rank to itself, found by a probe and then cancelled */
 	CHECK_OK(MPI_Issend(NULL, 0, MPI_BYTE, 0, 123, MPI_COMM_SELF, &s));
 	CHECK_OK(MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &st));
 	CHECK(st.MPI_TAG == 123, "probe");

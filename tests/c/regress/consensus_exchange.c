@@ -1,6 +1,6 @@
-/* What went wrong: an exchange that ends by consensus (MPI_Issend, MPI_Iprobe, MPI_Ibarrier) hung or ended early while
- * another receive was pending.
- * Must hold: each message of each round arrives once. MPI-5.0 3.5, 6.12
+/* What went wrong: a sparse exchange with nonblocking consensus (the NBX algorithm: MPI_Issend, MPI_Iprobe,
+ * MPI_Ibarrier) hung or ended early while an unrelated receive was pending.
+ * Must hold: each message of each round arrives exactly once. MPI-5.0 3.5, 6.12
  * np: 2 4
  * nodes: 2
  * ref: mpich

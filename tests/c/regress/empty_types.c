@@ -1,7 +1,7 @@
-/* What went wrong: datatypes without data took their bounds from displacements that they do not use, and counts of
- * received elements were not 0.
- * Must hold: their bounds are 0. MPI_Get_count returns 0, or MPI_UNDEFINED if bytes arrived, in messages, collectives
- * and windows. MPI-5.0 3.2.5, 5.1
+/* What went wrong: a datatype without data got its bounds from the displacements of its empty blocks. MPI_Get_count
+ * with such a type did not return 0.
+ * Must hold: the bounds are 0. MPI_Get_count returns 0 if the message is empty, otherwise MPI_UNDEFINED. Messages,
+ * collectives and one-sided operations accept the type. MPI-5.0 3.2.5, 5.1
  * np: 1 4
  * nodes: 2
  * ref: mpich
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 		MPI_Win_fence(0, w);
 		MPI_Win_free(&w);
 	}
-	/* a partial type: 12 of the 16 bytes of {int, double, int} */
+	/* a message that ends within an element of the receive type: 12 of the 16 bytes of {int, double, int} */
 	{
 		int b2[] = {1, 1, 1};
 		MPI_Aint dd[] = {0, 8, 16};

@@ -1,6 +1,6 @@
-/* What went wrong: an error handler of two communicators disappeared after MPI_Errhandler_free or one more
- * MPI_Comm_get_errhandler.
- * Must hold: the handler works as long as an object uses it, and new communicators inherit it. MPI-5.0 9.3
+/* What went wrong: an error handler that two communicators share was freed too early, after MPI_Errhandler_free or
+ * another call of MPI_Comm_get_errhandler.
+ * Must hold: the handler works as long as an object uses it. New communicators inherit it. MPI-5.0 9.3
  * np: 1 4
  * nodes: 2
  * ref: none (MPI_LASTUSEDCODE of MPICH is not the last code)

@@ -1,10 +1,10 @@
-/* What went wrong: MPI_Type_create_f90_real chose single precision for a range of 38 digits, or the contents of the
- * type differed from the arguments of the call.
- * Must hold: sizes at the limits of ranges, the same handle for the same arguments, envelope and contents, and
- * reductions are right. MPI-5.0 19.1.9
+/* What went wrong: MPI_Type_create_f90_real chose single precision for a decimal exponent range of 38, or
+ * MPI_Type_get_contents returned other values than the arguments of the call.
+ * Must hold: the types have the right sizes at the limits of precision and range. Equal arguments give the same handle.
+ * Envelope, contents and reductions are right. MPI-5.0 19.1.9
  * np: 1 2
  * nodes: 2
- * ref: none (MPICH accepts a type of no precision and range, and frees one of theirs)
+ * ref: none (MPICH accepts a type with neither precision nor range, and lets MPI_Type_free free an f90 type)
  * timeout: 60
  */
 #include "../check.h"

@@ -1,7 +1,7 @@
 /* What went wrong: a distributed graph made from a communicator with a topology kept the old topology; an unweighted
  * graph could not be duplicated.
- * Must hold: the new topology is the graph, queries for other topologies return MPI_ERR_TOPOLOGY, and duplicates have
- * the graph, too. MPI-5.0 7.4.2, 8.5
+ * Must hold: the new communicator has the graph as its only topology: queries for other topologies return
+ * MPI_ERR_TOPOLOGY. Duplicates of the communicator have the graph, too. MPI-5.0 7.4.2, 8.5
  * np: 1 4
  * nodes: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* What went wrong: several concurrent MPI_Comm_idup hung, or two of the new communicators were the same.
- * Must hold: any number may be pending, on several communicators, complete in any order, and be used at once; other
- * collectives make progress meanwhile. MPI-5.0 7.4.2
+/* What went wrong: several pending MPI_Comm_idup hung, or two of the new communicators were the same.
+ * Must hold: any number of MPI_Comm_idup may be pending, on several communicators. They complete in any order, each new
+ * communicator is usable at once, and other collectives make progress meanwhile. MPI-5.0 7.4.2
  * np: 2 4
  * nodes: 2
  * ref: mpich

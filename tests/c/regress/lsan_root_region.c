@@ -1,7 +1,7 @@
 /* What went wrong: a program with LeakSanitizer ended with SIGBUS in some of its runs. The library registered 256 GiB
  * around Go's heap as a root region. That range contained pages of the kernel, which cannot be read.
- * Must hold: a root region that the library registers contains anonymous memory only, and is not larger than an arena
- * of Go's heap (64 MiB). This program takes the place of LeakSanitizer: it defines the function that registers regions.
+ * Must hold: a root region that the library registers contains only anonymous memory, and is not larger than an arena
+ * of Go's heap (64 MiB). This program replaces LeakSanitizer: it defines the function that registers root regions.
  * MPI-5.0 11.2
  * np: 1
  * ref: none (other libraries register no region)
@@ -14,7 +14,7 @@
 static uintptr_t region_start, region_bytes;
 static int regions;
 
-/* Records the region. The library calls this function while it is loaded, if the program defines it. */
+/* Records the region. The MPI library calls this function, if the program defines it, when the library is loaded. */
 void __lsan_register_root_region(const void *start, size_t bytes);
 void __lsan_register_root_region(const void *start, size_t bytes) {
 	region_start = (uintptr_t)start;

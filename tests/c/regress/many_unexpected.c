@@ -1,7 +1,7 @@
-/* What went wrong: with more than 32 MiB of unexpected messages, the limit above which a process asks senders to keep
- * their data, each message took a search through all others: 170,000 took 14.6 s of CPU.
- * Must hold: the cost of a message does not depend on the number of messages that wait for their receive, on the order
- * of receives, or on the number of receives that wait. MPI-5.0 3.5
+/* What went wrong: with more than 32 MiB of unexpected messages (above this limit the senders keep the data), the
+ * library searched through all other messages for each message: 170,000 messages took 14.6 s of CPU time.
+ * Must hold: the cost of a message depends neither on the number of unexpected messages and pending receives, nor on
+ * the order of the receives. MPI-5.0 3.5
  * np: 2
  * nodes: 2
  * args: unexpected any posted

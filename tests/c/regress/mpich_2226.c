@@ -1,8 +1,8 @@
 /* Reported (pmodels/mpich issue 2226): MPI_Get_accumulate, MPI_Fetch_and_op and MPI_Compare_and_swap were not atomic
- * between a rank with direct access to the target's memory and a rank that sends a message: both fetched the same
- * value.
- * Must hold: if all ranks, including the target, draw tickets from one counter by any of the three calls, the tickets
- * are distinct and without gaps. MPI-5.0 12.3.4, 12.7.1
+ * if one origin accessed the target's memory directly and another origin sent a message to the target: both fetched the
+ * same value.
+ * Must hold: all ranks, including the target, increment and fetch one counter by any of the three calls. Each value is
+ * fetched exactly once. MPI-5.0 12.3.4, 12.7.1
  * np: 2 3 5
  * args: fetch_and_op get_accumulate compare_and_swap mixed
  * ref: mpich (Open MPI 4.1.4 crashes in MPI_Compare_and_swap)

@@ -1,11 +1,11 @@
-/* Reported (pmodels/mpich issue 2268): the library replaced MPI_Get_accumulate and MPI_Fetch_and_op with MPI_NO_OP,
- * which are atomic reads, by MPI_Get, which returned half of a value that another rank was just replacing. It also
- * required valid origin arguments, which are not significant then.
+/* Reported (pmodels/mpich issue 2268): the library implemented the atomic reads, MPI_Get_accumulate and
+ * MPI_Fetch_and_op with MPI_NO_OP, by MPI_Get. They returned values that another rank had replaced only in part. The
+ * library also required valid origin arguments, which are not significant with MPI_NO_OP.
  * Must hold: every value read was written as a whole, for elements of 8, 16 and 32 bytes and at an unaligned address,
  * with NULL and count 0 as the origin. MPI-5.0 12.3.4, 12.7.1
  * np: 2 4
  * args: int64 complex long_double_complex unaligned
- * ref: mpich (Open MPI 4.1.4 never ends where the element is not aligned)
+ * ref: mpich (Open MPI 4.1.4 hangs if the element is not aligned)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
@@ -16,7 +16,7 @@ enum { ROUNDS = 3000 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Makes a value whose parts all encode one small number. n == 0 gives zeros. */
+/* Writes to p a value whose parts all encode the number n. n == 0 gives zeros. */
 static int make(void *p, int n) {
 	if (is("complex"))
 		*(double complex *)p = n + n * I;
@@ -27,7 +27,7 @@ static int make(void *p, int n) {
 	return n;
 }
 
-/* Returns the number that the value encodes, or -1 if its parts differ. */
+/* Returns the number that the value at p encodes, or -1 if its parts differ. */
 static int number(const void *p) {
 	if (is("complex")) {
 		double complex z = *(const double complex *)p;
@@ -46,7 +46,7 @@ static void body(struct window *w) {
 	MPI_Datatype type = is("complex")               ? MPI_C_DOUBLE_COMPLEX
 			    : is("long_double_complex") ? MPI_C_LONG_DOUBLE_COMPLEX
 							: MPI_INT64_T;
-	MPI_Aint at = is("unaligned") ? 61 : 0; /* across two cache lines */
+	MPI_Aint at = is("unaligned") ? 61 : 0; /* the element at 61 spans two cache lines */
 	memset(w->mem, 0, w->size);
 	MPI_Barrier(w->comm);
 	MPI_Win_lock_all(0, w->win);

@@ -1,11 +1,11 @@
-/* Reported (pmodels/mpich issue 4631): in a container whose /dev/shm has 64 MiB, the creation of a shared window with a
- * larger part of rank 0 succeeded, and rank 0 died of SIGBUS at a store.
- * Must hold: rank 0 can fill 100 MiB, and the others read them, however small /dev/shm is. If the machine lacks the
- * memory, the creation of the window fails on every rank, and the program continues. MPI-5.0 12.2.3
+/* Reported (pmodels/mpich issue 4631): in a container with a /dev/shm of 64 MiB, a shared window with more memory than
+ * that at rank 0 was created successfully, but rank 0 was killed by SIGBUS at a store.
+ * Must hold: rank 0 can fill 100 MiB, and the other ranks can read them, however small /dev/shm is. If the machine does
+ * not have the memory, the creation of the window fails on every rank, and the program continues. MPI-5.0 12.2.3
  * np: 2 4
  * args: large impossible
- * ref: mpich (Open MPI 4.1.4 hangs where memory is missing)
- * ref-wrong: impossible (MPICH 4.0 makes the window without having the memory)
+ * ref: mpich (Open MPI 4.1.4 hangs if there is not enough memory)
+ * ref-wrong: impossible (MPICH 4.0 creates the window although there is not enough memory)
  * nodes: 1 (the window is shared)
  * timeout: 60
  */

@@ -1,7 +1,7 @@
-/* Reported (pmodels/mpich issue 6898): MPI_Win_shared_query for another rank returned the caller's own memory and its
- * size, on a window made by MPI_Win_create.
- * Must hold: on every window kind the call returns either the memory of that rank, shared for loads and stores, or size
- * 0; for the caller itself it returns the caller's memory. MPI-5.0 12.2.5
+/* Reported (pmodels/mpich issue 6898): on a window made by MPI_Win_create, MPI_Win_shared_query for another rank
+ * returned the address and size of the caller's own memory.
+ * Must hold: on every window kind, MPI_Win_shared_query returns either size 0 or memory of the given rank that the
+ * caller can load and store. For the caller's own rank it returns size 0 or the caller's memory. MPI-5.0 12.2.5
  * np: 1 2 4
  * ref: none (MPICH 4.0 allows the call on shared windows only, as MPI 4.0 did)
  * timeout: 60
@@ -38,8 +38,8 @@ static void body(struct window *w) {
 		CHECK_OK(MPI_Win_shared_query(w->win, r, &size, &unit, &base));
 		int is = mem[WORDS - 1 - r], was = 100 * w->rank + WORDS - 1 - r,
 		    expect = r != w->rank && size > 0 ? -r - 1 : was;
-		/* rank r can reach this rank's memory exactly if this rank can reach that of r, except if the window
-		 * has memory of two kinds */
+		/* Rank r can store to this rank's memory if and only if this rank can store to the memory of rank r,
+		 * except in a window with two kinds of memory (KIND_MIXED). */
 		CHECK(is == expect || w->kind == KIND_MIXED, "%s: what rank %d stored here is %d, not %d", w->name, r,
 		      is, expect);
 	}

@@ -1,6 +1,6 @@
 /* What went wrong: neighborhood collectives of processes without neighbors rejected null pointers.
- * Must hold: the arrays have one entry per neighbor, so a process without neighbors may pass null pointers in all
- * forms, and no data is moved. MPI-5.0 8.6
+ * Must hold: the arrays have one entry per neighbor, so a process without neighbors may pass null pointers to each of
+ * these collectives, and no data is moved. MPI-5.0 8.6
  * np: 1 4
  * nodes: 2
  * ref: mpich
@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
 		MPI_Dist_graph_create(MPI_COMM_WORLD, n1, &self, &zero, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g[0]));
 	CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
 						MPI_INFO_NULL, 0, &g[1]));
-	/* star: all ranks send to 0, 0 sends to none */
+	/* a star: all other ranks send to rank 0, and rank 0 sends to no rank */
 	int all[64];
 	for (int i = 0; i < check_size; i++)
 		all[i] = i;

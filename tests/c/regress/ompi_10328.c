@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 10328): MPI_Rget on a dynamic window failed or never completed, while MPI_Get worked.
- * Must hold: all other ranks can concurrently read memory that a rank attached and filled by MPI_Rget, small and large,
- * under each kind of lock. Attaching and detaching other memory in between has no effect. MPI-5.0 12.2.4, 12.3.5
+ * Must hold: a rank attaches memory and fills it. All other ranks can concurrently read it by MPI_Rget, in small and
+ * large calls, under each kind of lock, while the rank attaches and detaches other memory. MPI-5.0 12.2.4, 12.3.5
  * np: 2 4
  * args: malloc alloc_mem
  * ref: mpich
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
 				MPI_Win_lock_all(0, win);
 			else
 				MPI_Win_lock(how ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, owner, 0, win);
-			/* one element, some elements, the rest */
+			/* three requests: one element, 99 elements, and the other elements */
 			CHECK_OK(MPI_Rget(got, 1, MPI_DOUBLE, owner, disp, 1, MPI_DOUBLE, win, &requests[0]));
 			CHECK_OK(MPI_Rget(got + 1, 99, MPI_DOUBLE, owner, MPI_Aint_add(disp, sizeof *got), 99,
 					  MPI_DOUBLE, win, &requests[1]));

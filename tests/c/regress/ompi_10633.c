@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 10633): MPI_Get_accumulate returned wrong data above some number of elements.
- * Must hold: for every count, from zero to more than any path moves at once, the result is the old content and the
- * window has the result of MPI_SUM, MPI_REPLACE and MPI_NO_OP. Bytes after the last element stay unchanged. MPI-5.0
- * 12.3.4
+/* Reported (open-mpi/ompi issue 10633): MPI_Get_accumulate returned wrong data above a certain number of elements.
+ * Must hold: for MPI_SUM, MPI_REPLACE and MPI_NO_OP and for counts from zero to many, the call returns the old content,
+ * and the window has the result of the operation. The largest count needs several messages on each path. Bytes after
+ * the last element stay unchanged. MPI-5.0 12.3.4
  * np: 2 4
  * ref: mpich (Open MPI 4.1.4 is wrong from 1025 elements on)
  * timeout: 60

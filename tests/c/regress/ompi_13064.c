@@ -1,7 +1,8 @@
-/* Reported (open-mpi/ompi issue 13064): many small accumulates (20 bytes) and compare-and-swaps of all ranks, without
- * waiting for each one, froze the program.
- * Must hold: all ranks insert keys into a distributed table. They claim entries by MPI_Compare_and_swap and add to them
- * by MPI_Accumulate. At the end the table has every key once, with the sum of everything added to it. MPI-5.0 12.3.4
+/* Reported (open-mpi/ompi issue 13064): the program hung when all ranks issued many small accumulates (20 bytes) and
+ * compare-and-swaps without waiting for each one.
+ * Must hold: all ranks insert keys into a distributed table. They claim entries by MPI_Compare_and_swap and add to the
+ * entries by MPI_Accumulate. At the end the table has every key once, with the sum of all values added for that key.
+ * MPI-5.0 12.3.4
  * np: 2 4 8
  * ref: mpich
  * timeout: 60
@@ -38,7 +39,7 @@ static void body(struct window *w) {
 	MPI_Win_unlock_all(w->win);
 	MPI_Barrier(w->comm);
 	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
-	int sums[2] = {0, 0}, here[2] = {0, 0}; /* number of keys found, and their sum */
+	int sums[2] = {0, 0}, here[2] = {0, 0}; /* number and sum of the keys: on all ranks, on this rank */
 	for (int p = 0; p < PLACES; p++) {
 		int32_t *place = mem + p * PLACE;
 		here[0] += place[0] != 0;

@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 14173): a test-and-set lock built on an atomic swap with MPI_REPLACE worked with
- * MPI_Fetch_and_op and never terminated with MPI_Get_accumulate or MPI_Rget_accumulate.
- * Must hold: with each of these calls the lock excludes, and every rank acquires it. A counter that is read and written
- * in two steps under the lock is right. MPI-5.0 12.3.4, 12.3.5
+/* Reported (open-mpi/ompi issue 14173): a test-and-set lock built on an atomic swap (MPI_REPLACE) worked with
+ * MPI_Fetch_and_op, but no rank ever acquired it with MPI_Get_accumulate or MPI_Rget_accumulate.
+ * Must hold: with each of these calls every rank acquires the lock, and only one rank holds it at a time: no increment
+ * of a counter, made by a get and a put under the lock, is lost. MPI-5.0 12.3.4, 12.3.5
  * np: 2 4
  * args: fetch_and_op get_accumulate rget_accumulate
  * ref: mpich

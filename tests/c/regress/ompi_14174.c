@@ -1,7 +1,7 @@
 /* Reported (open-mpi/ompi issue 14174): with two or more ranks on a node, a single MPI_Get_accumulate that writes
  * (MPI_SUM, MPI_REPLACE) aborted the job, while MPI_NO_OP and MPI_Fetch_and_op worked.
- * Must hold: one operation, made by either call with each of the three operators, returns the old value and leaves the
- * right new one, at every rank. MPI-5.0 12.3.4
+ * Must hold: each of these calls with each of the three operations returns the old value and leaves the right new value
+ * at every target. MPI-5.0 12.3.4
  * np: 1 2 4
  * args: get_accumulate rget_accumulate fetch_and_op
  * ref: mpich

@@ -1,7 +1,7 @@
 /* Reported (open-mpi/ompi issue 14175): MPI_Accumulate of doubles from an hindexed origin type into an indexed-block
  * target type caused a segmentation fault if the message was short.
- * Must hold: for every number of blocks, from one to many, the right elements are summed, and all others stay
- * unchanged. MPI-5.0 12.3.4
+ * Must hold: for every number of blocks, from one to many, the elements of the target type get the right sums, and all
+ * other elements stay unchanged. MPI-5.0 12.3.4
  * np: 2 3
  * ref: mpich
  * timeout: 60
@@ -24,7 +24,7 @@ static void body(struct window *w) {
 		MPI_Datatype here, there;
 		for (int b = 0; b < n; b++) {
 			lengths[b] = 1;
-			/* descending, at irregular distances */
+			/* blocks of the origin in descending order, at irregular distances */
 			bytes[b] = (MPI_Aint)sizeof(double) * (3 * (n - 1 - b) + b % 2);
 			displs[b] = 4 * b - b % 3;
 		}

@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 3571): concurrent accumulates of three ranks on the same eight integers lost updates.
- * Must hold: every element equals the total number of accumulates of all ranks, for every window kind and however the
- * epochs overlap. MPI-5.0 12.7.1
+ * Must hold: after all ranks have added 1 to every element many times, each element equals the number of additions: on
+ * every window kind and with every kind of epoch. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
  * timeout: 180
@@ -24,10 +24,10 @@ static void body(struct window *w) {
 			MPI_Win_lock_all(0, w->win);
 		int loops = h == 2 ? 10 * LOOPS : LOOPS;
 		for (int i = 0; i < loops; i++)
-			for (int t = 0; t < w->n; t++) { /* all ranks use the same order, so that they collide */
+			for (int t = 0; t < w->n; t++) { /* the same order on all ranks, so that they collide */
 				if (h < 2)
 					MPI_Win_lock(h ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
-				if (i % 3) /* in one call, or in one call per element */
+				if (i % 3) /* add in one call, otherwise in one call per element */
 					CHECK_OK(MPI_Accumulate(ones, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT,
 								MPI_INT, MPI_SUM, w->win));
 				for (int e = 0; i % 3 == 0 && e < COUNT; e++)

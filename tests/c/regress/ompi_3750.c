@@ -1,8 +1,8 @@
-/* Reported (open-mpi/ompi issue 3750): on a dynamic window over memory of a shared window (dynamic_shared), a rank
- * polled its own memory with MPI_Fetch_and_op, MPI_NO_OP and MPI_Win_flush_local. It never saw the accumulates of the
- * other ranks, which never completed.
- * Must hold: the loop ends when all ranks have signalled, on that window and on every other window kind; the memory
- * need not be shared (dynamic_malloc). MPI-5.0 12.7.3
+/* Reported (open-mpi/ompi issue 3750): on a dynamic window over the memory of a shared window (dynamic_shared), a rank
+ * polled its own memory with MPI_Fetch_and_op (MPI_NO_OP) and MPI_Win_flush_local. The accumulates of the other ranks
+ * to that memory never completed, and the loop did not end.
+ * Must hold: the loop ends when all other ranks have accumulated to the memory: on that window, on a dynamic window
+ * over ordinary memory (dynamic_malloc), and on every other window kind (others). MPI-5.0 12.7.3
  * np: 2 4
  * args: dynamic_shared dynamic_malloc others
  * ref: mpich

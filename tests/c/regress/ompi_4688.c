@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, executed by the network adapter, and MPI_Accumulate, executed
- * by software, were not atomic to each other.
- * Must hold: each rank accumulates an array into its left neighbour's window, and fetches and adds single elements of
- * its right neighbour's, most of them where all accumulates overlap. No update is lost, and the values that one rank
+/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, which the network adapter executed, and MPI_Accumulate, which
+ * the library executed in software, were not atomic with respect to each other.
+ * Must hold: each rank accumulates arrays to its left neighbour, and adds to single elements of its right neighbour
+ * with MPI_Fetch_and_op, within the part that every accumulate covers. No update is lost, and the values that one rank
  * fetches from one element never decrease. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
@@ -12,7 +12,7 @@
 
 enum { COUNT = 1024, LOOPS = 200, FETCHED = 30 /* fetches in each loop */, HOT = 100, BURST = 10 };
 
-/* Returns the index of the element for fetch number f of loop i. */
+/* Returns the index of the element that fetch number f of loop i accesses. */
 static int place(int i, int f) { return (i * 37 + f * 101) % HOT; }
 
 static void body(struct window *w) {

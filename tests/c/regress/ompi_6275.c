@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 6275): accumulates in shared memory gave wrong results for derived types: a strided
- * result of an atomic read (strided), an origin that begins after the buffer's address or at MPI_BOTTOM (shifted,
- * bottom), and a derived type with a single element (single).
- * Must hold: each of them has the same effect as the predefined type. MPI-5.0 12.3.4
+/* Reported (open-mpi/ompi issue 6275): accumulates in shared memory gave wrong results for derived types: for an atomic
+ * read with a strided result type (strided), for an origin type whose data begins after the buffer's address (shifted)
+ * or has an absolute address (bottom: MPI_BOTTOM), and for a derived type with a single element (single).
+ * Must hold: each derived type has the same effect as the predefined type of its elements. MPI-5.0 12.3.4
  * np: 2 4
  * args: strided shifted bottom single
  * ref: mpich
@@ -14,7 +14,7 @@ enum { COUNT = 4 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Reads atomically into every other element of the result. */
+/* Reads atomically (MPI_NO_OP) into every other element of the result buffer. */
 static void strided(struct window *w, int peer) {
 	double result[2 * COUNT + 1];
 	MPI_Datatype every_other;
@@ -32,7 +32,7 @@ static void strided(struct window *w, int peer) {
 	MPI_Type_free(&every_other);
 }
 
-/* Uses an origin whose data begins after the given address, or whose type contains the address. */
+/* Uses an origin type whose data begins after the buffer's address, or contains the absolute address of the data. */
 static void shifted(struct window *w, int peer, MPI_Op op) {
 	double local[COUNT + 2];
 	MPI_Aint at = sizeof(double);

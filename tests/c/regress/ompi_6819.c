@@ -1,5 +1,5 @@
-/* Reported (open-mpi/ompi issue 6819, with the program of 6552): under an exclusive lock, a completed MPI_Rget followed
- * by MPI_Fetch_and_op and MPI_Win_flush hung or crashed, while the target was in another call.
+/* Reported (open-mpi/ompi issue 6819, with the program of issue 6552): under an exclusive lock, a completed MPI_Rget
+ * followed by MPI_Fetch_and_op and MPI_Win_flush hung or crashed while the target was in another MPI call.
  * Must hold: the sequence completes with the right values, whether the target waits in MPI_Win_free, in a barrier or in
  * a receive. MPI-5.0 12.7.3
  * np: 2 4

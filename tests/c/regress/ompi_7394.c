@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 7394): an interrupted job left its shared memory in /dev/shm.
- * Must hold: a job may end at any time and in any way. Therefore no memory that it maps and no file that it has open
- * has a name in /dev/shm, /tmp or TMPDIR, while windows of all kinds and messages are in use.
+ * Must hold: a job leaves no file behind, whenever and however it ends. Therefore no file that a process maps as shared
+ * memory or has open has a name in /dev/shm, /tmp or TMPDIR while windows of all kinds and messages are in use.
  * np: 1 2 4
  * ref: mpich (Open MPI 4.1.4 maps files in /dev/shm)
  * timeout: 60
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true if path is a file that would remain if all processes were killed now. */
+/* Returns true if path is a file that would remain in /dev/shm, /tmp or TMPDIR if all processes were killed now. */
 static int stays(const char *path) {
 	struct stat s;
 	const char *tmp = getenv("TMPDIR");
@@ -27,7 +27,7 @@ static void look(const char *when) {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	while (maps && fgets(line, sizeof line, maps)) {
 		char *at = strchr(line, '/'), *shared = strchr(line, ' ');
-		if (!at || !shared || shared[4] != 's') /* private: a program or a library */
+		if (!at || !shared || shared[4] != 's') /* skips private mappings, such as those of libraries */
 			continue;
 		at[strcspn(at, "\n")] = 0;
 		CHECK(strcmp(at, self) == 0 || !stays(at), "%s: %s is mapped", when, at);
@@ -40,7 +40,7 @@ static void look(const char *when) {
 		if (n <= 0)
 			continue;
 		path[n] = 0;
-		int inherited = strstr(path, "ctest") || strstr(path, "LastTest"); /* not the job's own */
+		int inherited = strstr(path, "ctest") || strstr(path, "LastTest"); /* a file of ctest */
 		CHECK(inherited || !stays(path), "%s: %s is open", when, path);
 	}
 }

@@ -1,10 +1,10 @@
-/* Reported (open-mpi/ompi issue 8112): ranks that increment an array in rank 0's window between lock and unlock waited
- * very long while rank 0 was busy, if the window's memory came from MPI_Alloc_mem or malloc, but not with
- * MPI_Win_allocate.
- * Must hold: on every window kind all increments complete while rank 0 makes no MPI call at all, and none is lost.
+/* Reported (open-mpi/ompi issue 8112): ranks that incremented an array in rank 0's window between lock and unlock
+ * waited very long while rank 0 was busy if the window's memory came from MPI_Alloc_mem or malloc. With
+ * MPI_Win_allocate they did not wait.
+ * Must hold: on every window kind all increments complete while rank 0 makes no MPI call, and no increment is lost.
  * MPI-5.0 12.7.3
  * np: 2 4
- * nodes: 1 (the target tells by shared memory that it is away)
+ * nodes: 1 (the other ranks signal the target through shared memory)
  * ref: none (MPICH makes no progress while the target does not call it)
  * timeout: 60
  */

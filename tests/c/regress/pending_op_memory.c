@@ -1,5 +1,5 @@
-/* Proves: however many operations are pending between nodes, a process uses no more memory of its own for them than
- * docs/CLUSTER.md states; pending data stays in the application's buffers.
+/* Proves: however many operations are pending between nodes, a process uses no more private memory for them than
+ * docs/CLUSTER.md states. The data of pending operations stays in the application's buffers.
  * np: 2 8
  * args: put get accumulate get_accumulate pieces small message
  * ref: none (the figure is gompirma's)
@@ -15,8 +15,8 @@
 
 enum { BYTES = 24 << 20, DOUBLES = BYTES / sizeof(double), MIB = (1 << 20) / sizeof(double), SMALL = 100000 };
 
-/* Returns the bytes that docs/CLUSTER.md allows ("A process keeps"): for arriving data, for data to peers, and for the
- * operation whose origin has gaps; the rest is rounding of the heap. */
+/* Returns the number of bytes that docs/CLUSTER.md allows ("A process keeps"): for arriving data, for data to other
+ * nodes, and for an operation whose origin type has gaps. The last 500,000 bytes allow for rounding by malloc. */
 static long allowed(void) {
 	MPI_Comm node;
 	int near;
@@ -45,7 +45,7 @@ static void *look(void *unused) {
 
 static double *mine, *result, *theirs;
 static MPI_Win win;
-static MPI_Datatype every, comb; /* every second double */
+static MPI_Datatype every, comb; /* comb: one double in the extent of two */
 
 static void operation(int target, int count) {
 	if (is("put") || is("small"))

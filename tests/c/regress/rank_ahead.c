@@ -1,7 +1,7 @@
-/* What went wrong: a rank hung forever if it ran ahead of a rank on another node by more than 64 communicators, because
- * the library dropped its early messages.
- * Must hold: a rank may run ahead of another one as far as the calls allow, with every call that does not wait for it,
- * and nothing is lost. The last rank begins later.
+/* What went wrong: a rank hung if it had created 64 communicators more than a rank on another node, because the other
+ * rank dropped the messages for communicators that it did not know yet.
+ * Must hold: with every call that need not wait for all ranks, rank 0 may run ahead of the last rank, which begins
+ * later, and nothing is lost.
  * MPI-5.0 6.1
  * np: 3
  * nodes: 2
@@ -29,7 +29,7 @@ static long *window;
 static MPI_Request repeated;
 static int travels;
 
-/* Makes a communicator, uses it once and frees it. */
+/* Uses the communicator c once and frees it. */
 static void use(MPI_Comm c, int turn) {
 	int x = rank == 0 ? turn : -1;
 	MPI_Bcast(&x, 1, MPI_INT, 0, c);
@@ -37,9 +37,9 @@ static void use(MPI_Comm c, int turn) {
 	MPI_Comm_free(&c);
 }
 
-/* Sends from rank 0 in a mode that needs no receive; the last rank receives. */
+/* Sends from rank 0 to the last rank, in a mode in which rank 0 does not wait for the receive. */
 static void one_sends(const char *what, int turn) {
-	static int *words; /* one for each turn: the sender cannot know when the message has left */
+	static int *words; /* one for each turn: an Isend whose request is freed may use its buffer at any time */
 	MPI_Request request;
 	if (words == NULL)
 		words = calloc((size_t)turns, sizeof *words);
@@ -79,7 +79,7 @@ static void one_sided(const char *what, int turn) {
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (strcmp(what, "lock") == 0)
 		MPI_Win_unlock(n - 1, win);
-	else if (turn % (1 << 11) == 0) /* values repeat */
+	else if (turn % (1 << 11) == 0) /* before the elements of values[] are reused */
 		MPI_Win_flush(n - 1, win);
 }
 
@@ -153,7 +153,7 @@ static void body(const char *what, int turn) {
 			MPI_Recv(&x, 1, MPI_INT, 0, turn % 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(x == turn, "turn %d: %d", turn, x);
 	} else if (rank != 0 && rank != n - 1) {
-		return; /* the rest runs between two ranks */
+		return; /* only rank 0 and the last rank take part in the remaining variants */
 	} else if (strcmp(what, "isend") == 0 || strcmp(what, "bsend") == 0 || strcmp(what, "persistent") == 0) {
 		one_sends(what, turn);
 	} else if (strcmp(what, "partitioned") == 0) {
@@ -168,8 +168,7 @@ static void body(const char *what, int turn) {
 	}
 }
 
-/* Returns true if rank 0 waits for no rank until the end. The test checks its changes in the last rank's window
- * afterwards. */
+/* Returns true if rank 0 only accesses the last rank's window. end_window checks the result. */
 static int is_one_sided(const char *what) {
 	return strcmp(what, "put") == 0 || strcmp(what, "lock") == 0 || strcmp(what, "accumulate") == 0 ||
 	       strcmp(what, "fetch") == 0 || strcmp(what, "request") == 0;
@@ -201,7 +200,7 @@ static void end_window(void) {
 	MPI_Win_free(&win);
 }
 
-/* Creates the persistent or partitioned requests from rank 0 to the last rank. */
+/* Creates the persistent or partitioned request, or attaches the buffer, for messages from rank 0 to the last rank. */
 static void begin_repeated(void) {
 	static char buffer[1 << 24];
 	if (rank != 0 && rank != n - 1)
@@ -227,8 +226,8 @@ static void end_repeated(void) {
 
 static char counter_path[64];
 
-/* Returns a counter in memory that the ranks on rank 0's host share: a file named after their common parent, the
- * launcher. It must not communicate, because the first contact of two ranks is part of the test. */
+/* Returns a counter that all ranks on rank 0's host share. They map a file named after their common parent process, the
+ * launcher, instead of using MPI: the first communication of two ranks must happen later, in the tested calls. */
 static _Atomic int *share_counter(void) {
 	snprintf(counter_path, sizeof counter_path, "/tmp/rank_ahead.%ld", (long)getppid());
 	int file = open(counter_path, O_RDWR | O_CREAT, 0600);
@@ -247,8 +246,8 @@ static _Atomic int *share_counter(void) {
 	return at;
 }
 
-/* Sleeps until rank 0 has made all turns, or is blocked: it has made some, but none for 200 ms. Sleeps for one second
- * if the ranks do not share the counter. */
+/* Sleeps until rank 0 has made all turns or seems to be blocked: it has made some turns, but none in the last 200 ms.
+ * Sleeps for one second if this rank does not share rank 0's counter. */
 static void let_run_ahead(const _Atomic int *turns_made) {
 	for (int ms = 0, idle_ms = 0, last = 0; ms < 1000 && last < turns && idle_ms < 200; ms += 10) {
 		usleep(10000);

@@ -1,5 +1,6 @@
-/* What went wrong: threads that probe and receive concurrently mixed up messages of several sizes.
- * Must hold: matched probes of several threads, each with its own datatypes, get each message once and complete.
+/* What went wrong: threads that concurrently probed and received got messages of the wrong size.
+ * Must hold: several threads call matched probe and receive, each with its own datatypes. Each message is received once
+ * and completely.
  * MPI-5.0 3.8.2
  * np: 2 4
  * nodes: 2

@@ -1,7 +1,7 @@
-/* What went wrong: after the communicator of a window was freed, traffic of the window was mixed up with that of new
- * communicators.
- * Must hold: a window has its own group, with the rank order of that communicator, and works until it is freed. MPI-5.0
- * 7.4.3, 12.2
+/* What went wrong: after the communicator of a window was freed, the library confused messages of the window with those
+ * of newly created communicators.
+ * Must hold: the window keeps the group of that communicator, with its rank order, and works until the window is freed.
+ * MPI-5.0 7.4.3, 12.2
  * np: 2 4
  * nodes: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Common part of the tests of failed processes: a node of four processes, of which this process is number 0; a
- * window and a communicator over the first three; child processes that fail during an operation; and waits whose
- * result the test knows. */
+/* Common part of the tests of failed processes: a node of four processes, of which this process is number 0; a window
+ * over the first three processes; child processes that play the other ones and fail during an operation; and waits that
+ * must fail or succeed. */
 #ifndef FAILURES_H
 #define FAILURES_H
 
@@ -14,7 +14,8 @@ enum { NODE_PROCESSES = 4, SIZE = 4096, COMM = 0x4001000 };
 
 static struct gompi_win *w;
 
-/* Returns true after more than three sleeps of max_sleep_ns. By then a wait has detected every failed process. */
+/* Returns true, as the condition of a wait, after more than three sleeps: by then a wait has detected every failed
+ * process. */
 static bool has_slept_enough(void *arg) {
 	int *sleeps = arg;
 	return *sleeps > 3;
@@ -22,7 +23,8 @@ static bool has_slept_enough(void *arg) {
 static int *sleep_count;
 static void count_sleep(void) { ++*sleep_count; }
 
-/* Executes the wait until it fails or has_slept_enough. Returns its result. */
+/* Waits for has_slept_enough. Returns the result of the wait: MPI_SUCCESS, or an error if the wait depends on a failed
+ * process. */
 static int run_wait(struct gompi_wait_desc what) {
 	int sleeps = 0;
 	sleep_count = &sleeps;
@@ -43,7 +45,7 @@ static void expect_success(struct gompi_wait_desc what, const char *of) {
 	CHECK(rc == MPI_SUCCESS, "%s ends with %d: %s", of, rc, rc == MPI_SUCCESS ? "" : gompi_failure_text());
 }
 
-/* Forks process i of the node, which runs what() and then kills itself. */
+/* Forks a child that plays process i of the node: it calls what() and then kills itself. Marks process i as failed. */
 static void kill_process_in(int i, void (*what)(void)) {
 	pid_t child = fork();
 	if (child == 0) {
@@ -60,7 +62,7 @@ static void kill_process_in(int i, void (*what)(void)) {
 
 static void nothing(void) {}
 
-/* Runs each scene in a separate process. */
+/* Runs each scene in a child process with a new node and window. Returns the exit status of main. */
 static int run_scenes(void (*const scenes[])(void), size_t n, void (*open)(void)) {
 	for (size_t i = 0; i < n; i++) {
 		pid_t child = fork();

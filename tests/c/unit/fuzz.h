@@ -1,7 +1,8 @@
-/* Common part of the fuzz tests that corrupt network input. Runs the test in parts, each in a separate process, so
- * that a crash of one part is reported. Each part has its own seed, so that it can be repeated alone.
+/* Common part of the fuzz tests that corrupt network input. Runs the test in parts. Each part is a separate process, so
+ * that a crash is reported, and has its own seed, so that one part can be repeated alone.
  *
- * Usage: NAME [N [SEED]] runs at least N records instead of the default number, starting at SEED. */
+ * Usage: NAME [N [SEED]] delivers at least N records instead of the default number. SEED is the seed of the first
+ * part. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -13,16 +14,16 @@ static uint64_t fuzz_state;
 static uint64_t draw(uint64_t below) { return check_random(&fuzz_state) % below; }
 
 enum { FUZZ_COUNTS = 16 };
-static uint64_t *fuzz_count; /* [FUZZ_COUNTS], summed over all parts; the test defines their meaning */
+static uint64_t *fuzz_count; /* [FUZZ_COUNTS], shared by all parts; the test defines the meaning of each count */
 
-/* Returns a random number that may be a plausible length, offset or size, or any value. */
+/* Returns a random number: near a plausible length, offset or size, or any value. */
 static uint64_t any_number(void) {
 	static const uint64_t some[] = {0, 1, 8, 40, 63, 64, 976, 1 << 14, 1 << 16, 1u << 31, 1ull << 32, INT64_MAX};
 	uint64_t x = some[draw(sizeof some / sizeof *some)] + draw(3) - 1;
 	return draw(2) ? x : draw(2) ? 0 - x : check_random(&fuzz_state);
 }
 
-/* Changes bytes at random positions: single bits, whole bytes, and words. */
+/* Corrupts one to three random positions: a bit, a byte, or up to 8 bytes. */
 static void change_bytes(char *at, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0 && length > 0; n--) {
 		size_t i = draw(4) == 0 ? draw(length) : draw(length < 80 ? length : 80);
@@ -43,8 +44,8 @@ static void change_bytes(char *at, size_t length) {
 	}
 }
 
-/* Calls run in one process per part, with at most part records each. The total is argv[1], or usual by default.
- * Returns true if all parts succeeded. run need not clean up. */
+/* Calls run(records) in one process per part, with at most `part` records each. The total number of records is argv[1],
+ * or by default `usual`. Returns true if all parts succeeded. run need not clean up. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
@@ -55,9 +56,9 @@ static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*ru
 		if (child == 0) {
 			check_errors = 0;
 			fuzz_state = seed;
-			fuzz_state = check_random(&fuzz_state); /* otherwise the next seed would be the next number
-			                                         * of this sequence */
-			alarm(300);                             /* ends a part that hangs */
+			fuzz_state = check_random(&fuzz_state); /* makes the sequences of consecutive seeds
+			                                         * independent */
+			alarm(300);                             /* kills a part that hangs */
 			run(all - done < part ? all - done : part);
 			fflush(stdout);
 			_exit(check_errors != 0);

@@ -1,5 +1,5 @@
-/* Stubs of a simulated network (fabric/fabric.h) that carries only records of internode groups: the registration of
- * the record handler, and the functions that these groups do not use. */
+/* Common part of simulated networks (fabric/fabric.h) that carry only records of internode groups: the registration of
+ * the record handler, and stubs of the network functions that these groups do not use. */
 #ifndef INTERNODE_ONLY_H
 #define INTERNODE_ONLY_H
 

@@ -1,8 +1,8 @@
-/* Simulates a network among the threads of one process (fabric/fabric.h), for internode groups. Each member has a
- * list of incoming records (letters) per sender. The order among different senders is random, and some records come
- * from a process that is no member. Each member's group has a separate id (network_id), so that one process can hold
- * the groups of all members. The id is the first word of a record. For the same reason each member uses different
- * peer numbers for the other members (network_peer). */
+/* Simulates a network (fabric/fabric.h) for internode groups whose members are threads of this process. Each member has
+ * one list of incoming records (letters) per sender. Records of different senders are delivered in random order, and
+ * the network adds records from processes that are not members. A real process has one view of a group; here one
+ * process has those of all members. So the members use different ids for the same group (network_id; the first word of
+ * a record), and different peer numbers for the same process (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -19,7 +19,7 @@ struct letter {
 enum { NETWORK_MAX_MEMBERS = 16 };
 
 static struct box {
-	/* serving: one thread at a time delivers; mu guards the lists */
+	/* serving: held by the thread that delivers letters to this member; mu: guards the lists */
 	pthread_mutex_t serving, mu;
 	struct letter *first[NETWORK_MAX_MEMBERS], **last[NETWORK_MAX_MEMBERS]; /* one list per sender */
 	gompi_a32 letters;
@@ -32,7 +32,7 @@ static int network_members;
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
-/* Returns the peer number of other at member. */
+/* Returns the peer number that `member` uses for the member `other`. */
 static int32_t network_peer(int member, int other) { return member * NETWORK_MAX_MEMBERS + other; }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
@@ -50,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Returns member's id of the group that all network_members know by the same number. */
+/* Returns the id that `member` uses for the group; id is that of any member. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -74,9 +74,9 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 }
 
 static gompi_a32 network_strangers;
-static void (*network_listens)(int member, const struct internode_record *r); /* sees all records if not NULL */
+static void (*network_listens)(int member, const struct internode_record *r); /* if not NULL, called for each record */
 
-/* Sends a record from a process that is no member, or with the head of a member's record. */
+/* Delivers a random record from a process that is not a member. Often copies the first words of a member's record. */
 static void strange(int to, const struct letter *l) {
 	char data[200];
 	size_t length = network_draw(sizeof data);
@@ -85,7 +85,7 @@ static void strange(int to, const struct letter *l) {
 	if (network_draw(4) != 0)
 		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
 	gompi_add(&network_strangers, 1);
-	/* A member may send any content, so the sender is a process that is never a member. */
+	/* The sender must not be a member, because a member's record may be accepted. */
 	handler->on_record(network_peer(to, network_draw(2) ? to : NETWORK_MAX_MEMBERS - 1 - (int)network_draw(3)),
 			   data, length);
 }
@@ -97,7 +97,7 @@ static bool mail_ready(void) {
 	return false;
 }
 
-/* Removes a letter from the box. Returns NULL if the box is empty. */
+/* Removes the first letter of a random sender from the box. Returns NULL if the box is empty. */
 static struct letter *take_letter(struct box *b) {
 	pthread_mutex_lock(&b->mu);
 	int from = (int)network_draw((unsigned)network_members);
@@ -134,7 +134,7 @@ static bool mail_serve(void) {
 
 bool gompi_fabric_progress(void) { return mail_serve(); }
 
-/* Starts the simulated network. */
+/* Starts the simulated network: adds its service and opens the boxes. */
 static void network_start(void) {
 	static const struct gompi_service mail = {.has_work = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
@@ -145,7 +145,7 @@ static void network_start(void) {
 	}
 }
 
-/* Returns true if all letters were received, except answers: no caller need have waited for them. */
+/* Returns true if all letters were delivered, except answers, for which no call needs to wait. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++)
 		for (int k = 0; k < NETWORK_MAX_MEMBERS; k++)

@@ -1,5 +1,5 @@
-/* The predefined types of unit.h, compiled once for all programs: the functions of types.h for every type and operation
- * take long to compile with the address and undefined-behaviour sanitizers. */
+/* The predefined types of unit.h. This file is compiled once for all programs, because the functions of types.h take
+ * long to compile with the address and undefined-behaviour sanitizers. */
 #include "../types.h"
 
 #include "datatype/atomic.h"
@@ -13,7 +13,7 @@ const struct type *unit_type(int i);
 int unit_types_count(void) { return types_count(); }
 const struct type *unit_type(int i) { return types + i; }
 
-/* Returns the class of atomic updates of a type, as capi/datatype_table.go computes it. */
+/* Returns the class of a type for atomic updates (GOMPI_U8 ...), as capi/datatype_table.go computes it. */
 static int unit_class(const struct type *t) {
 	int size = t->size == 1 ? 0 : t->size == 2 ? 1 : t->size == 4 ? 2 : t->size == 8 ? 3 : -1;
 	if (size < 0)
@@ -27,7 +27,7 @@ static int unit_class(const struct type *t) {
 	return t->class == CLASS_BYTE ? GOMPI_BYTE : GOMPI_NO_CLASS;
 }
 
-/* Returns the offset of the end of the type's data. */
+/* Returns the true upper bound of the type: the offset of the end of its data, without padding. */
 static int64_t unit_data_end(const struct type *t) {
 	return t->handle == MPI_DOUBLE_INT || t->handle == MPI_LONG_INT ? 12
 	       : t->handle == MPI_LONG_DOUBLE_INT                       ? 20
@@ -58,7 +58,7 @@ void unit_types(void) {
 								    .block = inner_gap ? 0 : end,
 								    .repeat = inner_gap ? 0 : 1};
 		memcpy(program + element, (int64_t[]){1, extent}, 2 * sizeof *program);
-		if (inner_gap) /* a list of two blocks: 2 bytes at offset 0 and 4 bytes at offset 4 */
+		if (inner_gap) /* MPI_SHORT_INT is two blocks: 2 bytes at offset 0 and 4 bytes at offset 4 */
 			memcpy(program + bytes, (int64_t[]){4, 6, 2, 0, 4, 0, 2, 6}, 8 * sizeof *program);
 		else if (gaps)
 			memcpy(program + bytes, (int64_t[]){1, end}, 2 * sizeof *program);

@@ -1,16 +1,15 @@
-/* Common part of the unit tests of capi/: CHECK (check.h), a node, windows and predefined types in plain memory,
- * threads, and a gompi_go_callbacks that the test fills in. The unit tests call neither MPI nor Go.
+/* Common part of the unit tests of capi/: CHECK (check.h); a node, windows and predefined types in plain memory;
+ * threads; and gompi_go_callbacks, which a test may change. The unit tests call neither MPI nor Go.
  *
  * A test must not depend on time. Two system functions are therefore wrapped (--wrap in CMakeLists.txt):
- *   syscall         with unit_sleep_forever a futex wait has no time limit. A lost wake-up
- *                   then is a hang, which ctest ends, instead of a wait of 200 ms.
- *   clock_gettime   with unit_hurry each call advances the clock by one millisecond. A wait that polls
- *                   then sleeps at once, and a wait with a time limit gives up soon.
+ *   syscall         If unit_sleep_forever is true, a futex wait has no time limit. A lost wake-up then causes
+ *                   a hang, which ctest reports, instead of a delay of 200 ms.
+ *   clock_gettime   If unit_hurry is true, each call advances the clock by one millisecond. A thread that polls
+ *                   then sleeps at once, and a wait with a time limit times out soon.
  * Set these flags only while no other thread runs.
  *
- * ThreadSanitizer does not understand fences, of which the library has few. The words that they order are always
- * atomic, which the sanitizer understands, or are also ordered by a release and an acquire. No report had to be
- * suppressed. */
+ * ThreadSanitizer does not understand memory fences, of which the library has few. It reports no false race,
+ * because each word that a fence orders is atomic, or is also ordered by a release and an acquire. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -35,8 +34,8 @@
 #include "datatype/predefined.h"
 #include "win/win_table.h"
 
-/* Scales the number of repetitions n of a test. The thread sanitizer makes a program 5 to 20 times slower, so it gets a
- * third of them. */
+/* Scales the number of repetitions n of a test: a third with the thread sanitizer, with which a program takes 5 to 20
+ * times as long. */
 #ifdef __SANITIZE_THREAD__
 #define UNIT_REPEATS(n) ((n) / 3)
 #else
@@ -76,9 +75,9 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t) {
 	return 0;
 }
 
-/* --- Callbacks of the layers above */
+/* --- Callbacks of gompi_go_callbacks */
 
-static gompi_a32 unit_raised; /* class of the last error */
+static gompi_a32 unit_raised; /* class of the last error that was raised */
 static gompi_a32 unit_errors;
 
 static int unit_raise(int class, const char *call, const char *text, int kind, uintptr_t object) {
@@ -100,10 +99,10 @@ static char *unit_memory(size_t bytes) {
 	return m + page;
 }
 
-/* Creates the table of n processes, with their nodes and indices on the node. This process is number 0. node_of ==
- * NULL: all processes are on this node. */
+/* Creates the table of n processes: node_of[i] is the node of process i, index[i] its index on the node. node_of ==
+ * NULL: all processes are on this node. This process is number 0. */
 static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
-	static struct gompi_processes *kept[1024]; /* holds the tables, so that the leak checker finds none lost */
+	static struct gompi_processes *kept[1024]; /* references to the tables, so that the leak checker reports none */
 	static int number;
 	struct gompi_processes *t = kept[number++] = gompi_processes_new();
 	if (t == NULL || gompi_processes_add(t, 0, n, node_of, index) != 0)
@@ -128,13 +127,13 @@ static void unit_node(int n) {
 	gompi_go_callbacks = (struct gompi_go_callbacks){.raise_error = unit_raise, .find_failed = unit_nothing};
 }
 
-/* Returns the size of a window's control memory, for lines member entries and n members. */
+/* Returns the size of a window's control memory with `lines` member entries and n members on this node. */
 static size_t unit_control(int lines, int n) {
 	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
 }
 
-/* Creates a window of n members with size bytes each. This process is member 0. The memory of member i is at base +
- * i * size. direct: this process can address the memory of all members. */
+/* Creates a window of n members with size bytes each. This process is member 0. The memory of member i begins at base +
+ * i * size. direct: this process may access the memory of all members by loads and stores. */
 enum { UNIT_WINDOW = 0x1001 };
 static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct) {
 	static uintptr_t handle = UNIT_WINDOW;
@@ -168,7 +167,8 @@ const struct type *unit_type(int i);
 
 enum { UNIT_THREADS = 32 };
 
-/* Calls f(i) for each i < n on a thread of its own, all concurrently, and waits for them. */
+/* unit_threads calls f(i) for each i < n, each call in a new thread and all at the same time, and waits for the
+ * threads. */
 struct unit_thread {
 	void (*f)(int);
 	int i;
@@ -205,15 +205,16 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Delays the calling thread by about us microseconds. It sleeps and does not call sched_yield: if other processes
- * are busy, each yield may take a full time slice, and a test of seconds would take hours. */
+/* Delays the calling thread by about us microseconds. Sleeps instead of calling sched_yield: if other processes are
+ * busy, each yield may take a full time slice, so that a test of seconds would take hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
 		usleep(us);
 }
 
-/* Yields the core in a polling loop. *begun is 0 initially, and later the time when the loop began. After 100 us it
- * sleeps instead of yielding, because the scheduler prefers a thread that wakes to busy processes. */
+/* Yields the core in a polling loop. *begun must be 0 before the loop; the function stores the time when the loop
+ * began. After 100 us it sleeps instead of yielding, because the scheduler prefers a thread that wakes to busy
+ * processes. */
 static void unit_idle(int64_t *begun) {
 	struct timespec t;
 	__real_clock_gettime(CLOCK_MONOTONIC, &t);
@@ -226,7 +227,7 @@ static void unit_idle(int64_t *begun) {
 		unit_late(20);
 }
 
-/* Polls until cond is true. */
+/* Waits until cond is true by polling, with unit_idle between the polls. */
 #define UNIT_UNTIL(cond)                       \
 	for (int64_t unit_begun = 0; !(cond);) \
 	unit_idle(&unit_begun)

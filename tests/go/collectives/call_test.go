@@ -21,8 +21,8 @@ import (
 	"gompirma/core/p2p"
 )
 
-// testTypes returns the types of the tests: elements of two bytes, without and with gaps, the second byte before the
-// first.
+// testTypes returns two datatypes whose elements have two bytes of data. The bytes of tight are contiguous. gappy has
+// gaps, and the first byte in its typemap is the one at the higher address.
 func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	b, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	return tight, gappy
 }
 
-// piece is a sequence of elements in a test's memory.
+// piece is data of several elements at a position in a buffer.
 type piece struct {
 	at   int64 // bytes from the buffer's address
 	t    *datatype.Type
@@ -46,8 +46,8 @@ type piece struct {
 
 const margin = 64
 
-// image returns memory with pieces in it; all other bytes have a fill value. The buffer's address is margin bytes after
-// the start.
+// image returns memory with the given pieces. All other bytes have a fill value. The buffer begins margin bytes after
+// the start of the memory.
 func image(size int64, pieces []piece) []byte {
 	b := bytes.Repeat([]byte{0xee}, int(size)+2*margin)
 	put(b, pieces)
@@ -71,13 +71,14 @@ func span(pieces []piece) int64 {
 	return end
 }
 
-// callSetup is one collective call with its data at one process.
+// callSetup is a collective call of one process: its arguments, the contents of its send buffer, and the contents of
+// its receive buffer before and after the call.
 type callSetup struct {
 	call                coll.Call
 	send, before, after []piece
 }
 
-// variant holds the parameters of a test of a call.
+// variant holds the parameters from which scene makes a call.
 type variant struct {
 	kind     coll.Kind
 	n, me    int
@@ -88,9 +89,9 @@ type variant struct {
 	st, rt   *datatype.Type
 }
 
-// layoutBlocks lays blocks of the given data out in memory, in reverse order with an element between them. It returns
-// counts and displacements in elements for the v forms, or in bytes for the w form, where every second block has a
-// different type.
+// layoutBlocks places the blocks of a v or w collective in a buffer, in reverse order and with a gap of one element
+// after each. It stores counts and displacements to v, in elements or, for a w collective, in bytes. In a w collective
+// every second block has the type other.
 func (x *variant) layoutBlocks(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
@@ -127,7 +128,7 @@ func row(data [][]byte, t *datatype.Type) []piece {
 	return out
 }
 
-// scene returns the scene of a variant.
+// scene returns the call, and the buffer contents before and after it, for a variant.
 func (x *variant) scene() *callSetup {
 	s := &callSetup{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
 	k := &s.call
@@ -159,7 +160,7 @@ func (x *variant) scene() *callSetup {
 		} else if x.kind == coll.KindExscan {
 			hi = x.me
 		}
-		s.send = []piece{{0, x.rt, own}} // a reduction has a single type
+		s.send = []piece{{0, x.rt, own}} // a reduction has one type for both buffers
 		if hi > lo && (x.kind != coll.KindReduce || atRoot) {
 			s.after = []piece{{0, x.rt, reduction(x.seed, lo, hi, size)}}
 		}
@@ -240,8 +241,8 @@ func (x *variant) scene() *callSetup {
 	return s
 }
 
-// run performs the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking,
-// 2 persistent and started twice.
+// run makes the call of a setup, and compares the buffers afterwards with the expected contents, gaps included. how
+// selects the form: 0 blocking, 1 nonblocking, 2 persistent and started twice.
 func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
 	k.Comm = c
@@ -262,7 +263,7 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 		}
 	}
 	if k.Kind.Rooted() && k.Kind != coll.KindBcast && c.Rank() != int(k.Root) {
-		// Arguments that are not significant may have any value.
+		// The standard ignores these arguments at this rank, so they may have any value.
 		if k.Kind == coll.KindScatter || k.Kind == coll.KindScatterv {
 			k.Send = coll.Buffer{Addr: 1, Count: -1}
 		} else if !k.Kind.Reduces() {
@@ -271,7 +272,7 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 	}
 	compare := func() error {
 		if !bytes.Equal(untouched, send) {
-			return fmt.Errorf("the send buffer was changed")
+			return fmt.Errorf("the call changed the send buffer")
 		}
 		if !bytes.Equal(want, recv) {
 			for i := range want {
@@ -318,7 +319,7 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 	return nil
 }
 
-// composeOp makes compose a user-defined operation.
+// composeOp creates a user-defined operation that executes compose.
 func composeOp(t testing.TB) *op.Op {
 	op.CallUser = func(_ uintptr, _ bool, in, inout uintptr, n int64, h uintptr) {
 		ty, err := datatype.Get(h)
@@ -338,7 +339,8 @@ func composeOp(t testing.TB) *op.Op {
 	return op.New(handle.Make(handle.Op, 1), 1, false, false)
 }
 
-// TestCalls checks every collective, with and without MPI_IN_PLACE, between every pair of types, in every form.
+// TestCalls checks every collective in its blocking, nonblocking and persistent form, with and without MPI_IN_PLACE,
+// and with both datatypes of testTypes on each side.
 func TestCalls(t *testing.T) {
 	tight, gappy := testTypes(t)
 	live := datatype.Live()
@@ -351,7 +353,7 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						// all of them, over all sizes and numbers of processes
+						// All values of v occur, over all sizes and numbers of processes.
 						v := (i*2 + seed/4%2) % 8
 						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
 							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,
@@ -365,7 +367,7 @@ func TestCalls(t *testing.T) {
 						if kind == coll.KindBarrier || kind == coll.KindBcast {
 							x.inPlace = false
 						}
-						// Another process may have a different layout of the same data.
+						// Processes may use different types with the same signature.
 						if (c.Rank()+seed)%3 == 0 && !kind.Reduces() {
 							x.st, x.rt = x.rt, x.st
 						}
@@ -386,8 +388,8 @@ func TestCalls(t *testing.T) {
 	require.Equal(t, live, datatype.Live())
 }
 
-// TestNonblockingOverlap checks that nonblocking calls may overlap, also with a blocking one, and may be completed in a
-// different order than they were started in.
+// TestNonblockingOverlap checks that nonblocking calls may overlap with each other and with a blocking call, and that
+// they may be completed in another order than they were started.
 func TestNonblockingOverlap(t *testing.T) {
 	tight, gappy := testTypes(t)
 	o := composeOp(t)
@@ -466,8 +468,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// TestProgressThreadCallsNoFunction checks that the progress thread moves messages of a nonblocking reduction, but
-// leaves the user-defined function to a thread that waits.
+// TestProgressThreadCallsNoFunction checks that the progress thread transfers the messages of a nonblocking reduction,
+// but never calls a user-defined operation. A thread that waits calls it.
 func TestProgressThreadCallsNoFunction(t *testing.T) {
 	byteType, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)

@@ -9,15 +9,15 @@ import (
 	"gompirma/core/datatype/reference"
 )
 
-// input returns the contribution of process i.
+// input returns the random data that process i contributes.
 func input(seed, i, size int) []byte {
 	b := make([]byte, size)
 	rand.New(rand.NewSource(int64(seed)*1000 + int64(i))).Read(b)
 	return b
 }
 
-// compose is an operation that is associative but not commutative: an element of 2 bytes (a, b) stands for the map x ->
-// a*x+b over bytes.
+// compose is an associative operation that is not commutative. It composes maps: an element of 2 bytes (a, b) is the
+// map x -> a*x+b modulo 256.
 func compose(in, inout []byte) error {
 	if len(in) != len(inout) || len(in)%2 != 0 {
 		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))
@@ -29,7 +29,7 @@ func compose(in, inout []byte) error {
 	return nil
 }
 
-// reduction returns the expected result: the reduction of the inputs of ranks [lo, hi) from left to right.
+// reduction returns the expected result: the inputs of ranks [lo, hi) reduced from left to right.
 func reduction(seed, lo, hi, size int) []byte {
 	acc := input(seed, lo, size)
 	for i := lo + 1; i < hi; i++ {
@@ -52,5 +52,5 @@ func unpack(b *coll.Buffer, src []byte) {
 	reference.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
-// address returns the address of b, or 0 for an empty slice. b must not be on a stack, and the caller keeps it alive.
+// address returns the address of b, or 0 for an empty slice. b must not be on a stack. The caller keeps b alive.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,4 +1,5 @@
-// Package collectives tests core/coll with the messages in C: several processes of one node inside this process.
+// Package collectives tests core/coll on the C message engine. It simulates several processes of one node in the test
+// process.
 package collectives
 
 import (
@@ -30,13 +31,13 @@ func init() {
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 }
 
-// Engine holds the collectives of a process and the messages that they use.
+// Engine holds the collectives and the messages of a simulated process.
 type Engine struct {
 	*coll.Engine
 	msg *p2p.Engine
 }
 
-// wait waits for a request, and finishes it.
+// wait waits until a request is complete, finishes the request, and returns its error.
 func (e *Engine) wait(r p2p.Request) error {
 	if err := e.msg.AwaitFor(r.IsComplete, shm.Waiting{Peer: shm.PeersSeveral}); err != nil {
 		return err
@@ -45,7 +46,7 @@ func (e *Engine) wait(r p2p.Request) error {
 	return x.Err()
 }
 
-// nodes maps the shared memory of n processes n times in this process.
+// nodes creates the shared memory of n processes and maps it n times in this process, once for each simulated process.
 func nodes(t testing.TB, n int) []*shm.Node {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -61,8 +62,8 @@ func nodes(t testing.TB, n int) []*shm.Node {
 	return out
 }
 
-// job returns n processes of one node inside this process. Their collectives use messages. The shared-memory
-// collectives are in C; tests/c/unit/coll/shm_coll.c and the conformance programs test them.
+// job returns n simulated processes of one node. Their collectives use messages, not shared memory. The shared-memory
+// collectives are written in C; tests/c/unit/coll/shm_coll.c and the conformance programs test them.
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
@@ -78,7 +79,7 @@ func job(t testing.TB, n int) []*Engine {
 	var wg sync.WaitGroup
 	for _, e := range es {
 		wg.Add(1)
-		go func() { // stands for the progress thread of the process; polls periodically
+		go func() { // simulates the process's progress thread by periodic polling
 			defer wg.Done()
 			for {
 				select {
@@ -94,7 +95,7 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// onAllRanks runs f concurrently on COMM_WORLD of every process.
+// onAllRanks runs f concurrently for every process, with its MPI_COMM_WORLD. It fails the test with the first error.
 func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
 	t.Helper()
 	errs := make([]error, len(es))
@@ -106,7 +107,7 @@ func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 		go func() {
 			defer wg.Done()
 			if errs[i] = f(e, e.msg.World); errs[i] != nil {
-				first.Do(func() { who = i; e.msg.Shared().MarkFailed(i) }) // else the others wait
+				first.Do(func() { who = i; e.msg.Shared().MarkFailed(i) }) // ends other ranks' waits
 			}
 		}()
 	}
@@ -114,20 +115,20 @@ func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 	require.NoError(t, errs[who], "process %d", who)
 }
 
-// onSizes runs f on jobs of 1 to 5 processes.
+// onSizes runs f on jobs of 1, 2, 3 and 5 processes.
 func onSizes(t *testing.T, f func(t *testing.T, es []*Engine)) {
 	for _, n := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { f(t, job(t, n)) })
 	}
 }
 
-// bcast broadcasts b, which has the same length at all members, from root.
+// bcast broadcasts b from root. b must have the same length at all members.
 func bcast(e *Engine, c *comm.Comm, b []byte, root int) error {
 	bytes, err := datatype.Get(abi.MPI_BYTE)
 	if err != nil {
 		return err
 	}
-	var pin runtime.Pinner // the engine has only b's address
+	var pin runtime.Pinner // keeps b in place: the engine stores only its address
 	defer pin.Unpin()
 	if len(b) > 0 {
 		pin.Pin(&b[0])
@@ -162,7 +163,8 @@ func TestByteCollectives(t *testing.T) {
 	})
 }
 
-// TestMessagesMismatch checks that members detect from the received data that another member passed a different length.
+// TestMessagesMismatch checks that a member detects from the received data if another member has passed a different
+// length.
 func TestMessagesMismatch(t *testing.T) {
 	for size, class := range map[int]int32{16: abi.MPI_ERR_COUNT, 4: abi.MPI_ERR_TRUNCATE} {
 		es := job(t, 2)
@@ -179,8 +181,8 @@ func TestMessagesMismatch(t *testing.T) {
 	}
 }
 
-// TestFailureEndsMessages checks that, after a member dies, the other members' calls return an error and nothing
-// arrives in their buffers later.
+// TestFailureEndsMessages checks that, after a member fails, the calls of the other members return an error, and that
+// no data arrives in their buffers afterwards.
 func TestFailureEndsMessages(t *testing.T) {
 	es := job(t, 3)
 	done := make(chan error)

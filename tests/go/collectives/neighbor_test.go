@@ -15,7 +15,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// neighborsOf returns the sources and destinations of rank r of a communicator of n processes with the named topology.
+// neighborsOf returns the sources and destinations of rank r in the named topology of n processes.
 func neighborsOf(name string, n, r int) (sources, destinations []int32) {
 	switch name {
 	case "ring": // periodic grid of one dimension
@@ -33,8 +33,8 @@ func neighborsOf(name string, n, r int) (sources, destinations []int32) {
 		sources = []int32{int32((r + n - 1) % n), int32((r + 1) % n), int32(r), int32(r)}
 		return sources, sources
 	}
-	// A directed graph: two edges to the next process, one to the process after it and, from rank 0, one to each
-	// process.
+	// The directed graph: each process has two edges to the next process and one to the process after it. Rank 0
+	// also has an edge to each process.
 	edges := func(p int) []int32 {
 		out := []int32{int32((p + 1) % n), int32((p + 2) % n), int32((p + 1) % n)}
 		for q := 0; p == 0 && q < n; q++ {
@@ -66,8 +66,8 @@ func withTopology(c *comm.Comm, name string) (*comm.Comm, error) {
 	return c.NewDistGraphAdjacent(&comm.DistGraph{Sources: sources, Destinations: destinations})
 }
 
-// counterpart returns the index, among the destinations of process from, of its message to source index i of process
-// me.
+// counterpart returns which destination of process from corresponds to source number i of process me, as an index in
+// the destinations of from.
 func counterpart(name string, n, me, i int) int {
 	sources, _ := neighborsOf(name, n, me)
 	if name != "graph" {
@@ -109,7 +109,8 @@ func TestNeighborhoods(t *testing.T) {
 					for kind := first; kind <= last; kind++ {
 						for _, elements := range []int{0, 5, 6000} {
 							seed++
-							// The size of block k of a process.
+							// uneven: the collective permits blocks of different sizes.
+							// block returns the data of block k of process from.
 							uneven := kind == coll.KindNeighborAllgatherv ||
 								kind == coll.KindNeighborAlltoallv ||
 								kind == coll.KindNeighborAlltoallw
@@ -136,7 +137,8 @@ func TestNeighborhoods(t *testing.T) {
 							}
 							for i, p := range sources {
 								if p == abi.MPI_PROC_NULL {
-									// unchanged
+									// the block of the receive buffer must not
+									// change
 									out = append(out, bytes.Repeat([]byte{0xee},
 										2*elements))
 									if uneven {
@@ -191,7 +193,7 @@ func TestNeighborhoodErrors(t *testing.T) {
 	require.NoError(t, es[0].Run(&k))
 	k.Send.Addr = abi.MPI_IN_PLACE
 	require.EqualValues(t, abi.MPI_ERR_BUFFER, mpierr.ClassOf(es[0].Run(&k)))
-	// The communicator and the types must live until the request completes.
+	// The request must keep the communicator and the types alive until it completes.
 	k.Send.Addr = address(b)
 	r, err := es[0].Init(&k)
 	require.NoError(t, err)

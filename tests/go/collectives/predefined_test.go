@@ -15,9 +15,9 @@ import (
 	"gompirma/core/op"
 )
 
-// TestPredefinedOperations checks every predefined operation on every predefined type that it is defined for, with few
-// and many elements. Each process must get the same bits, those of a reduction in rank order, and no gap of the receive
-// buffer may change. The tests in C cover the types that only C knows.
+// TestPredefinedOperations checks every predefined operation on every predefined type for which MPI defines it, with
+// few and many elements. All processes must get the same bits, and these must be the result of a reduction in rank
+// order. Gaps in the receive buffer must not change. Types that core/op does not support are tested in C.
 func TestPredefinedOperations(t *testing.T) {
 	type pair struct {
 		o *op.Op
@@ -47,8 +47,8 @@ func TestPredefinedOperations(t *testing.T) {
 					count = 40
 				}
 				size := int(b.Extent) * count
-				// The order of the shared-memory collectives: from the last rank to the first, each as
-				// the left operand.
+				// fold reduces in the order of the shared-memory collectives: from the last rank to the
+				// first, where each rank's data is the left operand.
 				fold := func(lo, hi int) []byte {
 					acc := input(i, hi-1, size)
 					for r := hi - 2; r >= lo; r-- {
@@ -79,7 +79,8 @@ func TestPredefinedOperations(t *testing.T) {
 					pack(packed, &from)
 					unpack(&to, packed)
 				}
-				// messages may begin at the root; rounding and NaN differ
+				// The message algorithm may begin at the root instead. Then rounding and the bits of
+				// NaN may differ.
 				inexact := b.Class == datatype.Floating || b.Class == datatype.Complex ||
 					b.Class == datatype.Pair
 				if !bytes.Equal(want, recv) && !inexact {

@@ -2,14 +2,14 @@
 //
 //	go run ./tests/go/flaky [-times N] [-limit DURATION] [-changed COMMIT] BUILD [TEST...]
 //
-// A TEST that begins with "Test" selects Go tests: a regular expression that matches from the start of a test's name,
-// followed by /SUBTEST if wanted. Any other TEST is a regular expression that is searched in the names of ctest.
-// Without TEST, and without -changed, all tests of both are repeated. -changed selects the tests that differ from
-// COMMIT: C programs below tests/c, and Go test functions. BUILD is the build directory; its tests must be built.
+// BUILD is a build directory whose tests are built. A TEST that begins with "Test" selects Go tests: a regular
+// expression that matches the beginning of a test's name, optionally followed by /SUBTEST. Any other TEST is a regular
+// expression that is searched in the names of ctest's tests. -changed selects the tests that differ from COMMIT: C
+// programs in tests/c, and Go test functions. Without TEST and -changed, all Go tests and all tests of ctest run.
 //
-// Tests run in rounds: every selected test once, then again. When the duration of -limit is exceeded, the tests of the
-// current round are ended. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed
-// run lies in BUILD/flaky.
+// A round runs every selected test once. When the duration of -limit is over, flaky ends the tests of the current
+// round. The exit status is 1 if a test failed, and 2 if no test could run. The output of each failed run is in
+// BUILD/flaky.
 package main
 
 import (
@@ -64,7 +64,7 @@ func main() {
 	os.Exit(status)
 }
 
-// selection holds the tests to run: regular expressions for the names of Go tests and of ctest.
+// selection holds regular expressions for the names of the Go tests and the tests of ctest to run.
 type selection struct{ goTests, ctests []string }
 
 func (s *selection) add(tests []string) {
@@ -79,18 +79,18 @@ func (s *selection) add(tests []string) {
 
 func (s *selection) empty() bool { return len(s.goTests) == 0 && len(s.ctests) == 0 }
 
-// result is one run of one test. failed says how it ended; output is that of a failed run.
+// result is the outcome of one run of one test. output is empty if the run succeeded.
 type result struct {
 	name   string
 	failed bool
 	output string
 }
 
-// runner runs the selected tests of one kind once. When ctx ends it ends them, and returns the results of those that
-// have ended before.
+// runner runs the selected tests of one kind once. When ctx ends, runner ends the running tests, and returns the
+// results of the tests that had ended before.
 type runner func(ctx context.Context, round int) ([]result, error)
 
-// command returns a command that ctx interrupts, so that it can end its own processes.
+// command returns a command that receives SIGINT when ctx ends, so that it can end its own processes.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -98,7 +98,7 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// repeat runs all selected tests in rounds and writes a summary to out. It returns the exit status.
+// repeat runs the selected tests in rounds and writes a summary to out. It returns the exit status of flaky.
 func repeat(out io.Writer, build string, want selection, times int, limit time.Duration) (int, error) {
 	dir := filepath.Join(build, "flaky")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
@@ -181,10 +181,10 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// ctestLine matches the line with which ctest reports the end of a test: number, name, "Passed" or "***Failed".
+// ctestLine matches the line in which ctest reports the end of a test: number, name, and "Passed" or "***Failed".
 var ctestLine = regexp.MustCompile(`(?m)^ *\d+/\d+ Test +#\d+: (\S+) \.*( +|\*\*\*)(\S.*?) +[\d.]+ sec`)
 
-// runCtest runs the tests of ctest once whose names match one of the patterns.
+// runCtest runs once each test of ctest whose name matches one of the patterns.
 func runCtest(ctx context.Context, build string, patterns []string, round int) ([]result, error) {
 	log := filepath.Join(build, "flaky", fmt.Sprintf("ctest.%d.log", round))
 	cmd := command(ctx, "ctest", "--test-dir", build, "--output-on-failure", "--output-log", log,
@@ -198,7 +198,7 @@ func runCtest(ctx context.Context, build string, patterns []string, round int) (
 	return ctestResults(string(text)), nil
 }
 
-// ctestResults parses the log of a run of ctest. The output of a failed test follows its line.
+// ctestResults parses the log of a run of ctest. The output of a failed test follows the line that reports its end.
 func ctestResults(log string) []result {
 	var results []result
 	at := ctestLine.FindAllStringSubmatchIndex(log, -1)
@@ -219,7 +219,8 @@ func ctestResults(log string) []result {
 	return results
 }
 
-// goRunners builds the packages that contain one of the tests and returns a runner for each.
+// goRunners compiles the test programs of the packages that contain a selected test. It returns a runner for each
+// package.
 func goRunners(out io.Writer, dir string, tests []string) ([]runner, error) {
 	pattern := "^(" + strings.Join(tests, "|") + ")"
 	if strings.Contains(pattern, "/") && len(tests) > 1 {
@@ -254,11 +255,11 @@ func goRunners(out io.Writer, dir string, tests []string) ([]runner, error) {
 	return runners, nil
 }
 
-// goLine matches the line with which a Go test that is not a subtest reports its end.
+// goLine matches the line in which a Go test that is not a subtest reports its end.
 var goLine = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+) `)
 
-// goResults parses what a package's test program printed with -test.v. A program that failed without naming a test,
-// as after a panic or at its time limit, counts as one failed test of the package's name.
+// goResults parses the output of a package's test program with -test.v. A program may fail without naming a test, as
+// after a panic or at its time limit. This counts as a failure of a test with the package's name.
 func goResults(folder, text string, failed bool) []result {
 	var results []result
 	named := false

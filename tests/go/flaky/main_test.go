@@ -87,7 +87,8 @@ func TestChangedTests(t *testing.T) {
 			`(^|/)check/call_send_(clean|race|error)\.`}}, got)
 }
 
-// TestChangedSince: a change of a comment selects no test, a change of code and a new file do.
+// TestChangedSince checks that -changed does not select a test of which only a comment has changed, but selects it
+// after a change of code. It also selects a new file's tests.
 func TestChangedSince(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string, args ...any) {
@@ -121,7 +122,8 @@ func TestChangedSince(t *testing.T) {
 	require.Equal(t, []string{"TestA$"}, got.goTests)
 }
 
-// TestRepeat checks that a test that fails in one of three rounds is listed with its count, and its output is kept.
+// TestRepeat checks that the summary lists a test that fails in one of three rounds with that count, and that the
+// test's output is kept.
 func TestRepeat(t *testing.T) {
 	bin, build := t.TempDir(), t.TempDir()
 	ctest := `while [ "$1" != --output-log ]; do shift; done

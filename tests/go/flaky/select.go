@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// Tests that need hosts or a browser have their own targets (`make test-cluster`, `make test-browser`).
+// hasOwnTarget matches packages whose tests need hosts or a browser (`make test-cluster`, `make test-browser`).
 var hasOwnTarget = regexp.MustCompile(`^(tests/cluster|cmd/internal/report/browser)$`)
 
-// packagesWith returns the folders, relative to the current one, whose Go tests have a name that matches.
+// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches pattern.
 func packagesWith(pattern string) ([]string, error) {
 	name, err := regexp.Compile(pattern)
 	if err != nil {
@@ -46,13 +46,13 @@ func packagesWith(pattern string) ([]string, error) {
 	return sortedKeys(found), nil
 }
 
-// function is a test function and its range of lines.
+// function is a test function with its first and last line.
 type function struct {
 	name        string
 	first, last int
 }
 
-// testFunctions returns the test functions of a file. A file that no longer exists has none.
+// testFunctions returns the test functions of a file, or none if the file does not exist.
 func testFunctions(file string) ([]function, error) {
 	text, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
@@ -82,11 +82,11 @@ var (
 	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|F90)$`)
 )
 
-// onlyComment matches the lines of changes that do not matter. It must not match the empty text: git searches it after
-// the end of each line, too.
+// onlyComment matches comment lines, whose changes do not matter. It must not match empty text, because git also
+// searches the pattern after the end of each line.
 const onlyComment = `^[[:space:]]*(//|/\*|\*)`
 
-// changedSince returns the tests that differ between a commit and the working tree, in more than comments.
+// changedSince returns the tests that differ between a commit and the working tree, apart from comments.
 func changedSince(commit string) (selection, error) {
 	diff, err := git("diff", "--unified=0", "--no-renames", "-I", onlyComment, commit, "--", "*_test.go", "tests/c")
 	if err != nil {
@@ -95,7 +95,8 @@ func changedSince(commit string) (selection, error) {
 	return changedTests(string(diff), testFunctions)
 }
 
-// changedTests returns the tests to which a diff without context lines belongs. functions returns those of a Go file.
+// changedTests returns the tests that a diff without context lines changes. functions returns the test functions of a
+// file.
 func changedTests(diff string, functions func(file string) ([]function, error)) (selection, error) {
 	var s selection
 	var tests []function // tests of the current file

@@ -21,16 +21,15 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Environment of the fuzz:
+// Environment variables of these tests:
 //
-//	GOMPIRMA_FUZZ_CALLS=1000000     number of calls, instead of 400000
-//	GOMPIRMA_FUZZ_SEED=17           this seed, instead of a random one
-//	GOMPIRMA_FUZZ_HANDLER=0         only with this error handler
-//	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job with this number of ranks, seed, number of calls and error handler;
-//	                                before,MPI_Put,17,20: of TestOutside: phase, function, seed, number of calls
-//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: all except these; several patterns are separated
-//	                                by |
-//	GOMPIRMA_FUZZ_TRACE=1           every call on standard output (of the programs)
+//	GOMPIRMA_FUZZ_CALLS=1000000     number of calls (default: 400000)
+//	GOMPIRMA_FUZZ_SEED=17           seed (default: 1; random if GOMPIRMA_FUZZ_CALLS is set)
+//	GOMPIRMA_FUZZ_HANDLER=0         only jobs with this error handler (Handlers)
+//	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job with this number of ranks, seed, number of calls and error handler
+//	GOMPIRMA_FUZZ_JOB=before,MPI_Put,17,20   for TestOutside: only this phase, function, seed and number of calls
+//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: all except these; | separates several patterns
+//	GOMPIRMA_FUZZ_TRACE=1           the programs print every call on standard output
 var (
 	envCalls   = os.Getenv("GOMPIRMA_FUZZ_CALLS")
 	envSeed    = os.Getenv("GOMPIRMA_FUZZ_SEED")
@@ -40,7 +39,7 @@ var (
 
 const top = "../../.."
 
-// defaultCalls is the number of calls without GOMPIRMA_FUZZ_CALLS. callsPerJob is the number of calls of a job.
+// defaultCalls is the number of calls if GOMPIRMA_FUZZ_CALLS is not set. callsPerJob is the number of calls of a job.
 const defaultCalls, callsPerJob = 400000, 4000
 
 func runner(t *testing.T) *Runner {
@@ -52,7 +51,7 @@ func runner(t *testing.T) *Runner {
 		Patience: 60 * time.Second}
 }
 
-// seedOf returns the seed of all random choices: a fixed one if the number of calls is small.
+// seedOf returns the seed of all random choices. With the default number of calls the seed is fixed.
 func seedOf(t *testing.T) uint64 {
 	if envSeed == "" && envCalls == "" {
 		return 1
@@ -65,7 +64,7 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestFuzz makes calls with invalid arguments in jobs of one and three ranks, with each kind of error handler.
+// TestFuzz checks calls with invalid arguments, in jobs of one and of three ranks, with each kind of error handler.
 func TestFuzz(t *testing.T) {
 	r := runner(t)
 	seed, calls := seedOf(t), defaultCalls
@@ -105,7 +104,7 @@ func TestFuzz(t *testing.T) {
 	}
 }
 
-// collector collects findings without duplicates.
+// collector counts findings by their key, and keeps one example of each.
 type collector struct {
 	mu      sync.Mutex
 	seen    map[string]int
@@ -131,7 +130,7 @@ func (c *collector) report(t *testing.T) {
 	}
 }
 
-// each calls do for all items, with one concurrent call for each core.
+// each calls do for all items, concurrently on as many goroutines as there are processors.
 func each[T any](items []T, do func(T)) {
 	work := make(chan T)
 	var wait sync.WaitGroup
@@ -151,7 +150,7 @@ func each[T any](items []T, do func(T)) {
 	wait.Wait()
 }
 
-// runAll runs the jobs and reports their findings.
+// runAll runs the jobs and reports their findings as test errors. It returns the sum of the jobs' counts.
 func runAll(t *testing.T, r *Runner, jobs []Job) *Result {
 	var found collector
 	total := newResult()
@@ -170,7 +169,7 @@ func runAll(t *testing.T, r *Runner, jobs []Job) *Result {
 	return total
 }
 
-// TestOutside calls functions before MPI_Init and after MPI_Finalize, and functions that end MPI.
+// TestOutside checks calls of functions before MPI_Init and after MPI_Finalize, and of functions that end MPI.
 func TestOutside(t *testing.T) {
 	r := runner(t)
 	type one struct {
@@ -224,7 +223,7 @@ func count(made map[string]int) int {
 	return n
 }
 
-// never lists the functions whose count is 0.
+// never returns the functions whose count is 0, with the numbers of their calls that were made and not made.
 func never(r *Result, counts map[string]int) []string {
 	var names []string
 	for name, n := range counts {

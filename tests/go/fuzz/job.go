@@ -1,5 +1,5 @@
-// Package fuzz starts jobs of tests/c/fuzz, which make calls with invalid arguments, and collects their findings,
-// including crashes and hangs.
+// Package fuzz runs jobs of the program tests/c/fuzz, whose ranks make calls with invalid arguments. It collects the
+// errors of the library that the jobs find, including crashes and hangs.
 package fuzz
 
 import (
@@ -21,13 +21,13 @@ import (
 // Handlers lists the error handlers of jobs, by their number in tests/c/fuzz.
 var Handlers = []string{"MPI_ERRORS_RETURN", "a user's error handler", "a user's error handler that sets MPI_SUCCESS"}
 
-// Job is a job: its number of ranks, and the number of calls that they make, chosen by a seed.
+// Job describes a job: its ranks, and the number of calls that each rank makes. The seed determines the calls.
 type Job struct {
 	Ranks    int
 	Seed     uint64
 	Calls    int
 	Handler  int
-	Phase    string // of Outside: calls of one function only
+	Phase    string // for Outside, with Function: the job calls only this function
 	Function string
 }
 
@@ -44,13 +44,13 @@ func (j Job) Command() string {
 // Finding is an error of the library that a job has found.
 type Finding struct {
 	Job
-	Kind, Name, What string // Name of the function
+	Kind, Name, What string // Name: the MPI function
 	Where, Text      string // Where: rank and number of the call; Text: the call with its arguments
 }
 
 var numbers = regexp.MustCompile(`0x[0-9a-f]+|-?\d+|communicator \w+`)
 
-// Key returns the same string for findings that probably have the same cause.
+// Key returns a string that is equal for findings that probably have the same cause.
 func (f *Finding) Key() string {
 	return f.Kind + "|" + f.Name + "|" + numbers.ReplaceAllString(strings.SplitN(f.What, "\n", 2)[0], "N")
 }
@@ -60,10 +60,10 @@ func (f *Finding) String() string {
 		f.Ranks, Handlers[f.Handler], f.Command())
 }
 
-// Result holds the counts of a job.
+// Result holds the findings and the counts of a job.
 type Result struct {
 	Findings []*Finding
-	// calls by function: those made, those that succeeded, and those not made because a correct library would block
+	// numbers of calls by function: those made, those that succeeded, and those not made because they might block
 	Made, Done, Held map[string]int
 	Total            int // calls made by rank 0
 }
@@ -72,7 +72,7 @@ func newResult() *Result {
 	return &Result{Made: map[string]int{}, Done: map[string]int{}, Held: map[string]int{}}
 }
 
-// Add adds the counts of another job, without its findings.
+// Add adds the counts of another job to r, but not its findings.
 func (r *Result) Add(o *Result) {
 	r.Total += o.Total
 	for _, m := range []struct{ to, from map[string]int }{{r.Made, o.Made}, {r.Done, o.Done}, {r.Held, o.Held}} {
@@ -86,7 +86,7 @@ func (r *Result) Add(o *Result) {
 type Runner struct {
 	Launcher, Program string
 	Dir               string        // for temporary files
-	Patience          time.Duration // time without any progress after which a job counts as hung
+	Patience          time.Duration // a job without progress for this time counts as hung
 }
 
 // Build compiles tests/c/fuzz and returns the path of the program.
@@ -105,7 +105,7 @@ func Build(gompicc, source, dir string) (string, error) {
 	return program, nil
 }
 
-// execution is the outcome of a command.
+// execution is the outcome of a command: the last states of its ranks, its output, and whether it hung.
 type execution struct {
 	members     []rankState
 	out, errors string
@@ -113,8 +113,8 @@ type execution struct {
 	hangs       bool
 }
 
-// execute runs a command whose arguments have a %s for the name of the file that it shares with this process. It kills
-// the command after a time without progress.
+// execute runs a command. It replaces the argument %s by the name of a file whose memory the ranks share with this
+// process. It kills the command if the ranks make no progress for r.Patience.
 func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
 	file, err := os.CreateTemp(r.Dir, "shared-")
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
 	return e, nil
 }
 
-// Run runs a job.
+// Run runs a job and returns its findings and counts.
 func (r *Runner) Run(j Job) (*Result, error) {
 	e, err := r.execute(j.Ranks, r.Launcher, "-n", strconv.Itoa(j.Ranks), r.Program, "%s",
 		strconv.FormatUint(j.Seed, 10), strconv.Itoa(j.Calls),
@@ -204,7 +204,7 @@ func (r *Runner) Run(j Job) (*Result, error) {
 	return res, nil
 }
 
-// printed returns the findings that the ranks printed.
+// printed returns the findings that the ranks of a job have printed.
 func printed(out string, j Job) (list []*Finding) {
 	s := bufio.NewScanner(strings.NewReader(out))
 	s.Buffer(nil, 1<<20)

@@ -8,14 +8,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// Layout of the memory that the ranks share, as in tests/c/fuzz/lockstep.c.
+// Layout of the memory that the ranks share with this process, as in tests/c/fuzz/lockstep.c.
 const (
 	textSize   = 4080
 	memberHead = 16
 	words      = 2 * 72
 )
 
-// stages describes the stages of a rank.
+// stages describes each stage of a rank, for messages.
 var stages = []string{"before its first call", "in a call", "between calls", "waiting for the other ranks",
 	"at its end"}
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Buffer is a bytes.Buffer that may be read while a command writes to it.
+// Buffer is a bytes.Buffer that a test can read while a command writes to it.
 type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

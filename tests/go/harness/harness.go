@@ -1,4 +1,4 @@
-// Package harness starts programs for the tests in tests/go and tests/cluster, and collects what they print.
+// Package harness starts programs for the tests in tests/go and tests/cluster, and collects their output.
 package harness
 
 import (
@@ -21,7 +21,7 @@ var (
 	buildErr  error
 )
 
-// Built updates build/ of the project in directory top, once for all tests, and returns its absolute path. The
+// Built updates build/ of the project in directory top, once per test process, and returns its absolute path. The
 // directory contains bin/gompirun, bin/gompicc, lib and include.
 func Built(t *testing.T, top string) string {
 	t.Helper()
@@ -49,14 +49,14 @@ func NeedCommand(t *testing.T, name string) {
 // outputLimit is the time after which Output kills a command.
 const outputLimit = 2 * time.Minute
 
-// Output runs a command and returns all its output. Fails the test if the command fails or takes longer than
-// outputLimit, or if a child of the command still has its output open 10 s after it ended.
+// Output runs a command and returns its standard output and standard error. It fails the test if the command fails or
+// runs longer than outputLimit, or if a child of the command still holds the output open 10 s after the command's end.
 func Output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	return OutputWithin(t, cmd, outputLimit)
 }
 
-// OutputWithin is Output with another limit.
+// OutputWithin runs a command like Output, with another time limit.
 func OutputWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) string {
 	t.Helper()
 	cmd.WaitDelay = 10 * time.Second
@@ -77,7 +77,7 @@ type Run struct {
 	limit    time.Duration
 }
 
-// Prepare creates r.Cmd without starting it. The program is killed after limit, or when the test ends.
+// Prepare sets r.Cmd without starting it. The program is killed after limit, or when the test ends.
 func (r *Run) Prepare(t *testing.T, limit time.Duration, program string, args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
@@ -86,8 +86,8 @@ func (r *Run) Prepare(t *testing.T, limit time.Duration, program string, args ..
 	r.Cmd.Stdout, r.Cmd.Stderr = &r.Out, &r.Err
 }
 
-// Status waits for the program, and returns its exit status, or 128 + the signal that killed it. Fails the test if the
-// program has reached its limit.
+// Status waits for the program. It returns the exit status, or 128 + the signal that killed the program. It fails the
+// test if the program has exceeded its time limit.
 func (r *Run) Status(t *testing.T) int {
 	t.Helper()
 	r.Cmd.Wait()

@@ -1,4 +1,4 @@
-// Package kernels tests the loops of the predefined operations in C, which core/op uses.
+// Package kernels tests the C loops of the predefined operations, which core/op calls.
 package kernels
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func init() { op.Kernel = kernels.Apply }
 
-// fillElement writes a random value of a type, often an edge case of comparisons and carries.
+// fillElement writes a random value of type b to p. It often chooses edge cases of comparisons and carries.
 func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	switch {
 	case b.Class == datatype.Pair:
@@ -56,7 +56,8 @@ func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	}
 }
 
-// isNaN reports whether p holds a NaN of its size. The hardware determines the payload of the sum of two NaN values.
+// isNaN reports whether the floating-point number p is NaN. The tests do not compare the bits of a NaN, because the
+// payload of the sum of two NaN values depends on the hardware.
 func isNaN(p []byte) bool {
 	switch len(p) {
 	case 2:
@@ -68,15 +69,15 @@ func isNaN(p []byte) bool {
 	}
 }
 
-// TestKernelsAgainstGo compares the table of kernels with the implementation in Go: the same pairs of operation and
-// type, and the same results at any alignment, for few and for many elements.
+// TestKernelsAgainstGo checks that the C loops support the same pairs of operation and type as the implementation in
+// Go, and give the same results, at any alignment and for few and many elements.
 func TestKernelsAgainstGo(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 16, 203} {
 		compareKernels(t, n)
 	}
 }
 
-// compareKernels checks all kernels with n elements.
+// compareKernels compares all C loops with the implementation in Go, for n elements.
 func compareKernels(t *testing.T, n int) {
 	r := rand.New(rand.NewSource(int64(n)))
 	pairs := 0
@@ -104,7 +105,7 @@ func compareKernels(t *testing.T, n int) {
 			}
 			want, got := append([]byte{}, target...), append([]byte{}, target...)
 			if !combine(h, b, origin, want, n) {
-				continue // no Go type; see TestLongKernels
+				continue // Go has no such type; TestLongKernels tests it
 			}
 			require.NoError(t, o.Combine(b, origin, got, n))
 			part := int(b.Size)
@@ -129,7 +130,7 @@ func compareKernels(t *testing.T, n int) {
 	require.Greater(t, pairs, 400)
 }
 
-// x87 returns an integer as an x87 number. quad returns it in quadruple precision.
+// x87 returns an integer in the x87 format of 80 bits. quad returns it in IEEE quadruple precision.
 func x87(x int) []byte {
 	p := make([]byte, 16)
 	if x != 0 {
@@ -150,14 +151,15 @@ func quad(x int) []byte {
 	p := make([]byte, 16)
 	if x != 0 {
 		l := x87(x)
-		m := binary.LittleEndian.Uint64(l) << 1 // without the leading one
+		m := binary.LittleEndian.Uint64(l) << 1 // without the leading 1 bit
 		binary.LittleEndian.PutUint64(p[6:], m)
 		binary.LittleEndian.PutUint16(p[14:], binary.LittleEndian.Uint16(l[8:]))
 	}
 	return p
 }
 
-// TestLongKernels checks, on integral values, the formats that Go does not have.
+// TestLongKernels checks operations on the floating-point formats that Go does not have. The operands have integral
+// values.
 func TestLongKernels(t *testing.T) {
 	join := func(f func(int) []byte, x ...int) (out []byte) {
 		for _, v := range x {
@@ -205,7 +207,7 @@ func bytesOf[T any](v ...T) []byte {
 	return append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))...)
 }
 
-// TestReference checks that the loops and the reference compute the results listed here.
+// TestReference checks that the C loops and the implementation in Go compute the results that are listed here.
 func TestReference(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	negZero := math.Copysign(0, -1)

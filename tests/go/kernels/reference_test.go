@@ -13,8 +13,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// combine executes target op= origin in Go, one element at a time. Returns false if Go has no type for the elements:
-// long double and 16-byte reals.
+// combine executes target = target op origin in Go for n elements. It returns false for long double and reals of 16
+// bytes, for which Go has no type.
 func combine(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	f := element(h, b)
 	if f == nil {
@@ -46,7 +46,7 @@ func element(h uintptr, t *datatype.Basic) func(a, b []byte) {
 	return func(a, b []byte) { storeInt(b, integer(h, loadInt(t, a), loadInt(t, b))) }
 }
 
-// isSigned returns whether the elements of an integer type are in two's complement.
+// isSigned reports whether the elements of an integer type are signed.
 func isSigned(t *datatype.Basic) bool {
 	return t.Class == datatype.Signed || t.Class == datatype.Address || t.Class == datatype.Character
 }
@@ -61,13 +61,13 @@ func loadInt(t *datatype.Basic, p []byte) *big.Int {
 	return x
 }
 
-// storeInt stores x modulo the range of p.
+// storeInt stores the low bits of x in the size of p.
 func storeInt(p []byte, x *big.Int) {
 	new(big.Int).Mod(x, modulus(p)).FillBytes(p)
 	slices.Reverse(p)
 }
 
-// modulus returns the number of values of an integer of the size of p.
+// modulus returns the number of different values of an integer that has the size of p.
 func modulus(p []byte) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(8*len(p))) }
 
 func integer(h uintptr, a, b *big.Int) *big.Int {
@@ -128,8 +128,8 @@ func storeFloat(p []byte, x float64) {
 	}
 }
 
-// round rounds the result of an operation on numbers of the given size: to single precision for at most 4 bytes, since
-// half is calculated in single precision. The conversion prevents a fused multiplication and addition.
+// round rounds the result of an operation on numbers of the given size to the precision of the calculation: single
+// precision for at most 4 bytes, also for half precision. The conversion to float32 prevents a fused multiply-add.
 func round(bytes int, x float64) float64 {
 	if bytes <= 4 {
 		return float64(float32(x))
@@ -137,7 +137,7 @@ func round(bytes int, x float64) float64 {
 	return float64(x)
 }
 
-// floating returns a op b. Comparisons are those of C's <: a comparison with NaN is false, and the result is b.
+// floating returns a op b. It compares like < in C: a comparison with NaN is false, so that the result is b.
 func floating(h uintptr, bytes int, a, b float64) float64 {
 	switch {
 	case h == abi.MPI_SUM:
@@ -183,7 +183,7 @@ func combinePair(h uintptr, t *datatype.Basic, a, b []byte) {
 	}
 }
 
-// compare returns the order of two values of a type, of which no case is true with NaN.
+// compare returns the order of two values of a type. With NaN, all three results are false.
 func compare(t *datatype.Basic, a, b []byte) (less, equal, greater bool) {
 	if t.Class == datatype.Floating {
 		x, y := loadFloat(a), loadFloat(b)
@@ -199,7 +199,7 @@ func fromHalf(h uint16) float32 {
 	switch {
 	case exp == 31:
 		if frac != 0 {
-			frac |= 0x200 // a signalling NaN becomes quiet, as in hardware
+			frac |= 0x200 // the hardware makes a signaling NaN quiet
 		}
 		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
 	case exp == 0:
@@ -212,7 +212,7 @@ func fromHalf(h uint16) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// toHalf rounds to the nearest binary16 number, ties to even.
+// toHalf rounds to the nearest binary16 number, and ties to even.
 func toHalf(f float32) uint16 {
 	u := math.Float32bits(f)
 	sign, abs := uint16(u>>16)&0x8000, u&0x7fffffff
@@ -221,14 +221,14 @@ func toHalf(f float32) uint16 {
 		return sign | 0x7e00 | uint16(abs>>13)&0x3ff
 	case abs >= 0x477ff000: // rounds to a value above 65504
 		return sign | 0x7c00
-	case abs < 0x38800000: // subnormal, or zero: in units of 2^-24, which the addition rounds to
+	case abs < 0x38800000: // subnormal or zero: the addition rounds to units of 2^-24
 		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-0x3f000000)
 	}
 	abs += 0xfff + abs>>13&1
 	return sign | uint16((abs>>13)-(112<<10))
 }
 
-// TestHalf converts every binary16 number to float32 and back, and checks the roundings that fail most easily.
+// TestHalf checks that every binary16 number survives conversion to float32 and back, and checks difficult roundings.
 func TestHalf(t *testing.T) {
 	for h := 0; h < 1<<16; h++ {
 		f := fromHalf(uint16(h))

@@ -1,9 +1,10 @@
-// Command matrix prints the matrix operation x synchronization x window kind x datatype class. It builds the programs
-// of tests/c/matrix, runs each with every window kind that its line "args:" names, and makes a table of the cells that
-// they print. It ends with status 1 if a cell failed, or is empty without a stated reason. It does not use MPI itself.
+// Command matrix prints the results of tests/c/matrix as tables: operation x synchronization x window kind x datatype
+// class. It compiles the programs of tests/c/matrix, runs each with every window kind that the line "args:" of its
+// first comment names, and prints the cells that they report. It ends with status 1 if a cell failed, or is empty
+// without a stated reason. It does not use MPI itself.
 //
-//	go run ./tests/go/matrix BUILD          BUILD has bin/gompicc and bin/gompirun
-//	go run ./tests/go/matrix -summary BUILD     only the last line
+//	go run ./tests/go/matrix BUILD              BUILD contains bin/gompicc and bin/gompirun
+//	go run ./tests/go/matrix -summary BUILD     prints only the last line
 package main
 
 import (
@@ -17,15 +18,15 @@ import (
 	"strings"
 )
 
-// program is one source file of tests/c/matrix with the directives of its first comment.
+// program is a source file of tests/c/matrix with the values from its first comment.
 type program struct {
 	source, name     string
 	np               string
-	variants, extras []string // window kinds; NAME=VALUE for the environment
+	variants, extras []string // window kinds; environment variables as NAME=VALUE
 	binary           string
 }
 
-// words returns the value of " * KEY: " in the first comment of a C test.
+// words returns the words of the line " * KEY: WORD..." in the first comment of a C test.
 func words(source, key string) []string {
 	line := regexp.MustCompile(`(?m)^ \* ` + key + `: *(.*)$`).FindStringSubmatch(source)
 	if line == nil {
@@ -34,7 +35,7 @@ func words(source, key string) []string {
 	return strings.Fields(line[1])
 }
 
-// kind returns the name under which the program prints the cells of a variant.
+// kind returns the window kind under which the program reports the cells of a variant.
 func (p *program) kind(variant string) string {
 	if p.name == "matrix" {
 		return variant
@@ -61,8 +62,7 @@ func load(build, dir, source string) (*program, error) {
 	return p, cc.Run()
 }
 
-// run starts the program under gompirun and adds its output to t. A failed run shows in its cells: they fail, or are
-// missing.
+// run starts the program under gompirun and adds its output to t. If the run fails, its cells are failed or missing.
 func (p *program) run(build string, t *table, np string, args ...string) error {
 	cmd := exec.Command(filepath.Join(build, "bin/gompirun"),
 		append([]string{"--timeout", "120", "-n", np, p.binary}, args...)...)
@@ -78,7 +78,7 @@ func (p *program) run(build string, t *table, np string, args ...string) error {
 func matrix(build string) (*table, error) {
 	sources, err := filepath.Glob("tests/c/matrix/*.c")
 	if err != nil || len(sources) == 0 {
-		return nil, fmt.Errorf("no tests/c/matrix/*.c here: start it in the project's folder")
+		return nil, fmt.Errorf("no tests/c/matrix/*.c: run matrix in the project's directory")
 	}
 	dir, err := os.MkdirTemp("", "matrix.")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type cell struct{ kind, sync, op, typ string }
 
 // table holds the output of the programs: the four axes in order, the value of each cell (ok, FAIL or the letter of a
-// reason), and the reasons.
+// reason), and the reasons for cells without a result.
 type table struct {
 	kinds, syncs, ops, types []string
 	cells                    map[cell]string
@@ -24,7 +24,7 @@ type reason struct{ letter, text string }
 
 func newTable() *table { return &table{cells: map[cell]string{}} }
 
-// addKind adds a window kind that gets a table, if it is not yet present.
+// addKind adds a window kind, which gets its own table, if it is not in t.kinds.
 func (t *table) addKind(kind string) { add(&t.kinds, kind) }
 
 func add(axis *[]string, name string) {
@@ -33,7 +33,7 @@ func add(axis *[]string, name string) {
 	}
 }
 
-// read parses the output of a program: lines that begin with axis, reason, note or cell. It ignores other lines.
+// read parses the output of a program: lines that begin with axis, reason, note or cell. It ignores all other lines.
 func (t *table) read(r io.Reader) error {
 	for s := bufio.NewScanner(r); s.Scan(); {
 		words := strings.Fields(s.Text())
@@ -45,7 +45,7 @@ func (t *table) read(r io.Reader) error {
 			axis := map[string]*[]string{"op": &t.ops, "type": &t.types, "sync": &t.syncs,
 				"kind": &t.kinds}[words[1]]
 			if axis == nil {
-				return fmt.Errorf("no axis is called %q: %s", words[1], s.Text())
+				return fmt.Errorf("there is no axis %q: %s", words[1], s.Text())
 			}
 			add(axis, words[2])
 		case words[0] == "reason" && len(words) > 2:
@@ -55,13 +55,13 @@ func (t *table) read(r io.Reader) error {
 		case words[0] == "cell" && len(words) == 6:
 			t.cells[cell{words[1], words[2], words[3], words[4]}] = words[5]
 		case slices.Contains([]string{"axis", "reason", "note", "cell"}, words[0]):
-			return fmt.Errorf("not understood: %s", s.Text())
+			return fmt.Errorf("invalid line: %s", s.Text())
 		}
 	}
 	return nil
 }
 
-// missing is the value of an empty cell, or of a cell with a letter without a reason.
+// missing is the value of an empty cell, and of a cell whose letter has no reason.
 const missing = "?"
 
 func (t *table) show(c cell) string {
@@ -73,7 +73,7 @@ func (t *table) show(c cell) string {
 	return missing
 }
 
-// counts holds the number of cells by outcome. A cell that is not on the axes is strange.
+// counts holds the number of cells by outcome. reasoned: with a reason; holes: missing; strange: not on the axes.
 type counts struct{ ok, failed, reasoned, holes, strange int }
 
 func (c counts) good() bool {
@@ -124,8 +124,8 @@ func (t *table) count() counts {
 	return n
 }
 
-// print writes a table for each window kind, with rows operation x datatype and columns synchronization, and then the
-// reasons.
+// print writes a table for each window kind, and then the reasons. The rows are pairs of operation and datatype class;
+// the columns are the synchronizations.
 func (t *table) print(w io.Writer) {
 	opWidth, typeWidth := longest(t.ops), longest(t.types)
 	for _, k := range t.kinds {

@@ -13,9 +13,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file calls the messages in C like the functions of MPI: for several processes inside this one.
+// This file defines functions like those of MPI on the C message engine, for several simulated processes in the test
+// process.
 
-// Buffer is the memory of a message: size bytes at an address or, with a type, count elements.
+// Buffer is the memory of a message: size bytes at addr or, if typ is set, count elements of that type.
 type Buffer struct {
 	addr        uintptr
 	size, count int64
@@ -23,13 +24,13 @@ type Buffer struct {
 	keep        []byte // memory of Go, kept alive
 }
 
-// Bytes returns b as a buffer.
+// Bytes returns a Buffer for b.
 func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: b} }
 
-// Memory returns the buffer of n bytes at an address.
+// Memory returns a Buffer for n bytes at an address.
 func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
-// Typed returns the buffer of count elements of a committed datatype at an address.
+// Typed returns a Buffer for count elements of a committed datatype at an address.
 func Typed(addr uintptr, count int64, t *datatype.Type) Buffer {
 	l := t.Layout()
 	if l.Contiguous() {
@@ -38,7 +39,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) Buffer {
 	return Buffer{addr: addr, size: count * l.Size(), count: count, typ: t}
 }
 
-// Mode is the mode of a send: enum gompi_mode. Urgent may be added.
+// Mode is the mode of a send (enum gompi_mode). The flag Urgent may be added.
 type Mode uint8
 
 const (
@@ -48,7 +49,7 @@ const (
 	Urgent      Mode = 1 << 4
 )
 
-// Request is a send or receive; its p2p.Request is nil if it has completed already.
+// Request is a send or receive. Its p2p.Request is nil if the operation completed when it was started.
 type Request struct {
 	p2p.Request
 	buf Buffer // kept alive
@@ -70,7 +71,7 @@ func (r *Request) Free() {
 	}
 }
 
-// set stores the buffer in the description of an operation.
+// set stores the buffer in o, the description of an operation.
 func (b *Buffer) set(o *p2p.Operation) {
 	o.Addr, o.Size, o.Count = b.addr, b.size, b.count
 	if b.typ != nil {
@@ -93,7 +94,7 @@ func recvOperation(c *comm.Comm, x comm.Context, b *Buffer, source int, tag int3
 	return o
 }
 
-// begin starts an operation.
+// begin starts operation o on buffer b.
 func (e *Engine) begin(o p2p.Operation, b Buffer) (*Request, error) {
 	r, err := e.Begin(o)
 	return &Request{r, b}, err
@@ -109,7 +110,7 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	return e.begin(sendOperation(c, x, &b, dest, tag, mode), b)
 }
 
-// Recv stores the result to st, which may be nil.
+// Recv receives a message. It stores the result to st, which may be nil.
 func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, st *p2p.Result) error {
 	r, err := e.Perform(recvOperation(c, x, &b, source, tag))
 	runtime.KeepAlive(b)
@@ -135,7 +136,7 @@ func (e *Engine) RecvInit(c *comm.Comm, x comm.Context, b Buffer, source int, ta
 	return e.begin(o, b)
 }
 
-// Wait stores the result to st, which may be nil.
+// Wait waits for a request. It stores the result to st, which may be nil.
 func (e *Engine) Wait(r *Request, st *p2p.Result) error {
 	if r.Request == nil {
 		if st != nil {
@@ -165,7 +166,8 @@ func waitAll(e *Engine, rs ...*Request) error {
 	return first
 }
 
-// probe returns the first matching message that has arrived, and makes no progress. If remove, it dequeues the message.
+// probe returns the first matching message that has already arrived. It makes no progress. If remove is true, it
+// extracts the message and returns it.
 func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool,
 	st *p2p.Result) *engine.Matched {
 	m, found := e.m.Probe(c.Context(x), int32(source), tag, remove, c.Handle)

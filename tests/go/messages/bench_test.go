@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// benchJob returns a job of two processes without progress threads: the measured cost is that of the calls only.
+// benchJob returns two simulated processes without progress threads, so that only the calls are measured.
 func benchJob(b *testing.B) []*Engine {
 	es := jobWithout(b, 2)
 	b.ReportAllocs()
@@ -13,8 +13,8 @@ func benchJob(b *testing.B) []*Engine {
 	return es
 }
 
-// BenchmarkSendRecv measures a message from one process to another and its receive, by one thread: the instructions of
-// both without the transfer.
+// BenchmarkSendRecv measures the send and the receive of a message between two simulated processes. One thread makes
+// both calls, so that the result does not include the latency between two threads.
 func BenchmarkSendRecv(b *testing.B) {
 	for _, n := range []int{0, 8, 64, 1024, 4096, 65536} {
 		for _, late := range []bool{false, true} {

@@ -17,8 +17,8 @@ func predefined(t *testing.T, h uintptr) *datatype.Type {
 	return x
 }
 
-// TestDerivedTypes sends every pair of layouts of the same data to each other: in records, by reading memory, and in
-// segments.
+// TestDerivedTypes checks messages between every pair of datatypes with equal signatures. Small messages use eager
+// records; large ones use CMA (system calls that read another process's memory) or, without CMA, segments.
 func TestDerivedTypes(t *testing.T) {
 	ints := predefined(t, abi.MPI_INT)
 	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
@@ -56,7 +56,7 @@ func TestDerivedTypes(t *testing.T) {
 					require.Equal(t, want, got, "%d of %s to %s", count, from, to)
 					unpack(addressOf(dst), count, to, bytes.Repeat([]byte{0xAA}, len(got)))
 					require.Equal(t, bytes.Repeat([]byte{0xAA}, len(dst)), dst,
-						"written beside the data")
+						"the receive wrote outside of the data")
 					runtime.KeepAlive(src)
 				}
 			}

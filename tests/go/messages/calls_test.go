@@ -19,7 +19,7 @@ func class(err error) int32 { return mpierr.ClassOf(err) }
 func TestTruncation(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, n := range []int{10, 5000, 20_000, 100_000} {
-			for _, dest := range []int{0, 1} { // to this process, to another one
+			for _, dest := range []int{0, 1} { // to itself and to the other process
 				setCMA(t, noCMA)
 				es := job(t, 2)
 				e, to := es[0], es[dest]
@@ -87,8 +87,8 @@ func TestProbes(t *testing.T) {
 	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(20, 2)), 1, 4, Standard))
 	require.NoError(t, <-done)
 	require.Equal(t, p2p.Result{Source: 0, Tag: 4, Bytes: 20}, st)
-	// A probe with a wildcard finds the older message. A matched probe extracts it, so that the next receive does
-	// not match it.
+	// A probe with wildcards finds the older message. A matched probe extracts that message, so that the next
+	// receive does not match it.
 	require.True(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	require.Equal(t, p2p.Result{Source: 0, Tag: 3, Bytes: 10}, st)
 	m, err := b.Mprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st)
@@ -110,14 +110,14 @@ func TestCancel(t *testing.T) {
 	var st p2p.Result
 	require.NoError(t, b.Wait(r, &st))
 	require.True(t, st.Cancelled)
-	// The next receive matches the message, and a matched receive cannot be cancelled.
+	// The receive of this message cannot be cancelled after it has matched.
 	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
 	require.NoError(t, a.Send(a.World, 0, Bytes([]byte{7, 8, 9}), 1, 1, Synchronous))
 	r.Cancel()
 	require.NoError(t, b.Wait(r, &st))
 	require.False(t, st.Cancelled)
 	require.Equal(t, []byte{7, 8, 9}, got)
-	// Nor can a send with a matching receive. (Without one it may be cancelled: TestCancelRaces.)
+	// A send cannot be cancelled after its message has matched a receive. TestCancelRaces cancels unmatched sends.
 	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
 	s, _ := a.Isend(a.World, 0, Bytes(make([]byte, 3)), 1, 1, Synchronous)
 	s.Cancel()
@@ -136,10 +136,11 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		out := pattern(n, i)
 		s, _ := a.Isend(a.World, 0, Bytes(out), 1, 1, Synchronous)
 		s.Free()
-		// A message in the other direction shows that the first one must have arrived.
+		// After this second message, the first message must have arrived.
 		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
 		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
-		// The two requests may already belong to other operations. The sender waits for the end of the receive.
+		// The requests may already be reused for other operations. The sender's request completes after the
+		// receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
 			return a.pendingSends() == 0
@@ -147,7 +148,7 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		require.Zero(t, b.m.Counts().Posted)
 		require.Equal(t, out, got[:n])
 	}
-	require.NoError(t, a.WaitAllSent(), "nobody is woken for what no request waits for")
+	require.NoError(t, a.WaitAllSent(), "sends whose requests are freed must complete")
 }
 
 func TestPersistent(t *testing.T) {
@@ -191,7 +192,7 @@ func TestPersistent(t *testing.T) {
 	})
 }
 
-// TestRandomRecords passes records with random fields to the engine: none may do harm.
+// TestRandomRecords checks that records with random fields do no harm: the engine works afterwards.
 func TestRandomRecords(t *testing.T) {
 	es := job(t, 2)
 	e := es[0]
@@ -209,11 +210,11 @@ func TestRandomRecords(t *testing.T) {
 		if rnd.Intn(2) == 0 {
 			r.size = rnd.Uint64()
 		}
-		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // no communicator's; dropped below
+		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // no communicator's context; dropped by Forget below
 		contexts[r.ctx] = true
 		k := kind(rnd.Intn(int(kindLast)))
 		if k == kindAck || k == kindCTS {
-			r.from = int32(rnd.Intn(2)) * 7 // not the destination, or no process
+			r.from = int32(rnd.Intn(2)) * 7 // this process (not the send's destination), or no process
 		}
 		payload := make([]byte, rnd.Intn(3)*16+rnd.Intn(2))
 		rnd.Read(payload)
@@ -221,7 +222,7 @@ func TestRandomRecords(t *testing.T) {
 	}
 	require.NoError(t, es[1].Recv(es[1].World, 0, Bytes(got), 0, 0, nil))
 	require.NoError(t, e.Wait(s, nil))
-	require.Positive(t, e.m.Counts().Unexpected, "some are messages")
+	require.Positive(t, e.m.Counts().Unexpected, "some of the records must be valid messages")
 	for ctx := range contexts {
 		e.m.Forget(ctx, 1)
 	}
@@ -229,8 +230,8 @@ func TestRandomRecords(t *testing.T) {
 	}
 }
 
-// TestManyThreads checks that threads of two processes exchange messages on one communicator, each pair with its own
-// tag.
+// TestManyThreads checks that several threads of two processes can exchange messages on one communicator. Each pair of
+// threads uses its own tag.
 func TestManyThreads(t *testing.T) {
 	es := job(t, 2)
 	const threads = 6
@@ -274,11 +275,12 @@ func TestFailureEndsWait(t *testing.T) {
 	err := es[0].Recv(es[0].World, 0, Bytes(make([]byte, 8)), 1, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
 	<-marked
-	require.Zero(t, es[0].m.Counts().Posted, "the receive is taken back")
+	require.Zero(t, es[0].m.Counts().Posted, "the receive is still posted")
 }
 
-// TestCMARefused checks that the data is sent in segments if the system does not let a process read another one's
-// memory, or reads another process's.
+// TestCMARefused checks that data is sent in segments if a process cannot read the sender's memory through CMA, because
+// the system does not permit it or would read the memory of another process. The test changes the token by which a
+// reader recognizes the sender.
 func TestCMARefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].inbox(0), inboxToken)++
@@ -304,7 +306,8 @@ func TestCMARefused(t *testing.T) {
 	require.Equal(t, int64(3), es[1].m.Counts().Segmented)
 }
 
-// TestInvalidBuffers checks that both sides get an error, and continue to work.
+// TestInvalidBuffers checks that sender and receiver both get an error if the buffer of either is invalid, and that
+// both continue to work.
 func TestInvalidBuffers(t *testing.T) {
 	es := job(t, 2)
 	good := make([]byte, 100_000)
@@ -333,7 +336,7 @@ func TestInvalidBuffers(t *testing.T) {
 	})
 }
 
-// TestDamagedRingEndsWaits checks that an invalid record ends every wait of the process with an error.
+// TestDamagedRingEndsWaits checks that an invalid record in an inbox makes a wait of the process return an error.
 func TestDamagedRingEndsWaits(t *testing.T) {
 	es := jobWithout(t, 2)
 	b := es[1].inbox(es[1].worldLane())

@@ -21,12 +21,12 @@ func cancelled(t *testing.T, e *Engine, r *Request) bool {
 	return st.Cancelled
 }
 
-// TestCancelQueuedSends cancels sends that do not fit into the receiver's ring. The sends before and after them
-// arrive in order.
+// TestCancelQueuedSends checks that sends that wait for space in the receiver's inbox can be cancelled, and that the
+// other messages arrive in order.
 func TestCancelQueuedSends(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	const n = 160 // of 8,000 bytes: the inbox has room for 32
+	const n = 160 // messages of 8,000 bytes; 32 fit into the inbox
 	var rs []*Request
 	for i := 0; i < n; i++ {
 		size := 8000
@@ -67,7 +67,7 @@ func TestCancelQueuedSends(t *testing.T) {
 	require.False(t, b.Iprobe(b.World, 0, 0, 0, &st))
 }
 
-// TestCancelOnFreedComm cancels sends on a communicator that the receiver has freed, before and after.
+// TestCancelOnFreedComm checks that a send can be cancelled before and after the receiver has freed the communicator.
 func TestCancelOnFreedComm(t *testing.T) {
 	for _, size := range []int{8, 100_000} {
 		for dest := 0; dest < 2; dest++ {
@@ -90,8 +90,8 @@ func TestCancelOnFreedComm(t *testing.T) {
 	}
 }
 
-// TestCancelProbed cancels sends whose messages a matched probe has extracted: the sends complete, and the messages can
-// be received.
+// TestCancelProbed checks that the cancel of a send has no effect after a matched probe has extracted the message: the
+// send completes, and the message can be received.
 func TestCancelProbed(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{0, 8, 100_000, 3 << 20} {
@@ -106,10 +106,10 @@ func TestCancelProbed(t *testing.T) {
 				m, err := e.Mprobe(e.World, 0, 0, 3, &st)
 				require.NoError(t, err)
 				r.Cancel()
-				if size < 1<<20 { // the receive of the largest message may arrive while its data does
+				if size < 1<<20 { // otherwise the data may still arrive during the receive below
 					require.NoError(t, es[0].Wait(r, &st))
 					require.False(t, st.Cancelled)
-					clear(out) // the buffer belongs to the application again
+					clear(out) // the send is complete, so the application may change its buffer
 				}
 				got := make([]byte, size)
 				require.NoError(t, e.Mrecv(Bytes(got), m, &st))
@@ -124,7 +124,8 @@ func TestCancelProbed(t *testing.T) {
 	}
 }
 
-// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on the outcome.
+// TestCancelRaces checks that sender and receiver agree on the outcome if a send is cancelled while the receiver may be
+// about to receive the message.
 func TestCancelRaces(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)
@@ -182,8 +183,8 @@ func TestCancelRaces(t *testing.T) {
 	}
 }
 
-// TestForgedCancel passes the engine records that request, or refer to, messages that are not the sender's: they have
-// no effect.
+// TestForgedCancel checks that records that request the cancel of another process's message, or report another
+// process's message as dropped, have no effect.
 func TestForgedCancel(t *testing.T) {
 	es := jobWithout(t, 3)
 	a, b := es[0], es[1]
@@ -213,9 +214,10 @@ func TestForgedCancel(t *testing.T) {
 	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
 	require.NoError(t, a.Wait(rs[0], &st))
 	require.False(t, st.Cancelled)
-	// The cancel of a send whose message is gone succeeds at once; the state of these two is unknown.
+	// If the receiver has reported a message as dropped, the cancel of its send completes at once. The forged
+	// records must not count as such a report. The record for the last message names the right receiver and counts.
 	for i, gone := range []bool{false, true} {
-		if gone { // the forged records are compared with this one
+		if gone {
 			forge(a, kindGone, record{ctx: ctx, from: 1, id: id + 2})
 		}
 		rs[1+i].Cancel()
@@ -227,11 +229,11 @@ func TestForgedCancel(t *testing.T) {
 		require.NoError(t, a.Wait(rs[1+i], &st))
 		require.True(t, st.Cancelled)
 	}
-	b.m.Forget(ctx, 1) // process 1 still holds the last message
+	b.m.Forget(ctx, 1) // drops the last message, which process 1 still holds
 }
 
-// TestCancelWithoutMemory checks that a message found by a matched probe, with more bytes than memory is available,
-// stays with its sender although the sender cancels it.
+// TestCancelWithoutMemory checks the cancel of a message that a matched probe has found, if the message is larger than
+// the receiver's available memory. Its data stays with the sender, whose send completes only after the receive.
 func TestCancelWithoutMemory(t *testing.T) {
 	for dest := range 2 {
 		es := jobWithout(t, 2)

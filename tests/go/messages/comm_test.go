@@ -14,9 +14,11 @@ import (
 	"gompirma/core/group"
 )
 
-// Communicators need messages; therefore their tests are here, with everything that core/comm leaves to its host.
+// Tests of core/comm with messages. They are in this package because communicators need messages, which core/comm
+// leaves to its host.
 
-// exchange sends the rank around the communicator and back, and checks the control block by writing marks to it.
+// exchange checks a communicator: every member sends its rank to each member. A communicator of several members must
+// have a control block.
 func exchange(e *Engine, c *comm.Comm) error {
 	n, me := c.Size(), c.Rank()
 	got := make([]byte, 8)
@@ -89,14 +91,14 @@ func TestDupAndFree(t *testing.T) {
 	for id, n := range ids {
 		require.Equal(t, 5, n, "%#x", id)
 	}
-	// All blocks return to the processes that allocated them, although those make no call.
+	// All blocks return to the processes that have allocated them, without a call of these processes.
 	for i, e := range es {
 		require.LessOrEqual(t, e.m.Counts().Queues, int64(2))
 		require.Zero(t, e.nd.BlocksInUse(), "process %d", i)
 	}
 }
 
-// TestQueueOutlivesComm checks that the queue of a freed communicator stays until its receives are matched.
+// TestQueueOutlivesComm checks that the queue of a freed communicator stays until its posted receives are matched.
 func TestQueueOutlivesComm(t *testing.T) {
 	es := job(t, 2)
 	got := make([]byte, 3)
@@ -129,7 +131,7 @@ func TestSplit(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		color, key func(r int32) int32
-		want       map[int32][]int32 // members of each color in order
+		want       map[int32][]int32 // expected members of each color, in rank order
 	}{
 		{"one", func(r int32) int32 { return 7 }, func(r int32) int32 { return 0 },
 			map[int32][]int32{7: {0, 1, 2, 3, 4, 5}}},
@@ -226,7 +228,8 @@ func TestCreateAndCreateGroup(t *testing.T) {
 		if err := exchange(e, c); err != nil {
 			return err
 		}
-		// Two threads concurrently create two communicators of the same group, distinguished by their tags.
+		// Two threads concurrently create communicators of the same group. Their tags distinguish the two
+		// calls.
 		errs := make(chan error, 2)
 		var made [2]*comm.Comm
 		for tag := int32(0); tag < 2; tag++ {
@@ -259,7 +262,7 @@ func TestCreateAndCreateGroup(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_GROUP), class(err))
 }
 
-// TestIdups runs several duplications at once, together with other messages.
+// TestIdups checks that several duplications of communicators can run concurrently with each other and with messages.
 func TestIdups(t *testing.T) {
 	es := job(t, 3)
 	all(t, es, func(e *Engine) error {
@@ -288,7 +291,8 @@ func TestIdups(t *testing.T) {
 	})
 }
 
-// TestCommBlockFailure checks that no member gets a communicator, and all get an error.
+// TestCommBlockFailure checks that all members get an error, and no member a communicator, if the memory for its
+// control block cannot be allocated.
 func TestCommBlockFailure(t *testing.T) {
 	es := job(t, 3)
 	old := comm.CollSize

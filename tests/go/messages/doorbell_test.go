@@ -9,14 +9,15 @@ import (
 	"gompirma/core/shm"
 )
 
-// wasNotified reports whether something has woken e's progress thread, which has been asleep since the last call.
+// wasNotified reports whether e's progress thread was woken since the last call of wasNotified. It marks the thread as
+// asleep.
 func wasNotified(e *Engine) bool {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	return atomic.SwapUint32(u32(cell, shm.CellProgressSleeps), 1) == 0
 }
 
-// TestDoorbells checks that progress threads are woken for messages for which a thread waited unsuccessfully. They are
-// not woken for messages that the application polls for itself, nor for those that only a waiting thread needs.
+// TestDoorbells checks when a message wakes the progress thread of its receiver: when the sender has waited for a
+// while, or when the message is urgent. A message that the application itself finds by polling wakes no thread.
 func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)
@@ -47,44 +48,45 @@ func TestDoorbells(t *testing.T) {
 
 		s1, s2, s3 := send(big, 1, Standard), send(small, 2, Synchronous), send(small, 3, Standard)
 		require.True(t, s3.IsComplete())
-		require.False(t, wasNotified(b), "nothing is posted")
+		require.False(t, wasNotified(b), "messages without a posted receive")
 		finish(s2, receive(in, 2))
-		require.False(t, wasNotified(a), "an acknowledgement")
+		require.False(t, wasNotified(a), "acknowledgement of a synchronous send")
 		finish(s1, receive(got, 1))
-		require.Equal(t, noCMA, wasNotified(a), "nothing but an acknowledgement, or a request for the data")
+		require.Equal(t, noCMA, wasNotified(a),
+			"a request for the data (CTS) must wake the sender's progress thread, an acknowledgement not")
 		finish(s3, receive(in, 3))
 		wasNotified(b)
 
 		r := receive(got, 4)
 		require.False(t, wasNotified(b))
 		s := send(big, 4, Standard)
-		require.False(t, wasNotified(b), "most receivers come soon")
+		require.False(t, wasNotified(b), "large message to a posted receive: the receiver may call MPI soon")
 		a.m.NotifyReceivers()
-		require.True(t, wasNotified(b), "the sender has waited a while for one that does not")
+		require.True(t, wasNotified(b), "the sender has waited for a while")
 		a.m.NotifyReceivers()
-		require.False(t, wasNotified(b), "once is enough")
+		require.False(t, wasNotified(b), "the receiver was notified before")
 		finish(s, r)
 		wasNotified(a)
 		wasNotified(b)
 		r = receive(in, 5)
 		s = send(small, 5, Synchronous)
-		require.False(t, wasNotified(b), "the same")
+		require.False(t, wasNotified(b), "synchronous message to a posted receive")
 		a.m.NotifyReceivers()
-		require.True(t, wasNotified(b), "the same")
+		require.True(t, wasNotified(b), "the sender of a synchronous message has waited for a while")
 		finish(s, r)
 		require.False(t, wasNotified(a))
 		r = receive(in, 6)
 		s = send(small, 6, Standard)
-		require.False(t, wasNotified(b), "there is time until the receiver looks")
+		require.False(t, wasNotified(b), "no process waits for the receive of an eager message")
 		finish(s, r)
 
 		s = send(big, 7, Standard|Urgent)
-		require.True(t, wasNotified(b), "a step of an operation")
+		require.True(t, wasNotified(b), "urgent message")
 		finish(s, receive(got, 7))
-		require.True(t, wasNotified(a), "which goes on")
+		require.True(t, wasNotified(a), "the acknowledgement of an urgent message")
 		receive(in, 8).Cancel()
 		send(big, 9, Standard).Cancel()
-		require.True(t, wasNotified(b), "the sender may wait for the answer")
+		require.True(t, wasNotified(b), "a cancel, for whose answer the sender may wait")
 		for a.pendingSends() > 0 {
 			b.Progress()
 			a.Progress()

@@ -8,8 +8,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestFinalizeWithdraws checks that MPI_Finalize withdraws very many unreceived messages whose receiver has also
-// arrived there, whether the receiver still holds them or has freed their communicator. Until then they stay.
+// TestFinalizeWithdraws checks that MPI_Finalize of the sender withdraws many unreceived messages as soon as the
+// receiver is also in MPI_Finalize, and not before. The receiver still holds the messages, or has freed their
+// communicator.
 func TestFinalizeWithdraws(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -41,13 +42,13 @@ func TestFinalizeWithdraws(t *testing.T) {
 		for range 1000 {
 			b.Progress()
 		}
-		require.Empty(t, done, "the receiver is not in MPI_Finalize")
+		require.Empty(t, done, "MPI_Finalize returned before the receiver was in MPI_Finalize")
 		b.nd.SetState(b.nd.Me, shm.Finishing)
 		for len(done) == 0 {
 			b.Progress()
 		}
 		require.NoError(t, <-done)
 		require.Zero(t, a.pendingSends())
-		require.Zero(t, a.m.Counts().NumberCapacity, "the empty table of ids keeps no memory")
+		require.Zero(t, a.m.Counts().NumberCapacity, "the empty table of send numbers still has memory")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"gompirma/core/p2p"
 )
 
-// bridge sends a byte from every member of one group to every member of the other.
+// bridge checks an intercommunicator: every member of each group sends a byte to every member of the other group.
 func bridge(e *Engine, c *comm.Comm) error {
 	if !c.IsInter() || c.Block != nil {
 		return fmt.Errorf("not an intercommunicator")
@@ -42,7 +42,8 @@ func bridge(e *Engine, c *comm.Comm) error {
 	return waitAll(e, rs...)
 }
 
-// halves creates the intercommunicator of the processes of even and odd rank; process 3 leads the odd ones.
+// halves creates an intercommunicator of the processes with even rank and those with odd rank. Process 3 is the leader
+// of the odd ones.
 func halves(e *Engine) (*comm.Comm, error) {
 	half, err := e.World.Split(int32(e.world%2), 0)
 	if err != nil {
@@ -150,7 +151,7 @@ func TestSplitIntercomm(t *testing.T) {
 			return err
 		}
 		defer c.Free()
-		// Color 0: ranks 0 and 1 of each side in reverse; color 1: rank 2 of the even side only.
+		// Color 0: ranks 0 and 1 of both groups, in reverse order. Color 1: rank 2 of the even group only.
 		color := int32(c.Rank() / 2)
 		if color == 1 && e.world%2 == 1 {
 			color = abi.MPI_UNDEFINED

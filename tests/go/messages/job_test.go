@@ -1,4 +1,5 @@
-// Package messages tests core/p2p with the messages in C: several processes of one node inside this process.
+// Package messages tests core/p2p on the C message engine. It simulates several processes of one node in the test
+// process.
 package messages
 
 import (
@@ -25,7 +26,7 @@ import (
 
 func init() { datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack }
 
-// Engine holds the messages of a process, for core/p2p and C.
+// Engine holds the messages of a simulated process: the interfaces of core/p2p and of C.
 type Engine struct {
 	*p2p.Engine
 	m     *engine.Messages
@@ -33,7 +34,7 @@ type Engine struct {
 	world int
 }
 
-// job returns n processes of one node inside this process, each with an engine and a progress thread.
+// job returns n simulated processes of one node, each with a goroutine that simulates its progress thread.
 func job(t testing.TB, n int) []*Engine {
 	es := jobWithout(t, n)
 	stop := make(chan struct{})
@@ -52,7 +53,7 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// jobWithout returns n processes as job does, without progress threads.
+// jobWithout returns n simulated processes of one node without progress threads.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -82,13 +83,13 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	t.Cleanup(func() {
 		for _, e := range es {
 			s := e.m.Counts()
-			require.Zero(t, s.Sends, "sends under way in process %d", e.world)
-			require.Zero(t, s.Receives, "receives under way in process %d", e.world)
-			require.Zero(t, s.PendingPeers, "processes that process %d has something for", e.world)
+			require.Zero(t, s.Sends, "pending sends of process %d", e.world)
+			require.Zero(t, s.Receives, "pending receives of process %d", e.world)
+			require.Zero(t, s.PendingPeers, "processes for which process %d has pending sends", e.world)
 			require.Zero(t, s.Unexpected, "unexpected messages in process %d", e.world)
-			require.Zero(t, s.UnexpectedBytes, "their bytes in process %d", e.world)
-			require.Zero(t, s.Matched, "messages of matched probes in process %d", e.world)
-			require.False(t, s.HoldsBack, "process %d has others keep their messages", e.world)
+			require.Zero(t, s.UnexpectedBytes, "bytes of unexpected messages in process %d", e.world)
+			require.Zero(t, s.Matched, "messages that matched probes of process %d hold", e.world)
+			require.False(t, s.HoldsBack, "process %d still asks senders to keep their data", e.world)
 		}
 		for _, e := range es {
 			e.m.Close()
@@ -98,8 +99,8 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// progressLoop stands for a process's progress thread: it sleeps until its doorbell is notified, and then polls the
-// ring until it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
+// progressLoop simulates the progress thread of a process: it sleeps until its doorbell is notified, and then makes
+// progress until it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
 func progressLoop(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellProgressSleeps), u32(cell, shm.CellDoorbell)
@@ -128,7 +129,7 @@ func progressLoop(e *Engine, stop chan struct{}) {
 	}
 }
 
-// all runs f concurrently in every process.
+// all runs f concurrently for every process, and fails the test if a call of f returns an error.
 func all(t testing.TB, es []*Engine, f func(e *Engine) error) {
 	t.Helper()
 	errs := make(chan error, len(es))

@@ -11,8 +11,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderRacesStart checks that a reminder is not lost if it arrives together with its message during a call that
-// starts the receive: the progress thread then finds an empty ring.
+// TestReminderRacesStart checks that a reminder or cancel of the sender has an effect if a call that starts the
+// matching receive reads it from the inbox together with the message. The progress thread then finds an empty inbox.
 func TestReminderRacesStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -27,15 +27,15 @@ func TestReminderRacesStart(t *testing.T) {
 		}
 		r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 		require.NoError(t, err)
-		require.True(t, r.IsComplete(), "the sender waits")
+		require.True(t, r.IsComplete(), "the receive did not handle the reminder or cancel")
 		require.Equal(t, out, in)
 		require.NoError(t, a.Wait(s, nil))
 		require.NoError(t, b.Wait(r, nil))
 	}
 }
 
-// TestCancelRacesStart checks the same race for the cancel of a message that a matched probe has found: the receiver
-// fetches its data, so that the sender completes.
+// TestCancelRacesStart checks the same race for the cancel of a message that a matched probe has extracted. The
+// receiver must fetch the message's data, so that the send completes.
 func TestCancelRacesStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -45,11 +45,11 @@ func TestCancelRacesStart(t *testing.T) {
 	m, err := b.Mprobe(b.World, 0, 0, 0, &p2p.Result{})
 	require.NoError(t, err)
 	s.Cancel()
-	// Large enough that the call reads the inbox.
+	// The buffer is so large that the call reads the inbox, and with it the cancel.
 	other, err := b.Irecv(b.World, 0, Bytes(make([]byte, 2000)), 0, 1)
 	require.NoError(t, err)
 	a.Progress()
-	require.True(t, s.IsComplete(), "the sender waits")
+	require.True(t, s.IsComplete(), "the receiver did not handle the cancel")
 	require.NoError(t, a.Wait(s, nil))
 	require.NoError(t, b.Mrecv(Bytes(in), m, nil))
 	require.Equal(t, out, in)
@@ -57,8 +57,8 @@ func TestCancelRacesStart(t *testing.T) {
 	require.NoError(t, b.Wait(other, nil))
 }
 
-// TestStartWakesWaiter checks that work that a thread's call starts and leaves to a waiting thread wakes another
-// thread of the process that waits.
+// TestStartWakesWaiter checks that a thread that sleeps in a wait is woken when another thread of its process starts
+// the matching operation. The starting call leaves the copy of the data to a waiting thread.
 func TestStartWakesWaiter(t *testing.T) {
 	for _, sends := range []bool{false, true} {
 		es := jobWithout(t, 1)
@@ -87,14 +87,14 @@ func TestStartWakesWaiter(t *testing.T) {
 		case err := <-done:
 			require.NoError(t, err)
 		case <-time.After(20 * time.Second):
-			require.Fail(t, "the thread that waits sleeps on")
+			require.Fail(t, "the waiting thread was not woken")
 		}
 		require.Equal(t, out, in)
 		require.NoError(t, e.Wait(other, nil))
 	}
 }
 
-// waitAsleep waits until a thread of e's process sleeps.
+// waitAsleep waits until a thread of e's process sleeps in a wait.
 func waitAsleep(t *testing.T, e *Engine) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	require.Eventually(t, func() bool {
@@ -103,13 +103,13 @@ func waitAsleep(t *testing.T, e *Engine) {
 	}, 20*time.Second, time.Millisecond)
 }
 
-// TestReminderFlushesSends checks that sends may begin and end while a reminder iterates over the sends, because it
-// also flushes the sends that waited for space.
+// TestReminderFlushesSends checks that sends can be added and removed while NotifyReceivers iterates over the pending
+// sends. That happens because it also flushes sends that waited for space in the inbox.
 func TestReminderFlushesSends(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	const n = 320_000 // more than the inbox holds, and less than twice that
+	const n = 320_000 // between the capacity of the inbox and twice that
 	out, in := pattern(n, 1), make([]byte, n)
 	others := make([]*Request, 14)
 	for i := range others {
@@ -123,9 +123,9 @@ func TestReminderFlushesSends(t *testing.T) {
 	require.NoError(t, err)
 	r, err := b.Irecv(b.World, 0, Bytes(in), 0, 2)
 	require.NoError(t, err)
-	a.Progress() // until the ring is full
+	a.Progress() // fills the inbox
 	require.Equal(t, int64(16), a.m.Counts().NumberCapacity)
-	require.Equal(t, 16, a.pendingSends(), "one more needs more places")
+	require.Equal(t, 16, a.pendingSends(), "the table of pending sends must be full")
 	small, err := a.Isend(a.World, 0, Bytes(out[:eagerMax]), 1, 3, Standard)
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
@@ -133,7 +133,7 @@ func TestReminderFlushesSends(t *testing.T) {
 	b.Progress()
 	a.m.NotifyReceivers()
 	require.Equal(t, int64(17), a.m.Counts().NumberCapacity)
-	require.Equal(t, 16, a.pendingSends(), "the small one stays, the other one has left")
+	require.Equal(t, 16, a.pendingSends(), "the small send must be pending, and the second send complete")
 	for !r.IsComplete() {
 		a.Progress()
 		b.Progress()

@@ -9,10 +9,10 @@ import (
 	"gompirma/core/p2p"
 )
 
-// TestStartDefersCopy checks that calls that only start an operation leave the copying of large messages to the thread
-// that waits for it, unless the sender waits already.
+// TestStartDefersCopy checks that a call that only starts a receive leaves the copy of a large message to a thread that
+// waits for the receive. If the sender already waits, the starting call copies.
 func TestStartDefersCopy(t *testing.T) {
-	for dest := range 2 { // to this process, to another one
+	for dest := range 2 { // to itself and to the other process
 		es := jobWithout(t, 2)
 		a, b := es[0], es[dest]
 		out := pattern(100_000, 1)
@@ -42,7 +42,7 @@ func TestStartDefersCopy(t *testing.T) {
 			require.False(t, r.IsComplete(), "%d", tag)
 			s2, err := b.Isend(b.World, 0, Bytes(out), 1-dest, 9, Standard)
 			require.NoError(t, err)
-			require.False(t, r.IsComplete(), "%d: a send copies", tag)
+			require.False(t, r.IsComplete(), "%d: the start of a send copied the data", tag)
 			b.Progress()
 			require.True(t, r.IsComplete(), "%d", tag)
 			require.Equal(t, out, in)
@@ -60,14 +60,14 @@ func TestStartDefersCopy(t *testing.T) {
 		var st p2p.Result
 		require.NoError(t, b.Probe(b.World, 0, 0, 5, &st))
 		r := receive(5)
-		require.True(t, r.IsComplete(), "the sender waits")
+		require.True(t, r.IsComplete(), "the call did not copy, although the sender waits")
 		require.NoError(t, b.Wait(r, nil))
 		require.NoError(t, <-done)
 	}
 }
 
-// TestWaitingSenderIsServed checks that a sender that waits for a send, or tests it repeatedly, completes although the
-// receiver's threads are idle, whichever side was first.
+// TestWaitingSenderIsServed checks that a send completes while the receiver's application threads make no calls, if the
+// sender waits or tests repeatedly. The receive is started before the sender waits, or after.
 func TestWaitingSenderIsServed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		for _, tests := range []bool{true, false} {
@@ -93,7 +93,7 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				come := b.arrivedWords()
 				go wait()
 				require.Eventually(t, func() bool { return b.arrivedWords() > come }, 10*time.Second,
-					time.Millisecond, "the receiver is told")
+					time.Millisecond, "the sender sent no reminder")
 			}
 			r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 			require.NoError(t, err)

@@ -11,14 +11,14 @@ import (
 	"gompirma/core/shm"
 )
 
-// Definitions of the engine in C that the tests need: sizes, its inboxes in shared memory (capi/message/inbox.h) and
-// its records (capi/message/record.h).
+// Definitions of the C message engine that the tests need: sizes, the inboxes in shared memory (capi/message/inbox.h)
+// and the records (capi/message/record.h).
 
 const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
 	congestedFrom = 32 << 20 // bytes of unexpected messages of a VCI
 	entryCost     = 256      // bytes charged for an unexpected message besides its data
-	manyNumbers   = 4096     // send numbers that are freed when none is in use
+	manyNumbers   = 4096     // a table of more send numbers is freed when it is empty
 	lanes         = 4
 	inboxSize     = shm.MessageRingSize / lanes
 
@@ -33,13 +33,13 @@ const (
 	flowAlong, flowKeep = 0, 1
 )
 
-// inbox returns the inbox of a VCI of e's process.
+// inbox returns the inbox of VCI number lane of e's process.
 func (e *Engine) inbox(lane int) []byte {
 	at := shm.MessageRing(e.nd.N, e.nd.Me) + int64(lane*inboxSize)
 	return e.nd.Control()[at : at+inboxSize]
 }
 
-// worldLane is the VCI of the messages of MPI_COMM_WORLD.
+// worldLane returns the number of the VCI for messages of MPI_COMM_WORLD.
 func (e *Engine) worldLane() int { return int(e.World.Context(0) >> 4 & (lanes - 1)) }
 
 func u32(b []byte, at int) *uint32 { return (*uint32)(unsafe.Pointer(&b[at])) }
@@ -50,7 +50,7 @@ func (e *Engine) arrivedWords() uint64 {
 	return atomic.LoadUint64(u64(e.inbox(e.worldLane()), inboxTail))
 }
 
-// hasUnread reports whether an inbox is not empty.
+// hasUnread reports whether an inbox of e's process has unread records.
 func (e *Engine) hasUnread() bool {
 	for i := range lanes {
 		b := e.inbox(i)
@@ -61,7 +61,8 @@ func (e *Engine) hasUnread() bool {
 	return false
 }
 
-// requestFlow tells the other processes to send eagerly, or to hold back, messages of MPI_COMM_WORLD.
+// requestFlow tells the other processes whether to send messages of MPI_COMM_WORLD eagerly (flowAlong), or to keep the
+// data (flowKeep).
 func (e *Engine) requestFlow(flow uint32) {
 	atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow)
 }
@@ -114,30 +115,30 @@ func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 	return append(b[:size:size], payload...)
 }
 
-// firstNumber is the number of the first send of a VCI that waits for an answer; the next sends have consecutive
+// firstNumber is the number of the first send of a VCI that needs an answer. The next such sends have consecutive
 // numbers.
 const firstNumber = 1 << 32
 
-// pendingSends returns the number of sends that wait for another process.
+// pendingSends returns the number of sends that wait for an answer of another process.
 func (e *Engine) pendingSends() int { return int(e.m.Counts().Sends) }
 
-// pack copies the data of count elements at addr to to.
+// pack copies the data of count elements at addr to the slice to.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
 	reference.Pack(to, addr, count, t.Program(), 0)
 }
 
-// unpack copies from to count elements at addr.
+// unpack copies the slice from to count elements at addr.
 func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
 	reference.Unpack(addr, count, t.Program(), 0, from)
 }
 
-// view returns n bytes at an address as a slice.
+// view returns the n bytes at an address as a slice.
 func view(addr uintptr, n int64) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
 // addressOf returns the address of b. The caller keeps b alive.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// setCMA makes the engines of subsequent jobs read the memory of other processes, or not.
+// setCMA turns CMA off for subsequent jobs if no is true, and otherwise on.
 func setCMA(t *testing.T, no bool) {
 	value := "0"
 	if no {

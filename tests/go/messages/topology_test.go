@@ -68,7 +68,7 @@ func TestGraphs(t *testing.T) {
 			}
 			g.Free()
 		}
-		// Process i specifies the edge into i from i+1, and a second one out of 0.
+		// Process i specifies the edge from i+1 to i, and an edge from 0 to i.
 		me := int32(e.world)
 		d, err := e.World.NewDistGraph([]comm.Edge{{From: (me + 1) % 4, To: me, Weight: 10 + me},
 			{From: 0, To: me, Weight: me}}, true)

@@ -16,10 +16,10 @@ import (
 	"gompirma/core/p2p"
 )
 
-// plan is the list of messages of a random job, known to all processes.
+// plan lists the messages of a random job. All processes know it.
 type plan struct {
 	n    int
-	from [][]planned // by sender
+	from [][]planned // messages by sender
 }
 
 type planned struct {
@@ -64,9 +64,9 @@ func content(src int, m planned) []byte {
 	return pattern(m.size, src*1_000_003+int(m.tag)*10_007+m.seq)
 }
 
-// TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes. It receives its messages
-// in a different order, by posted receives of an exact pattern and by matched probes with wildcards, between contiguous
-// and strided memory.
+// TestRandomTraffic checks random jobs. Each process sends its messages in order and in all modes. It receives in
+// another order, by receives with an exact source and tag and by matched probes with wildcards. Buffers are contiguous
+// or strided.
 func TestRandomTraffic(t *testing.T) {
 	for seed := int64(1); seed <= 6; seed++ {
 		for _, noCMA := range []bool{false, true} {
@@ -85,7 +85,7 @@ func TestRandomTraffic(t *testing.T) {
 
 func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 	me := e.world
-	// expected[src][tag] holds the messages not yet received.
+	// expected[src][tag] holds the messages that were not yet received.
 	expected := make([][planTags][]planned, p.n)
 	left := 0
 	for s, ms := range p.from {
@@ -167,8 +167,8 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 		case len(posted) > 0:
 			i := rnd.Intn(len(posted))
 			x := posted[i]
-			// Wait only for a message that its sender has already sent; otherwise the plan, not the engine,
-			// would deadlock.
+			// Wait only if this process has nothing left to send or the receive is complete. Otherwise the
+			// plan itself, not the engine, could deadlock.
 			if len(toSend) > 0 && !x.r.IsComplete() {
 				e.Progress()
 				continue
@@ -185,7 +185,8 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 				return fmt.Errorf("wrong data in message %+v from %d", x.m, x.src)
 			}
 			if !x.mem.isIntact() {
-				return fmt.Errorf("written beside the buffer: message %+v from %d", x.m, x.src)
+				return fmt.Errorf("the receive wrote outside of its buffer: message %+v from %d",
+					x.m, x.src)
 			}
 		}
 	}
@@ -194,7 +195,8 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 	return err
 }
 
-// guardedBuffer is a buffer of size bytes, contiguous or strided, in a larger slice whose other bytes must stay 0xAA.
+// guardedBuffer is a contiguous or strided buffer of size bytes in a larger slice. All other bytes of the slice must
+// stay 0xAA.
 type guardedBuffer struct {
 	all    []byte
 	layout strided
@@ -235,13 +237,13 @@ func (m *guardedBuffer) data() []byte {
 	return out
 }
 
-// isIntact reports whether all bytes outside the buffer are unchanged.
+// isIntact reports whether all bytes outside of the buffer are unchanged. It overwrites the buffer.
 func (m *guardedBuffer) isIntact() bool {
 	m.fill(bytes.Repeat([]byte{0xAA}, int(m.size)))
 	return bytes.Equal(m.all, bytes.Repeat([]byte{0xAA}, len(m.all)))
 }
 
-// TestFloods makes all processes send far more than a ring holds to each other before they receive anything.
+// TestFloods checks that all processes can send each other far more than an inbox holds before they receive anything.
 func TestFloods(t *testing.T) {
 	const each = 250
 	for _, size := range []int{8, 4000, 40_000} {
@@ -278,8 +280,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestBlockingFlood checks that standard sends of small messages do not wait for receives while they fit into the
-// receiver's memory for unexpected messages.
+// TestBlockingFlood checks that standard-mode sends of small messages complete without receives, while the messages fit
+// into the receiver's memory for unexpected messages.
 func TestBlockingFlood(t *testing.T) {
 	es := job(t, 2)
 	all(t, es, func(e *Engine) error {
@@ -302,8 +304,8 @@ func TestBlockingFlood(t *testing.T) {
 	})
 }
 
-// TestUnexpectedMessagesAreBounded checks that a process that receives nothing holds no more than the limit, and that
-// all messages arrive in the end.
+// TestUnexpectedMessagesAreBounded checks that a process that receives nothing stores unexpected messages only up to
+// the limit, and that all messages arrive when it receives them.
 func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	es := job(t, 2)
 	const size, count = 4000, 20_000
@@ -340,8 +342,8 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	require.Greater(t, most, int64(congestedFrom/2))
 }
 
-// TestProgressWhileTheTargetComputes checks that a posted receive gets its data, and its sender completes, although the
-// receiver makes no call.
+// TestProgressWhileTheTargetComputes checks that a posted receive gets its data, and its send completes, although the
+// receiver makes no call in the meantime.
 func TestProgressWhileTheTargetComputes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{8, 1 << 20} {

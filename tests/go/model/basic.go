@@ -25,12 +25,13 @@ const (
 // span is a range of bytes, [from, to).
 type span struct{ from, to int }
 
-// Basic is a predefined datatype: its arithmetic, and the bytes that carry its value; the other bytes are padding.
+// Basic is a predefined datatype: its kind of arithmetic, and the bytes that carry its value. All other bytes are
+// padding.
 type Basic struct {
 	Name   string // of the MPI handle
 	Kind   kind
-	Extent int    // distance of elements in an array, in bytes
-	Spans  []span // bytes of data
+	Extent int    // extent in bytes
+	Spans  []span // bytes that carry the value
 	part   *Basic // of complex: the real type; of pairs: the value's type
 	index  *Basic // of pairs: the index's type
 	at     int    // of pairs: the index's offset
@@ -47,8 +48,8 @@ func (b *Basic) align() int {
 	return b.Extent
 }
 
-// typed reports whether memory must be initialized with values of this type before arithmetic uses it: some bit
-// patterns are not valid values, or their sums would be inexact.
+// typed reports whether arithmetic on the type needs memory that was initialized with values of this type. With other
+// bits, a value may be invalid, or a sum may be inexact.
 func (b *Basic) typed() bool { return b.Kind >= logical }
 
 func simple(name string, k kind, size int) *Basic {
@@ -76,7 +77,7 @@ func pairOf(name string, part, index *Basic) *Basic {
 	return b
 }
 
-// longDouble has 80 bits in 16 bytes on x86, and IEEE quadruple precision on other processors.
+// longDouble is an x87 number of 80 bits in 16 bytes on x86. On other processors it has IEEE quadruple precision.
 var longDouble = func() *Basic {
 	b := simple("MPI_LONG_DOUBLE", floating, 16)
 	if x87 {
@@ -119,7 +120,7 @@ var basics = []*Basic{
 	pairOf("MPI_LONG_DOUBLE_INT", longDouble, intType),
 }
 
-// Op is a predefined operation, or compare-and-swap, named after the MPI handle.
+// Op is a predefined operation, named after its MPI handle, or compare-and-swap.
 type Op string
 
 const (
@@ -140,8 +141,8 @@ const (
 	opSwap    Op = "compare and swap"
 )
 
-// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR, MPI_AINT with the logical
-// ones), without MPI_NO_OP and compare-and-swap.
+// ops returns the operations that MPI permits for b (MPI-5.0 6.9.2, 6.9.4), without MPI_NO_OP and compare-and-swap.
+// MPI_CHAR counts as MPI_SIGNED_CHAR. The operations for MPI_AINT include the logical ones.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
@@ -160,10 +161,10 @@ func (b *Basic) ops() []Op {
 	return []Op{opReplace}
 }
 
-// swappable reports whether MPI_Compare_and_swap accepts b.
+// swappable reports whether MPI_Compare_and_swap permits b.
 func (b *Basic) swappable() bool { return b.Kind <= bits || b.Kind == logical }
 
-// copy copies one value; padding in to does not change.
+// copy copies one value. It does not change the padding of to.
 func (b *Basic) copy(to, from []byte) {
 	for _, s := range b.Spans {
 		copy(to[s.from:s.to], from[s.from:s.to])
@@ -179,7 +180,7 @@ func (b *Basic) equal(x, y []byte) bool {
 	return true
 }
 
-// loadInt returns an integer as 64 bits, sign-extended if the type is signed.
+// loadInt returns an integer as 64 bits. It sign-extends signed types.
 func (b *Basic) loadInt(p []byte) uint64 {
 	var v uint64
 	for i := b.Extent - 1; i >= 0; i-- {
@@ -198,8 +199,8 @@ func (b *Basic) storeInt(p []byte, v uint64) {
 	}
 }
 
-// loadFloat returns a floating-point value with the precision of its type. Arithmetic rounds to nearest even as the
-// hardware does.
+// loadFloat returns a floating-point value with the precision of its type. So arithmetic on the result rounds like the
+// hardware, to nearest even.
 func (b *Basic) loadFloat(p []byte) *big.Float {
 	switch {
 	case b.Extent == 4:
@@ -221,7 +222,7 @@ func (b *Basic) loadFloat(p []byte) *big.Float {
 		mantissa.SetUint64(hi&(1<<48-1) | 1<<48)
 		mantissa.Or(mantissa.Lsh(mantissa, 64), new(big.Int).SetUint64(lo))
 	}
-	if exponent != 0 { // otherwise zero: programs have no denormal numbers
+	if exponent != 0 { // exponent 0 means zero, because programs have no denormal numbers
 		f.SetInt(mantissa)
 		f.SetMantExp(f, exponent-16383-bits)
 	}
@@ -275,7 +276,7 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// reduce computes inout = inout op in for one value. Only opSwap uses compare.
+// reduce computes inout = inout op in for one value. Only opSwap (compare-and-swap) uses compare.
 func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	switch op {
 	case opNoOp:

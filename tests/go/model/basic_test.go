@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFloats compares the two implementations of reduction for float and double.
+// TestFloats checks that the fast path of reduce for float and double gives the same results as the general path.
 func TestFloats(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(3, 4))}
 	for range 2000 {

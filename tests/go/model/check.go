@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Output is the output of a program: for each phase and rank of the phase's window, its memory and its result buffers,
-// concatenated.
+// Output is the output of a program. For each phase and each rank of the phase's window, it has the rank's memory, and
+// the rank's result buffers in one slice.
 type Output struct {
 	Memory, Results [][][]byte
 }
 
-// Failure describes how an output differs from what the standard allows.
+// Failure describes a difference between an output and what the standard permits.
 type Failure struct {
 	Phase int
 	Text  string
@@ -23,40 +23,40 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("phase %d: %s", f.Phase, f.Text) }
 
-// event is one operation on one element into which several origins accumulate.
+// event is one operation on an element into which several origins accumulate.
 type event struct {
 	origin                   int
 	call                     *Action
 	op                       Op
-	operand, compare, result []byte // result: as the program received it, nil if the call does not fetch
+	operand, compare, result []byte // result: the fetched value in the program's output, or nil
 }
 
-// place is an element of a member's memory.
+// place is the position of an element in a member's memory.
 type place struct{ rank, at int }
 
 // history holds the operations on one element.
 type history struct {
 	basic  *Basic
-	events [][]*event // of each origin in its order; a repeated call is listed once for each repetition
+	events [][]*event // by origin, in the origin's order; a repeated call has an event for each repetition
 }
 
-// checker checks one phase.
+// checker compares one phase of an output with the model.
 type checker struct {
 	p      *Program
 	ph     *Phase
 	memory [][]byte // expected contents
-	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, or -1 for several
-	// origins.
+	// owners[rank][at] is 1 + the number of the origin that accumulates into the element at this position, or -1 if
+	// several origins do.
 	owners    [][]int8
 	histories map[place]*history
-	// Padding that a call may have changed: the checker adopts the value found.
+	// Padding that a call may have changed. The checker accepts any value there and continues with that value.
 	padding []place
-	// Undecided counts elements with too many possible orders to try all.
+	// Undecided counts elements whose operations have too many possible orders to try all.
 	Undecided int
 }
 
-// Check compares an output with the model. It returns nil if the output is allowed. undecided counts elements whose
-// history is too long to be decided.
+// Check compares an output with the model. It returns nil if the standard permits the output. undecided is the number
+// of elements that have too many possible orders to decide.
 func Check(p *Program, out *Output) (failure *Failure, undecided int) {
 	memory := make([][][]byte, len(p.Windows)) // by window
 	for i, w := range p.Windows {
@@ -91,7 +91,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 			}
 		}
 	}
-	// Where several final values are possible, the checker adopts the memory found.
+	// If several final values are possible, the checker continues with the value in the output.
 	for at, h := range c.histories {
 		found := memory[at.rank][at.at : at.at+h.basic.Extent]
 		initial := c.memory[at.rank][at.at : at.at+h.basic.Extent]
@@ -117,7 +117,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 	return nil
 }
 
-// differ returns the first offset at which the two differ, or -1.
+// differ returns the first offset at which want and got differ, or -1.
 func differ(want, got []byte) int {
 	for i := range want {
 		if want[i] != got[i] {
@@ -137,7 +137,7 @@ func show(want, got []byte, at int) string {
 		want[from:to], n)
 }
 
-// users lists the calls of the phase that access a byte.
+// users lists the calls of the phase that access a byte of a rank's memory.
 func (c *checker) users(rank, at int) string {
 	var b strings.Builder
 	for origin, actions := range c.ph.Ranks {
@@ -182,7 +182,7 @@ func (c *checker) findOwners() {
 	}
 }
 
-// loose returns the bytes of long double that carry no value: any value is allowed there.
+// loose returns the bytes of a long double that do not carry its value. They may have any value.
 func (b *Basic) loose() []span {
 	switch {
 	case b == longDouble && x87:
@@ -203,7 +203,7 @@ func (c *checker) loosen(rank, at int, b *Basic) {
 	}
 }
 
-// offsets lists the offsets of the elements of one side of a call in its buffer.
+// offsets returns the offsets, in its buffer, of all elements of a call's origin or target side.
 func offsets(t *Type, count, pos int) []int {
 	var all []int
 	if t != nil {
@@ -212,7 +212,7 @@ func offsets(t *Type, count, pos int) []int {
 	return all
 }
 
-// call applies a to the model. got holds its result buffers as the program received them.
+// call applies a to the model's memory and compares its results. got holds the result buffers of the output.
 func (c *checker) call(rank int, a *Action, got []byte) error {
 	for i := range a.Times {
 		var want, found []byte
@@ -231,7 +231,7 @@ func (c *checker) call(rank int, a *Action, got []byte) error {
 	return nil
 }
 
-// move applies repetition number time of a call.
+// move applies one repetition of a call, number time, to the model's memory. It stores the results to want.
 func (c *checker) move(rank int, a *Action, time int, want, got []byte) {
 	memory := c.memory[a.Target]
 	var from, to []int
@@ -341,12 +341,12 @@ func (h *history) String() string {
 
 const mostStates = 300_000
 
-// explain searches for an order of the events that gives every result and the final value. decided is false if it gave
-// up.
+// explain reports whether an order of the events gives every fetched result and the final value. decided is false if
+// the search has given up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
 	start := make([]byte, b.Extent)
-	b.copy(start, initial) // without padding, which is not part of the state
+	b.copy(start, initial) // leaves out padding, which is not part of the state
 	if h.orderless(start) {
 		value := bytes.Clone(start)
 		for _, events := range h.events {
@@ -361,7 +361,8 @@ func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	return ok, ok || len(s.seen) < mostStates
 }
 
-// orderless reports whether every order of the events gives the same value and no event observes an intermediate value.
+// orderless reports whether all orders of the events give the same final value and no event fetches an intermediate
+// value.
 func (h *history) orderless(initial []byte) bool {
 	first := h.first().op
 	for _, events := range h.events {
@@ -377,8 +378,8 @@ func (h *history) orderless(initial []byte) bool {
 	return first.commutes(h.basic) || first == opSum && h.exact(initial)
 }
 
-// exact reports whether no sum of any subset of the operands is rounded. That holds if all numbers are multiples of one
-// power of two, and the sum of their absolute values fits into the mantissa.
+// exact reports whether the sums of all subsets of the operands are exact. That is true if all numbers are multiples of
+// one power of two, and the sum of their absolute values fits into the mantissa.
 func (h *history) exact(initial []byte) bool {
 	parts, at := []*Basic{h.basic}, 0
 	if h.basic.Kind == cmplx {
@@ -416,15 +417,16 @@ func (h *history) exact(initial []byte) bool {
 type search struct {
 	h     *history
 	final []byte
-	seen  map[string]bool // states from which no order exists
-	done  []int           // number of events done, by origin
+	seen  map[string]bool // states from which no order leads to the final value
+	done  []int           // number of events that the current order contains, by origin
 }
 
-// from reports whether the remaining events can follow on value. done is unchanged if they cannot.
+// from reports whether the remaining events can follow a state with this value. It leaves done unchanged if they
+// cannot.
 func (s *search) from(value []byte) bool {
 	b := s.h.basic
-	// An event that fetched this value and does not change it fits at any point with this value: it may as well be
-	// the next one.
+	// An event that fetched this value and does not change it can be the next one without excluding any order of
+	// the others.
 	before := slices.Clone(s.done)
 	for o := 0; o < len(s.done); o++ {
 		for s.done[o] < len(s.h.events[o]) {
@@ -442,7 +444,7 @@ func (s *search) from(value []byte) bool {
 	return false
 }
 
-// next returns the value after e, or nil if the value before e differs from the result that e fetched.
+// next returns the value after event e. It returns nil if e fetched a value other than the value before e.
 func (s *search) next(e *event, value []byte) []byte {
 	if e.result != nil && !s.h.basic.equal(value, e.result) {
 		return nil
@@ -467,7 +469,7 @@ func (s *search) branch(value []byte, b *Basic) bool {
 		return false
 	}
 	s.seen[string(key)] = true
-	// Fetching events first: their results constrain the order most.
+	// Try fetching events first, because their results constrain the order most.
 	for _, fetched := range []bool{true, false} {
 		for o, events := range s.h.events {
 			if s.done[o] == len(events) || (events[s.done[o]].result != nil) != fetched {

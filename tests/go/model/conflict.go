@@ -1,7 +1,7 @@
 package model
 
-// This file tracks the accesses to each byte of a window within one phase, so that the generator makes no calls that
-// the standard leaves undefined (MPI-5.0 12.7). A byte belongs to one origin, or is read only, or belongs to an element
+// This file tracks the accesses to each byte of a window within one phase. So the generator makes no calls whose result
+// the standard leaves undefined (MPI-5.0 12.7). A byte belongs to one origin, or is only read, or belongs to an element
 // into which all origins accumulate with the same type.
 
 type use uint8
@@ -15,23 +15,23 @@ const (
 	touching     // by loads and stores of one rank
 )
 
-// cell is the state of one byte in a phase.
+// cell is the state of one byte of a window in a phase.
 type cell struct {
 	use     use
-	tainted bool  // the origin has changed it in this phase: a read by another rank has no defined result
-	origin  int8  // several: more than one origin
-	segment int16 // of the origin's last access
+	tainted bool  // the origin has changed the byte in this phase, so that no other rank may read it
+	origin  int8  // the only origin, or several
+	segment int16 // segment of the origin's last access (tracker.segments)
 	element int32 // index in tracker.elements
 }
 
 const several = -1
 
-// element is a value into which calls accumulate in this phase.
+// element is a predefined element of memory into which calls accumulate in this phase.
 type element struct {
 	base     int
 	basic    *Basic
-	origin   int  // several: more than one origin
-	alone    bool // only the same origin may access it from now on
+	origin   int  // the only origin, or several
+	alone    bool // no other origin may access the element until the end of the phase
 	ops      map[Op]bool
 	calls    int
 	fetching int // number of fetching calls
@@ -41,9 +41,9 @@ type element struct {
 type tracker struct {
 	cells    [][]cell
 	elements []element
-	// segments[origin][target] counts the points at which all of origin's calls to target are complete.
+	// segments[origin][target] counts the points in the phase at which all calls of origin to target are complete.
 	segments [][]int
-	mixed    bool // different operations may accumulate into one element
+	mixed    bool // calls may accumulate into one element with different operations
 	most     int  // maximum number of calls on one element
 }
 
@@ -56,19 +56,20 @@ func newTracker(w *Window) *tracker {
 	return t
 }
 
-// ours reports whether only origin has used the cell, and all its accesses are complete.
+// ours reports whether only origin has accessed the byte, and all these accesses are complete.
 func (c *cell) ours(origin, segment int) bool {
 	return int(c.origin) == origin && int(c.segment) < segment
 }
 
-// claim tries to add a call to the phase. It returns false, and changes nothing, if the call would conflict.
+// claim adds a call to the phase and returns true. If the call conflicts with another one, claim changes nothing and
+// returns false.
 func (t *tracker) claim(origin int, a *Action) bool {
 	if a.Target == procNull || a.TCount == 0 {
 		return true
 	}
 	cells, segment := t.cells[a.Target], t.segments[origin][a.Target]
 	ok := true
-	var repeated map[int]int // number of accesses of this call to each element, if that may be more than one
+	var repeated map[int]int // number of accesses to each element, if this call may access an element repeatedly
 	if a.accumulates() && !a.TType.disjoint(a.TCount) {
 		repeated = map[int]int{}
 	}
@@ -137,7 +138,7 @@ func (t *tracker) touch(c *cell, origin, segment int, a *Action, element int32) 
 	}
 }
 
-// kind returns the operation of an accumulate-type call.
+// kind returns the operation of an accumulate, or verbIncrement.
 func (a *Action) kind() Op {
 	if a.Verb == verbIncrement {
 		return verbIncrement
@@ -145,8 +146,8 @@ func (a *Action) kind() Op {
 	return a.Op
 }
 
-// mayAccumulate reports whether a may accumulate into the element at at. before is the number of accesses of the same
-// call to this element so far.
+// mayAccumulate reports whether call a may accumulate into the element at offset at. before is the number of earlier
+// accesses of the same call to this element.
 func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Basic, a *Action, before int) bool {
 	if before >= t.most/2 {
 		return false
@@ -187,8 +188,8 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	return true
 }
 
-// easy reports whether many calls together with a can be checked: each one fetches, which determines their order, or
-// none does and all orders give the same value.
+// easy reports whether the checker can check any number of calls on the element if a is added. It can if all calls
+// fetch, because the results determine their order. It also can if no call fetches and all orders give the same value.
 func (e *element) easy(a *Action, b *Basic) bool {
 	if a.Result != nil {
 		return e.fetching == e.calls
@@ -204,13 +205,13 @@ func (e *element) easy(a *Action, b *Basic) bool {
 	return true
 }
 
-// commutes reports whether any order of calls with op gives exactly the same value. Sums of floating-point numbers do
-// if nothing is rounded.
+// commutes reports whether calls with op give exactly the same value in any order. The caller handles floating-point
+// sums, which do so only if they are exact.
 func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }
 
-// accumulate records the call in its element.
+// accumulate adds call a to the element at offset at, and returns the element's index.
 func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Action) int32 {
 	c := cells[at]
 	known := (c.use == accumulating || c.use == incrementing) && t.elements[c.element].base == at &&
@@ -221,7 +222,7 @@ func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Acti
 	}
 	e := &t.elements[c.element]
 	for i := at; i < at+b.Extent; i++ {
-		// Memory that the origin has accessed otherwise before belongs to it until the end of the phase.
+		// The origin has accessed this memory in another way in this phase, so no other origin may access it.
 		if cells[i].use == reading || cells[i].use == writing ||
 			(cells[i].use == accumulating && cells[i].element != c.element) {
 			e.alone = true

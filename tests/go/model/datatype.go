@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Type is a datatype: a predefined one, or a constructor with its arguments. It computes its typemap from the
-// standard's definitions, without the library.
+// Type is a predefined datatype, or a constructor with its arguments. Its typemap is computed from the standard's
+// definitions, without the library under test.
 type Type struct {
 	Basic *Basic // predefined
 	ctor  string // constructor, in the form that interp.c reads
 	args  []int
 	kids  []*Type
-	id    int // number in the program; set when the type is written
+	id    int // number in the program text; set when the type is written
 
 	elems            []elem // the typemap, without lb and ub markers
 	lb, ub           int
@@ -35,7 +35,7 @@ func leaf(b *Basic) *Type {
 
 func (t *Type) extent() int { return t.ub - t.lb }
 
-// each calls do with the offset and the predefined type of every element of count copies, in typemap order.
+// each calls do for every element of count copies, in typemap order, with the element's offset and predefined type.
 func (t *Type) each(count int, do func(off int, b *Basic)) {
 	for i := range count {
 		for _, e := range t.elems {
@@ -44,7 +44,7 @@ func (t *Type) each(count int, do func(off int, b *Basic)) {
 	}
 }
 
-// bounds returns the range of bytes that count copies touch, relative to the buffer's address.
+// bounds returns the range of bytes that count copies occupy, relative to the buffer's address.
 func (t *Type) bounds(count int) (from, to int) {
 	if count == 0 || len(t.elems) == 0 {
 		return 0, 0
@@ -66,13 +66,13 @@ func (t *Type) disjoint(count int) bool {
 	return true
 }
 
-// placed is blocklength copies of a type at a displacement.
+// placed is a block of length copies of the type kid at a displacement.
 type placed struct {
 	length, disp int // disp in bytes
 	kid          *Type
 }
 
-// make computes typemap and bounds of a type that consists of the given placed types.
+// make computes the typemap and the bounds of t, which consists of the given blocks.
 func (t *Type) make(parts []placed) *Type {
 	type bound struct {
 		lb, ub int
@@ -100,7 +100,7 @@ func (t *Type) make(parts []placed) *Type {
 					t.trueLB, t.trueUB = min(t.trueLB, lo), max(t.trueUB, hi)
 				}
 			}
-			// Explicit bounds override all others (MPI-5.0 5.1.7).
+			// Bounds set by MPI_Type_create_resized override all other bounds (MPI-5.0 5.1.7).
 			if p.kid.marked {
 				widen(&marked, at+p.kid.lb, at+p.kid.ub)
 			} else {
@@ -121,7 +121,7 @@ func resized(kid *Type, lb, extent int) *Type {
 	return t
 }
 
-// settled wraps a type whose extent would depend on a library's alignment padding.
+// settled gives a type explicit bounds if its extent would depend on the alignment padding of the MPI library.
 func settled(t *Type) *Type {
 	if t.Basic == nil && !t.marked && t.extent()%t.alignment != 0 {
 		return resized(t, t.lb, t.extent())
@@ -140,18 +140,18 @@ func (t *Type) String() string {
 	return fmt.Sprintf("%s%v(%s)", t.ctor, t.args, strings.Join(kids, ", "))
 }
 
-// run is a segment of a type signature: n elements of one predefined type.
+// run is a part of a type signature: n elements of one predefined type.
 type run struct {
 	basic *Basic
 	n     int
 }
 
-// shaper makes random types for a given signature. Displacements are multiples of grain, so that elements keep their
-// alignment.
+// shaper makes random types with a given signature. Displacements are multiples of grain, so that elements stay
+// aligned.
 type shaper struct {
 	*rand.Rand
 	grain int
-	most  int // approximate largest span of the types
+	most  int // approximate maximum true extent of the types
 }
 
 // typeFor makes a type with the signature sig whose elements do not overlap.
@@ -166,7 +166,7 @@ func (s *shaper) typeFor(sig []run, depth int) *Type {
 	return s.typeOf(sig[0].basic, sig[0].n, depth)
 }
 
-// divisor returns one of n's divisors.
+// divisor returns a random divisor of n.
 func (s *shaper) divisor(n int) int {
 	var all []int
 	for d := 1; d <= n; d++ {
@@ -177,7 +177,7 @@ func (s *shaper) divisor(n int) int {
 	return all[s.IntN(len(all))]
 }
 
-// gap returns a small distance in units, often 0.
+// gap returns a random small distance. It is often 0.
 func (s *shaper) gap() int {
 	if s.IntN(2) == 0 {
 		return 0
@@ -185,7 +185,7 @@ func (s *shaper) gap() int {
 	return s.IntN(4)
 }
 
-// typeOf makes a type of n elements of b.
+// typeOf makes a type whose signature is n elements of b.
 func (s *shaper) typeOf(b *Basic, n, depth int) *Type {
 	if n == 1 && (depth <= 0 || s.IntN(2) == 0) {
 		return leaf(b)
@@ -220,7 +220,7 @@ func (s *shaper) constructed(b *Basic, n, depth int) *Type {
 		kid := s.typeOf(b, n, depth-1)
 		before, behind := s.gap()*s.grain, s.gap()*s.grain
 		from, to := min(kid.lb, kid.trueLB), max(kid.ub, kid.trueUB)
-		if s.IntN(4) == 0 { // bounds inside or outside the data
+		if s.IntN(4) == 0 { // raise the lower bound into the data; otherwise lower it
 			return resized(kid, from+before, to-from+behind)
 		}
 		return resized(kid, from-before, to-from+before+behind)
@@ -234,7 +234,7 @@ func (s *shaper) constructed(b *Basic, n, depth int) *Type {
 	return &t
 }
 
-// pitch returns the distance, in multiples of kid's extent, at which copies of kid do not overlap.
+// pitch returns the smallest distance, in extents of kid, at which copies of kid do not overlap.
 func pitch(kid *Type) int {
 	if kid.extent() <= 0 {
 		return 0
@@ -242,7 +242,7 @@ func pitch(kid *Type) int {
 	return (kid.trueUB - kid.trueLB + kid.extent() - 1) / kid.extent()
 }
 
-// spacing returns the distance in bytes at which copies of kid do not overlap.
+// spacing returns a distance in bytes at which copies of kid do not overlap.
 func (s *shaper) spacing(kid *Type) int {
 	return up(max(kid.extent(), kid.trueUB-kid.trueLB, 1), s.grain)
 }
@@ -283,7 +283,7 @@ func (s *shaper) strided(b *Basic, n, depth int) *Type {
 	return t.make(parts)
 }
 
-// listed makes one of the four indexed types: blocks of random lengths in random order.
+// listed makes an indexed, hindexed, indexed_block or hindexed_block type with random blocks in random order.
 func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	inside := s.divisor(n)
 	kid := s.typeOf(b, inside, depth-1)
@@ -301,7 +301,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 		}
 	} else {
 		for left := n; left > 0; {
-			k := s.IntN(left + 1) // blocks of length 0 occur too
+			k := s.IntN(left + 1) // may be 0: an empty block
 			lengths = append(lengths, k)
 			left -= k
 			if len(lengths) > 2*n {
@@ -315,7 +315,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	if inBytes {
 		unit = s.grain
 	}
-	// Disjoint blocks in random order, in units, from a random start.
+	// Place the blocks in random order without overlap, from a random start. disps is in units.
 	disps := make([]int, len(lengths))
 	at := s.IntN(5) - 2
 	for _, i := range s.Perm(len(lengths)) {
@@ -349,7 +349,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	return t.make(parts)
 }
 
-// structOf makes a struct of kids whose blocks do not overlap. Their order in memory is random.
+// structOf makes a struct of kids. Its blocks do not overlap, and their order in memory is random.
 func (s *shaper) structOf(kids []*Type) *Type {
 	disps := make([]int, len(kids))
 	at := (s.IntN(5) - 2) * s.grain
@@ -378,7 +378,7 @@ func up(n, to int) int {
 	}
 }
 
-// subarray makes a block of an array of one to three dimensions.
+// subarray makes a subarray type of one to three dimensions.
 func (s *shaper) subarray(b *Basic, n, depth int) *Type {
 	inside := s.divisor(n)
 	kid := s.typeOf(b, inside, depth-1)
@@ -387,7 +387,7 @@ func (s *shaper) subarray(b *Basic, n, depth int) *Type {
 	}
 	n /= inside
 	dims := 1 + s.IntN(3)
-	order := s.IntN(2) // 0: C, 1: Fortran
+	order := s.IntN(2) // 0: MPI_ORDER_C, 1: MPI_ORDER_FORTRAN
 	sizes, subsizes, starts := make([]int, dims), make([]int, dims), make([]int, dims)
 	for d := range dims {
 		subsizes[d] = n
@@ -400,8 +400,8 @@ func (s *shaper) subarray(b *Basic, n, depth int) *Type {
 	}
 	t := &Type{ctor: "subarray", kids: []*Type{kid}}
 	t.args = append(append(append([]int{dims}, sizes...), subsizes...), append(starts, order)...)
-	// Elements in the order of the array: the last dimension varies fastest in C's order, the first in Fortran's.
-	fastest := make([]int, dims) // dimensions, fastest first
+	// Elements follow in array order: in C the last dimension varies fastest, in Fortran the first.
+	fastest := make([]int, dims) // dimensions, the fastest varying one first
 	for d := range dims {
 		fastest[d] = d
 		if order == 0 {

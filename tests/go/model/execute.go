@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Execute runs a program in this process, with the calls of different ranks in a random order, as a correct library
-// might. It tests the generator and the checker.
+// Execute simulates a correct library: it runs a program in this process, with the calls of different ranks in random
+// order. It serves to test the generator and the checker.
 func Execute(p *Program, r *rand.Rand) *Output {
 	memory := make([][][]byte, len(p.Windows))
 	for i, w := range p.Windows {
@@ -46,7 +46,7 @@ func Execute(p *Program, r *rand.Rand) *Output {
 	return out
 }
 
-// execute performs one call at once and returns its result buffer.
+// execute performs one call immediately and returns its result buffer.
 func execute(a *Action, memory [][]byte) []byte {
 	var result []byte
 	if a.Result != nil {

@@ -11,20 +11,21 @@ import (
 type Profile struct {
 	Ranks    int
 	Windows  int    // maximum number of windows
-	Kind     string // kind of windows; "": any
+	Kind     string // kind of all windows; "" for random kinds
 	Bytes    int    // approximate maximum size of a member's memory
 	Elements int    // approximate maximum number of elements in a call
 	Calls    int    // maximum number of calls of a rank in a phase
 	Phases   int
 	Depth    int  // maximum nesting of datatypes
-	Mixed    bool // different operations may accumulate into one element concurrently
-	Hot      int  // percentage of accumulates that reuse the target location of an earlier one
-	Burst    int  // percentage of accumulates that are repeated many times; if > 0, ranks also collide
+	Mixed    bool // calls may concurrently accumulate into one element with different operations
+	Hot      int  // percentage of accumulates that reuse the target location of an earlier accumulate
+	Burst    int  // percentage of accumulates that are repeated many times; if > 0, there are collide phases
 	Plain    bool // no derived datatypes
-	Strange  bool // elements at addresses that are not multiples of their size
-	// Reference leaves out what Debian's MPICH gets wrong: window sizes and addresses that are not multiples of 64,
-	// MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop, locks with
-	// MPI_MODE_NOCHECK. It also leaves out what MPI does not allow: elements that overlap at the target.
+	Strange  bool // elements may be misaligned
+	// Reference leaves out what Debian's MPICH does incorrectly: window sizes and addresses that are not multiples
+	// of 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop, and
+	// locks with MPI_MODE_NOCHECK. It also leaves out what MPI does not permit but gompirma supports: elements that
+	// overlap at the target.
 	Reference bool
 	Apart     bool // the ranks are on several nodes: no shared-memory windows
 }
@@ -114,8 +115,7 @@ func (g *generator) window() *Window {
 	return w
 }
 
-// info adds to w some info keys of the standard or of gompirma. None of them changes the results that a program may
-// see.
+// info adds some info keys of the standard or of gompirma to w. None of them changes the results of a program.
 func (g *generator) info(w *Window) {
 	maybe := func(info string) {
 		if g.IntN(3) == 0 {
@@ -144,7 +144,7 @@ func (g *generator) info(w *Window) {
 	}
 }
 
-// zones divides a region into zones of one type each, and initializes it.
+// zones divides a region of a member into zones, each for one type, and initializes its memory.
 func (g *generator) zones(m *Member, region int) {
 	r := m.Regions[region]
 	for at := 0; at < r.Size; {
@@ -154,7 +154,7 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
-			// types that are updated by compare-and-swap, or under a lock
+			// types that gompirma updates by compare-and-swap or under a lock
 			if g.profile.Burst > 0 && g.IntN(2) == 0 {
 				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
 			}
@@ -182,7 +182,7 @@ func (g *generator) fill(b []byte) {
 	}
 }
 
-// value returns a random value of b that is a valid operand of op on memory that holds such values.
+// value stores a random value of b to to. The value is a valid operand of op on memory with such values.
 func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	float := func(x float64, p *Basic, to []byte) { p.storeFloat(to, big.NewFloat(x)) }
 	switch b.Kind {
@@ -220,7 +220,7 @@ func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	}
 }
 
-// Assertions, in the form that interp.c reads.
+// MPI assertions, as numbers that interp.c reads.
 const (
 	noCheck = 1 << iota
 	noStore
@@ -265,7 +265,7 @@ func (g *generator) do(rank int, verb string, args ...int) {
 	g.ph.Ranks[rank] = append(g.ph.Ranks[rank], &Action{Verb: verb, Args: args})
 }
 
-// calls makes up to n calls of rank to the targets.
+// calls adds up to n calls of rank to random targets.
 func (g *generator) calls(rank, n int, targets []int) {
 	for range n {
 		if a := g.call(rank, targets); a != nil {
@@ -282,7 +282,7 @@ func (g *generator) everyone() []int {
 	return all
 }
 
-// written reports whether any call of this phase changes rank's memory; stored, whether there are stores to it.
+// written reports whether the calls of this phase change rank's memory, and whether rank's stores do.
 func (g *generator) written(rank int) (written, stored bool) {
 	for _, actions := range g.ph.Ranks {
 		for _, a := range actions {
@@ -298,7 +298,7 @@ func (g *generator) written(rank int) (written, stored bool) {
 	return written, stored
 }
 
-// maybeRequests completes the requests of rank now, or leaves them to the end of the phase.
+// maybeRequests makes rank complete its requests now, or leaves them pending until the end of the phase.
 func (g *generator) maybeRequests(rank int) {
 	if g.IntN(2) == 0 {
 		g.do(rank, "requests", g.IntN(5))
@@ -344,7 +344,7 @@ func (g *generator) pscw() {
 		if len(origins[r]) > 0 {
 			g.do(r, "post", append([]int{check, len(origins[r])}, origins[r]...)...)
 		}
-		if check != 0 { // posts must precede start
+		if check != 0 { // MPI_MODE_NOCHECK: all posts must precede the start
 			g.do(r, "barrier")
 		}
 		if len(targets[r]) > 0 {
@@ -377,11 +377,11 @@ func (g *generator) pscw() {
 }
 
 func (g *generator) passive() {
-	// NOCHECK is allowed if no lock is exclusive.
+	// MPI_MODE_NOCHECK is permitted if no lock of the phase is exclusive.
 	unchecked := g.IntN(3) == 0 && !g.profile.Reference
-	// The standard gives lock_all no order. On one node lock_all acquires its locks in ascending order too. On
-	// several nodes it acquires each when needed: then no rank may hold an exclusive lock while it requests the
-	// next lock.
+	// Avoid deadlocks. The standard does not define an order in which lock_all acquires locks. On one node,
+	// gompirma acquires them in ascending order, like the programs. On several nodes it acquires each lock when it
+	// is needed; then no rank may hold an exclusive lock while it requests another lock.
 	several := !g.profile.Apart || g.IntN(2) == 0
 	lockAll := !g.profile.Apart || !several
 	for r := range g.p.N {
@@ -395,8 +395,8 @@ func (g *generator) passive() {
 	}
 }
 
-// lockEpoch makes a lock_all epoch, or locks several targets in ascending order, so that ranks cannot deadlock.
-// several: more than one lock may be exclusive. lockAll: lock_all is allowed.
+// lockEpoch makes a lock_all epoch if lockAll permits it, or locks several targets in ascending order, so that ranks
+// cannot deadlock. If several is true, more than one of the locks may be exclusive.
 func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	check := func() int {
 		if unchecked {
@@ -449,7 +449,7 @@ func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	}
 }
 
-// held makes a phase of a program that stays in one lock_all epoch: it uses flushes and barriers instead.
+// held makes a phase of a window that stays in one lock_all epoch. The phase uses flushes and barriers.
 func (g *generator) held() {
 	for r := range g.p.N {
 		g.do(r, "sync")
@@ -463,13 +463,15 @@ func (g *generator) held() {
 	}
 }
 
-// collide makes all ranks accumulate many times into the same elements concurrently, and do nothing else.
+// collide makes a phase in which all ranks concurrently accumulate many times into the same elements and do nothing
+// else.
 func (g *generator) collide() {
 	g.ph.Sync = "collide"
 	usual := g.profile
 	g.profile.Hot, g.profile.Burst = 100, 100
 	defer func() { g.profile = usual }()
-	// If every call fetches, or if none fetches and all use one operation, long histories can be checked.
+	// The checker can check long histories only if every call fetches, or if no call fetches and all use one
+	// operation.
 	verbs := []string{verbAccumulate}
 	if g.IntN(3) == 0 {
 		verbs = []string{verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap}
@@ -506,8 +508,8 @@ func (g *generator) collide() {
 	}
 }
 
-// rounds makes calls of r to targets in a passive target epoch, with calls between them that complete some. It returns
-// true if some of the calls are request-based.
+// rounds makes calls of r to targets in a passive target epoch. Between them it makes calls that complete operations,
+// such as flushes. It returns true if some of the calls are request-based.
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
@@ -543,7 +545,7 @@ func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool)
 	return requests
 }
 
-// place returns a place in target's memory for count copies of t that starts in z, or -1 if they do not fit.
+// place returns a random displacement in zone z of m's memory for count copies of t, or -1 if they do not fit.
 func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, at int) {
 	from, to := t.bounds(count)
 	region := m.Regions[z.region]
@@ -566,10 +568,10 @@ func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, a
 	return -1, 0
 }
 
-// elements returns a random number of elements for a call.
+// elements returns a random number of elements of a call.
 func (g *generator) elements() int {
 	if most := g.profile.Elements; g.profile.Burst == 100 && most > 100 && g.IntN(2) == 0 {
-		return 64 + g.IntN(most-64) // enough that accumulates lock the target
+		return 64 + g.IntN(most-64) // accumulates of this size lock the target
 	}
 	if g.IntN(3) == 0 {
 		return 1
@@ -580,7 +582,7 @@ func (g *generator) elements() int {
 	return 1 + g.IntN(g.profile.Elements)
 }
 
-// side makes a type for a signature, and the count of it.
+// side makes the type and the count of one side of a call. Together they have the signature sig.
 func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	depth := 0
@@ -593,7 +595,7 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 			return leaf(sig[0].basic), sig[0].n
 		}
 		if sig[0].n > 2000 {
-			// Only regular types are made large: a block of one eighth, repeated.
+			// Large types are regular: 8 copies, or fewer, of a type for a part of the elements.
 			for count = 8; sig[0].n%count != 0; count-- {
 			}
 			sig = []run{{sig[0].basic, sig[0].n / count}}
@@ -613,9 +615,9 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	return t, count
 }
 
-// close makes a type for a signature, and a count of it, whose elements may overlap: repeated elements, and elements
-// that share some bytes if displacements are not multiples of their size. MPI does not allow such targets and results;
-// gompirma processes the elements in their order.
+// close makes a type and a count for a signature whose elements may overlap. Elements may be repeated, or may share
+// some of their bytes if displacements are not multiples of their size. MPI does not permit such types for targets and
+// results; gompirma processes the elements in typemap order.
 func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	b, n := sig[0].basic, min(sig[0].n, 2000)
@@ -663,7 +665,7 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 		for i := range n / length {
 			parts = append(parts, placed{length, i * stride, kid})
 		}
-	case 3: // copies at a distance below their length
+	case 3: // copies whose distance is less than their length
 		count = s.divisor(n)
 		kid := s.typeOf(b, n/count, g.IntN(2))
 		return resized(kid, min(kid.lb, kid.trueLB), g.IntN(s.spacing(kid)+1)/grain*grain), count
@@ -671,7 +673,7 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	return settled(t.make(parts)), count
 }
 
-// buffer makes an origin or result buffer for count copies of t. data: filled with values.
+// buffer makes an origin buffer (data is true; filled with values) or a result buffer for count copies of t.
 func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Buffer {
 	from, to := t.bounds(count)
 	before := (max(0, -from) + 15) / 16 * 16
@@ -688,7 +690,8 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 	return b
 }
 
-// call makes a call of rank to one of the targets, or a load or store. It returns nil if it finds none that is allowed.
+// call makes a call of rank to one of the targets, or a load or store. It returns nil if some random attempts conflict
+// with the phase.
 func (g *generator) call(rank int, targets []int) *Action {
 	for range 8 {
 		a := g.aim(rank, pick(g, verbs...), pick(g, targets...))
@@ -699,14 +702,14 @@ func (g *generator) call(rank int, targets []int) *Action {
 	return nil
 }
 
-// verbs lists the calls; a repeated entry is generated more often.
+// verbs lists the verbs from which calls are chosen. A repeated entry is chosen more often.
 var verbs = []string{
 	verbPut, verbPut, verbPut, verbPut, verbPut, verbGet, verbGet, verbGet, verbGet, verbAccumulate, verbAccumulate,
 	verbAccumulate, verbAccumulate,
 	verbGetAccumulate, verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap, verbLoad, verbStore,
 }
 
-// accept adds a to the phase if it conflicts with none of the phase's actions.
+// accept adds a to the phase and returns true, or returns false if a conflicts with an action of the phase.
 func (g *generator) accept(rank int, a *Action) bool {
 	if !g.use.claim(rank, a) {
 		return false
@@ -719,8 +722,8 @@ func (g *generator) accept(rank int, a *Action) bool {
 	return true
 }
 
-// aim makes a call of rank to target. Loads and stores access rank's own memory unless rank can access target's. It
-// returns nil if it finds no place or no type.
+// aim makes a random call of rank to target. Loads and stores access target's memory in a shared window, and otherwise
+// rank's own memory. It returns nil if it finds no location or no type.
 func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
@@ -749,7 +752,7 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 		return nil
 	}
 	if z.basic == nil && (a.Verb == verbPut || a.Verb == verbGet) && !g.profile.Plain && g.IntN(4) == 0 {
-		// A struct of several types.
+		// The signature has several types.
 		for range 1 + g.IntN(3) {
 			if c := pick(g, basics...); !c.typed() {
 				sig = append(sig, run{c, 1 + g.IntN(6)})
@@ -778,7 +781,7 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 	if a.accumulates() {
 		a.Op = pick(g, b.ops()...)
 		if g.profile.Burst == 100 && g.IntN(2) == 0 && slices.Contains(b.ops(), opSum) {
-			a.Op = opSum // a lost update changes the sum
+			a.Op = opSum // any lost update changes the sum
 		}
 		if g.profile.Reference && b.Kind == unsigned && (a.Op == opMin || a.Op == opMax) {
 			a.Op = opReplace
@@ -793,14 +796,14 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 	return g.finish(a, sig, z.small)
 }
 
-// echo directs a to the target location of an earlier call.
+// echo redirects a to the target location of the earlier call before.
 func (g *generator) echo(a, before *Action) *Action {
 	b := before.TType.elems[0].basic
 	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
 	n := len(before.TType.elems) * before.TCount
 	a.TType, a.TCount = before.TType, before.TCount
 	if a.Verb == verbFetch || a.Verb == verbSwap || g.IntN(4) == 0 {
-		// One of the elements that the earlier call accessed.
+		// a accesses one of the elements of the earlier call.
 		m := g.win.Members[a.Target]
 		i := g.IntN(n)
 		a.At += i/len(before.TType.elems)*before.TType.extent() +
@@ -832,7 +835,7 @@ func (g *generator) echo(a, before *Action) *Action {
 	return g.finish(a, []run{{b, n}}, g.IntN(2) == 0)
 }
 
-// finish adds the origin's side to a.
+// finish adds the arguments of the origin's side to a.
 func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	b := sig[0].basic
 	var most int
@@ -871,7 +874,7 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	case verbGet:
 		a.RType, a.RCount, a.Result = result()
 	case verbGetAccumulate:
-		if a.Op != opNoOp || g.IntN(2) == 0 { // otherwise the origin is NULL, 0, MPI_DATATYPE_NULL
+		if a.Op != opNoOp || g.IntN(2) == 0 { // else the origin arguments stay NULL, 0, MPI_DATATYPE_NULL
 			a.OType, a.OCount, a.Origin = origin()
 		}
 		a.RType, a.RCount, a.Result = result()
@@ -927,32 +930,32 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	return a
 }
 
-// burst turns a into a call that is repeated many times, so that calls of several origins overlap. It returns false if
-// a does not qualify.
+// burst makes call a repeat many times, so that calls of several origins overlap in time. It returns false, and changes
+// nothing, if a cannot be repeated.
 func (g *generator) burst(a *Action, b *Basic) bool {
 	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst ||
 		!a.TType.disjoint(a.TCount) {
 		return false
 	}
 	if (b.Kind == floating || b.Kind == cmplx) && a.Op == opProd {
-		return false // values would soon be out of range
+		return false // repeated products would be out of range
 	}
 	most := 60000
 	for _, region := range g.win.Members[a.Target].Regions {
-		if region.Memory != "" && region.Memory != "alloc" || g.profile.Apart { // by messages
+		if region.Memory != "" && region.Memory != "alloc" || g.profile.Apart { // slow: by messages
 			most = 4000
 		}
 	}
 	if a.Result != nil {
 		most = 1500
-		a.Result.Size = up(a.Result.Size, 16) // the next result buffer has the same alignment
+		a.Result.Size = up(a.Result.Size, 16) // keeps the alignment of the next result buffer
 	}
 	most = max(2, most/(a.TCount*len(a.TType.elems)))
 	a.Times = most/4 + g.IntN(most)
 	return true
 }
 
-// overlapping makes a type with elements that share bytes, which only the origin of a put may have, or returns nil.
+// overlapping makes a type whose elements share bytes, or returns nil. Only the origin of a put may have such a type.
 func (g *generator) overlapping(sig []run) *Type {
 	b, n := sig[0].basic, sig[0].n
 	if len(sig) > 1 || b.typed() || n > 100 || g.profile.Plain || g.IntN(10) > 0 {
@@ -966,7 +969,7 @@ func (g *generator) overlapping(sig []run) *Type {
 	return (&Type{ctor: "hvector", args: []int{n, 1, stride}, kids: []*Type{leaf(b)}}).make(parts)
 }
 
-// increment adds a verbIncrement of rank, which holds an exclusive lock on target.
+// increment makes rank, which holds an exclusive lock on target, do a verbIncrement.
 func (g *generator) increment(rank, target int) {
 	m := g.win.Members[target]
 	if len(m.zones) == 0 {
@@ -988,7 +991,7 @@ func (g *generator) increment(rank, target int) {
 			g.id++
 			a.ID = g.id
 			g.ph.Ranks[rank] = append(g.ph.Ranks[rank], a)
-			g.use.segments[rank][target]++ // the action flushes
+			g.use.segments[rank][target]++ // verbIncrement flushes
 			return
 		}
 	}

@@ -18,15 +18,15 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Environment of these tests:
+// Environment variables of these tests:
 //
-//	GOMPIRMA_SOAK=10m            random seeds for this duration, instead of a few fixed ones
-//	GOMPIRMA_MODEL_SEED=17       only the program of this seed ...
+//	GOMPIRMA_SOAK=10m            run random seeds for this time, instead of a few fixed ones
+//	GOMPIRMA_MODEL_SEED=17       run only the program of this seed ...
 //	GOMPIRMA_MODEL_PROFILE=name  ... and of this profile
-//	GOMPIRMA_MODEL_CALLS=3,8     only these calls of it
+//	GOMPIRMA_MODEL_CALLS=3,8     keep only these calls of the program
 //	GOMPIRMA_MODEL_TIMES=100     number of repetitions
-//	GOMPIRMA_MODEL_PRINT=1       a listing of the program
-//	GOMPIRMA_MODEL_MPI=mpich     under Debian's MPICH (or openmpi) instead of gompirma
+//	GOMPIRMA_MODEL_PRINT=1       print a listing of the program
+//	GOMPIRMA_MODEL_MPI=mpich     use Debian's MPICH (or openmpi) instead of gompirma
 var (
 	envSoak    = os.Getenv("GOMPIRMA_SOAK")
 	envSeed    = os.Getenv("GOMPIRMA_MODEL_SEED")
@@ -37,7 +37,7 @@ var (
 	envMPI     = os.Getenv("GOMPIRMA_MODEL_MPI")
 )
 
-// named is a profile under test: what to generate and how to run it.
+// named is a profile of programs, with the environment variables under which they run.
 type named struct {
 	name string
 	Profile
@@ -107,15 +107,15 @@ func profiles() []named {
 			all[i].Plain = true
 		}
 		all[i].Apart = cmp.Or(os.Getenv("GOMPIRMA_NODES"), "1") != "1"
-		if envMPI != "" { // cases that other MPIs get wrong or need not support
+		if envMPI != "" { // leave out what other MPI libraries do incorrectly or need not support
 			all[i].Reference, all[i].Strange, all[i].Mixed = true, false, false
 		}
 	}
 	return all
 }
 
-// TestModelItself runs programs in this process: the checker must accept correct outputs and must reject an output with
-// one changed byte.
+// TestModelItself checks the checker with simulated runs (Execute): it must accept their outputs, and must reject an
+// output in which one byte was changed.
 func TestModelItself(t *testing.T) {
 	for _, profile := range profiles() {
 		t.Run(profile.name, func(t *testing.T) {
@@ -135,17 +135,17 @@ func TestModelItself(t *testing.T) {
 					what := damage(p, out, r)
 					failure, undecided := Check(p, out)
 					require.True(t, failure != nil || what == "" || undecided > 0,
-						"seed %d: %s was not noticed\n%v", seed, what, p)
+						"seed %d: the checker accepted a changed byte: %s\n%v", seed, what, p)
 					out = Execute(p, r)
 				}
 			}
-			require.Greater(t, calls, most/5, "the programs do little")
-			require.Greater(t, shared, 5, "few elements are accumulated into by several origins")
+			require.Greater(t, calls, most/5, "the programs contain too few calls")
+			require.Greater(t, shared, 5, "too few elements into which several origins accumulate")
 		})
 	}
 }
 
-// sharedElements counts the elements into which several origins accumulate concurrently.
+// sharedElements returns the number of elements into which several origins accumulate concurrently.
 func sharedElements(p *Program) int {
 	n := 0
 	for _, ph := range p.Phases {
@@ -163,8 +163,8 @@ func sharedElements(p *Program) int {
 	return n
 }
 
-// damage changes one byte of an output, of memory or of a result. It returns "" if there is no byte, or if the chosen
-// byte may have any value.
+// damage changes one random byte of an output and returns its location as text. It returns "" if there is no byte, or
+// if the checker accepts any value of the byte.
 func damage(p *Program, out *Output, r *rand.Rand) string {
 	i := r.IntN(len(p.Phases))
 	ph := p.Phases[i]
@@ -179,8 +179,7 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 	at := r.IntN(len(where))
 	where[at] ^= 1 << r.IntN(8)
 	if what == "memory" {
-		// Exempt: padding of long double, and elements into which several origins have put a value of their
-		// own.
+		// The checker accepts any value in the padding of long double.
 		for _, actions := range ph.Ranks {
 			for _, a := range actions {
 				loose := false
@@ -220,7 +219,7 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 
 const top = "../../.."
 
-// launcher compiles interp.c for the MPI under test.
+// launcher compiles interp.c for the MPI library under test, and returns its Launcher.
 func launcher(t *testing.T) *Launcher {
 	l := &Launcher{Interp: filepath.Join(t.TempDir(), "interp"), Timeout: 60 * time.Second}
 	var cc string
@@ -241,11 +240,11 @@ func launcher(t *testing.T) *Launcher {
 	return l
 }
 
-// batch is the number of programs in one job. batches is the number of jobs for each profile without GOMPIRMA_SOAK; one
-// job with -short.
+// batch is the number of programs in one job. batches is the number of jobs of each profile without GOMPIRMA_SOAK; with
+// -short it is one.
 const batch, batches = 12, 5
 
-// some returns batch programs of a profile, with the seeds that seed returns.
+// some returns the programs of one job: programs of a profile with the seeds that seed returns.
 func some(profile named, seed func(i int) uint64) []*Program {
 	n := batch
 	if profile.Bytes > 10000 || profile.Burst > 0 {
@@ -281,7 +280,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// soak runs random seeds until the time is over or a program fails.
+// soak runs programs of random seeds until the time of GOMPIRMA_SOAK is over or a program fails.
 func soak(t *testing.T, l *Launcher) {
 	length, err := time.ParseDuration(envSoak)
 	require.NoError(t, err, "GOMPIRMA_SOAK")
@@ -307,7 +306,7 @@ func soak(t *testing.T, l *Launcher) {
 	t.Logf("%d programs with %d calls", programs, calls)
 }
 
-// repeat runs the program of GOMPIRMA_MODEL_SEED.
+// repeat runs the program of GOMPIRMA_MODEL_SEED and GOMPIRMA_MODEL_PROFILE.
 func repeat(t *testing.T, l *Launcher) {
 	seed, err := strconv.ParseUint(envSeed, 10, 64)
 	require.NoError(t, err, "GOMPIRMA_MODEL_SEED")
@@ -340,7 +339,8 @@ func repeat(t *testing.T, l *Launcher) {
 	}
 }
 
-// runAll executes the programs. If one fails, it shrinks that program and reports how to repeat the failure.
+// runAll runs the programs in one job and checks their outputs. If a program fails, runAll shrinks it and reports how
+// to repeat the failure.
 func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 	l.Env = profile.env
 	outputs, err := l.Run(programs)
@@ -365,7 +365,7 @@ func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 			return
 		}
 		if undecided[i] > 0 {
-			t.Logf("profile %s, seed %d: %d elements have too long a history to be decided", profile.name,
+			t.Logf("profile %s, seed %d: the histories of %d elements are too long to check", profile.name,
 				programs[i].Seed, undecided[i])
 		}
 	}
@@ -377,7 +377,7 @@ func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 
 func report(t *testing.T, l *Launcher, profile named, p *Program, failure error) {
 	last := failure
-	// A timing-dependent failure does not occur in every run.
+	// Try several times, because a failure may depend on timing.
 	fails := func(q *Program) bool {
 		for range 4 {
 			if err := l.Try(q); err != nil {
@@ -389,7 +389,7 @@ func report(t *testing.T, l *Launcher, profile named, p *Program, failure error)
 	}
 	command := fmt.Sprintf("GOMPIRMA_MODEL_PROFILE=%s GOMPIRMA_MODEL_SEED=%d", profile.name, p.Seed)
 	if !fails(p) {
-		t.Errorf("%v\nIt did not happen again with this program alone. To repeat: %s "+
+		t.Errorf("%v\nThe program alone did not fail again. To repeat: %s "+
 			"GOMPIRMA_MODEL_TIMES=100 go test ./tests/go/model -run TestModel$ -v",
 			failure, command)
 		return

@@ -1,13 +1,13 @@
-// Package model makes random RMA programs, runs them under an MPI library and compares the results with a sequential
-// model.
+// Package model generates random RMA programs, runs them under an MPI library, and compares their results with a
+// sequential model.
 //
 // A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
-// (generate.go) makes only programs that the standard allows. At any time, a memory location is used by one origin
-// alone, or only read, or only accumulated into. The interpreter (interp.c) executes a program with only mpi.h, and
-// writes memory and result buffers to a file after each phase. The checker (check.go) processes the same actions in
-// order. Where several origins accumulate into one element, it searches for an order of their operations that explains
-// every result. Each element's history must be linearizable, with the operations of one origin in its order (MPI-5.0
-// 12.7.2).
+// (generate.go) makes only programs that the standard permits: at any time, a memory location is used by one origin, or
+// is only read, or is only accumulated into. The interpreter (interp.c) uses only mpi.h. It executes a program, and
+// writes memory and result buffers to a file after each phase. The checker (check.go) applies the same actions to its
+// model in order. If several origins accumulate into one element, the checker searches for an order of their operations
+// that gives every result: the history of each element must be linearizable, with the operations of one origin in
+// program order (MPI-5.0 12.7.2).
 package model
 
 import (
@@ -20,21 +20,21 @@ import (
 type Program struct {
 	Seed    uint64
 	N       int
-	Fresh   bool // datatypes are made for each call and freed right after it
+	Fresh   bool // each call creates its datatypes and frees them after it
 	Windows []*Window
 	Phases  []*Phase
 }
 
-// Window is one window. All ranks are members, in the order Order.
+// Window is one window, of which all ranks are members.
 type Window struct {
 	Kind    string   // create, allocate, shared, dynamic
 	Info    []string // key=value
-	Held    bool     // in an MPI_Win_lock_all epoch for its whole life
-	Order   []int    // rank in MPI_COMM_WORLD of each member
+	Held    bool     // stays in one MPI_Win_lock_all epoch
+	Order   []int    // rank in MPI_COMM_WORLD of each member, in the order of ranks in the window
 	Members []*Member
 }
 
-// Member is one rank's part of a window.
+// Member is the part of a window that belongs to one rank.
 type Member struct {
 	Unit    int
 	Skew    int // distance of the base from an aligned address, for memory that the program allocates
@@ -43,40 +43,41 @@ type Member struct {
 	zones   []zone
 }
 
-// Region is memory of one member: the whole window, or one of the ranges attached to a dynamic window.
+// Region is a range of a member's memory: the whole window, or one of the ranges attached to a dynamic window.
 type Region struct {
-	Memory      string // malloc, static, alloc (MPI_Alloc_mem); "" where the window allocates
+	Memory      string // malloc, static, alloc (MPI_Alloc_mem); "" if MPI allocates the window's memory
 	Start, Size int    // Start: offset in Member.Init
 }
 
-// zone is a range of a region in which accumulates use one type only. basic nil: any type that is not typed().
+// zone is a range of a region in which accumulates use only the type basic, or any type that is not typed() if basic is
+// nil.
 type zone struct {
 	region, start, size int // start: offset in the region
 	basic               *Basic
 	small               bool // few different values, so that compare-and-swap often succeeds
 }
 
-// Phase is a part of a program after which all ranks' operations are complete everywhere. Its actions are for one
-// window, indexed by rank in that window.
+// Phase is a part of a program that uses one window. At its end, the operations of all ranks are complete at all ranks.
+// Ranks holds the actions by rank in that window.
 type Phase struct {
 	Win   int
 	Sync  string
 	Ranks [][]*Action
 }
 
-// Action is one action of a rank. ID is 0 for synchronization, which has only Verb and Args.
+// Action is one action of a rank. For synchronization, ID is 0 and only Verb and Args are used.
 type Action struct {
 	ID   int
 	Verb string
 	Args []int
 
-	Form int // formRequest etc.
-	// number of consecutive calls; each has the same origin buffer and its own result buffer
+	Form int // formRequest, formCount, formBottom
+	// number of consecutive calls: they use the same origin buffer, but each has its own result buffer
 	Times        int
 	Op           Op
 	Target       int // rank in the window, or procNull
-	Region, Disp int // Region: of the target's memory; Disp: in units, from the region's start
-	At           int // the same location in bytes, from the start of the member's memory
+	Region, Disp int // Region of the target's memory; Disp in displacement units, from the region's start
+	At           int // the same location in bytes, from the start of the target's memory
 	Origin       *Buffer
 	Compare      *Buffer
 	Result       *Buffer
@@ -90,23 +91,23 @@ type Action struct {
 
 const procNull = -1
 
-// Forms of a communication call.
+// Flags for the form of a communication call.
 const (
 	formRequest = 1 << iota // MPI_Rput etc.
 	formCount               // the large-count function (_c)
-	formBottom              // MPI_BOTTOM with a type of absolute addresses for the origin or result buffer
+	formBottom              // the origin or result buffer is MPI_BOTTOM with a type of absolute addresses
 )
 
-// Buffer is an origin, compare or result buffer. Pos is the offset of its address in it, since types may extend below
-// their address.
+// Buffer is an origin, compare or result buffer. Pos is the offset in it of the address that the call gets, since types
+// may have data below that address.
 type Buffer struct {
 	Size, Pos int
-	Data      []byte // nil: a result buffer, filled with resultFill
+	Data      []byte // nil for a result buffer, which is filled with resultFill
 }
 
 const resultFill = 0xa5
 
-// Verbs that communicate, and the arguments that interp.c reads after them.
+// Verbs of communication, loads and stores, as interp.c reads them.
 const (
 	verbPut           = "put"
 	verbGet           = "get"
@@ -119,7 +120,7 @@ const (
 	verbIncrement     = "increment" // get, flush, add, put, flush under an exclusive lock
 )
 
-// accumulates reports whether a is an accumulate-type call.
+// accumulates reports whether a is an accumulate, fetch-and-op or compare-and-swap.
 func (a *Action) accumulates() bool {
 	switch a.Verb {
 	case verbAccumulate, verbGetAccumulate, verbFetch, verbSwap:
@@ -158,7 +159,7 @@ func (a *Action) String() string {
 	return b.String()
 }
 
-// String returns a listing for readers.
+// String returns a listing of the program for readers.
 func (p *Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "program of seed %d, %d ranks\n", p.Seed, p.N)
@@ -195,7 +196,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// writer writes programs in the form that interp.c reads: words, and a second file with the bytes that they refer to.
+// writer writes programs in the form that interp.c reads: a text of words, and a second file with the data of buffers.
 type writer struct {
 	text, data bytes.Buffer
 	types      []*Type
@@ -208,7 +209,7 @@ func (w *writer) bytes(b []byte) int {
 	return off
 }
 
-// add defines t in the program, after the types that it consists of.
+// add writes the definition of t, after the types from which t is constructed.
 func (w *writer) add(t *Type) {
 	if t == nil || t.Basic != nil {
 		return
@@ -329,7 +330,8 @@ func (w *writer) action(a *Action) {
 	w.text.WriteByte('\n')
 }
 
-// outputs returns the number of bytes that rank r of the phase's window writes after it, for memory and for results.
+// outputs returns the number of bytes of memory and of results that rank r of the phase's window writes after the
+// phase.
 func (p *Program) outputs(ph *Phase, r int) (memory, results int) {
 	memory = len(p.Windows[ph.Win].Members[r].Init)
 	for _, a := range ph.Ranks[r] {

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// Launcher starts interp under an MPI library.
+// Launcher runs the compiled interp.c under an MPI library.
 type Launcher struct {
 	Interp  string   // the compiled interp.c
-	Command []string // launch command; the number of ranks, interp and a directory follow it
+	Command []string // launch command; Run appends the number of ranks, Interp and a directory
 	Env     []string // additional environment
 	Timeout time.Duration
 }
 
-// Run executes the programs in one job. All must have the same number of ranks. It returns the output of each program
-// that finished. err describes a failure of the job, for example a crash in the first program without output.
+// Run executes the programs in one job. All programs must have the same number of ranks. It returns the output of each
+// program that finished. err describes a failure of the job, for example a crash in the first program without output.
 func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	dir, err := os.MkdirTemp("", "gompirma-model-")
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("not done within %v\n%s", l.Timeout, text.String())
+		err = fmt.Errorf("the job exceeded its time limit of %v\n%s", l.Timeout, text.String())
 	case err != nil:
 		err = fmt.Errorf("%w\n%s", err, text.String())
 	}
@@ -80,7 +80,7 @@ func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	return outputs, err
 }
 
-// read takes the output of p from the files of all ranks.
+// read reads the output of p from the files of all ranks.
 func read(p *Program, files []*bytes.Reader) (*Output, error) {
 	out := &Output{}
 	for _, ph := range p.Phases {
@@ -101,13 +101,13 @@ func read(p *Program, files []*bytes.Reader) (*Output, error) {
 	for r, file := range files {
 		var seed uint64
 		if err := binary.Read(file, binary.LittleEndian, &seed); err != nil || seed != p.Seed {
-			return nil, fmt.Errorf("the output of rank %d has another length", r)
+			return nil, fmt.Errorf("the output of rank %d has the wrong length", r)
 		}
 	}
 	return out, nil
 }
 
-// Try runs one program. It returns an error that describes what is wrong, or nil.
+// Try runs one program. It returns an error if the job fails or the output is not permitted.
 func (l *Launcher) Try(p *Program) error {
 	outputs, err := l.Run([]*Program{p})
 	if len(outputs) == 1 {
@@ -118,7 +118,7 @@ func (l *Launcher) Try(p *Program) error {
 	return err
 }
 
-// Only returns a copy of the program that keeps the calls with the given numbers and all synchronization.
+// Only returns a copy of the program with all synchronization, but only the calls with the given numbers.
 func (p *Program) Only(ids map[int]bool) *Program {
 	q := *p
 	q.Phases = nil
@@ -136,7 +136,7 @@ func (p *Program) Only(ids map[int]bool) *Program {
 	return &q
 }
 
-// Calls returns the numbers of all calls.
+// Calls returns the numbers of the program's calls.
 func (p *Program) Calls() []int {
 	var ids []int
 	for _, ph := range p.Phases {
@@ -151,8 +151,8 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink searches for a subset of p's calls with which p still fails, until time end. Every subset of a correct program
-// is a correct program.
+// Shrink searches until time end for a subset of p's calls with which p still fails. Every subset of a correct
+// program's calls is a correct program.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
 	set := func(ids []int) map[int]bool {
@@ -180,7 +180,7 @@ func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []i
 		}
 	}
 	small := p.Only(set(keep))
-	// Remove phases without calls, from the end: they only synchronize.
+	// Remove phases without calls, which only synchronize, from the end.
 	for i := len(small.Phases) - 1; i >= 0 && time.Now().Before(end); i-- {
 		q := *small
 		q.Phases = append(append([]*Phase{}, small.Phases[:i]...), small.Phases[i+1:]...)

@@ -1,12 +1,12 @@
-// Command report runs `go test` and prints the output that `go test` prints without -v. It also appends to three files:
+// Command report runs `go test` and prints what `go test` without -v prints. It also appends to three files:
 //
-//   - the skipped tests, which `go test` alone does not report: one line for each, with the reason;
-//   - the duration of each test: one line "SECONDS NAME PACKAGE TEST" for each;
-//   - the first lines of output of failed tests.
+//   - LEFT_OUT: the skipped tests, which `go test` without -v does not report: one line with the reason for each;
+//   - TOOK: the duration of each test, as one line "SECONDS NAME PACKAGE TEST";
+//   - WRONG: the first lines of output of failed tests.
 //
 // Its exit status is that of `go test`.
 //
-//	go run ./tests/go/report LEFT_OUT TOOK WRONG NAME -p 2 ./...   the arguments after NAME are `go test`'s
+//	go run ./tests/go/report LEFT_OUT TOOK WRONG NAME -p 2 ./...   arguments after NAME are passed to `go test`
 package main
 
 import (
@@ -49,10 +49,10 @@ func main() {
 	}
 }
 
-// report holds the destinations of the report.
+// report holds the files to which a run writes.
 type report struct {
 	out, skipped, durations, failures io.Writer
-	name                              string // name of this run, in took and wrong
+	name                              string // name of this run in the lines of durations and failures
 }
 
 func run(to report, args []string) error {
@@ -69,13 +69,13 @@ func run(to report, args []string) error {
 	return errors.Join(cmd.Wait(), err)
 }
 
-// event is a line of `go test -json`.
+// event is a line of the output of `go test -json`.
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64
 }
 
-// line is a line of output of a test, or of its package if test is "".
+// line is a line that a test printed, or the package if test is "".
 type line struct{ test, text string }
 
 var (
@@ -84,8 +84,8 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies what `go test` prints without -v, and records the skipped tests and the durations of tests, those of
-// subtests not. It copies lines that are not JSON.
+// read copies to to.out what `go test` prints without -v, and lines that are not JSON. It records the skipped tests and
+// the durations of tests, except those of subtests.
 func (to report) read(in io.Reader) error {
 	out := to.out
 	lines := map[string][]line{}   // output, by package
@@ -122,7 +122,7 @@ func (to report) read(in io.Reader) error {
 			delete(lines, e.Package)
 			delete(quiet, e.Package)
 		}
-		if err != nil { // packages without an end: go test itself was killed
+		if err != nil { // a package has no end event: go test itself was killed
 			for pkg, printed := range lines {
 				show(out, printed, nil, true)
 				to.writeFailure(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
@@ -149,11 +149,11 @@ func reason(lines []line, test string) string {
 	return strings.Join(said, " ")
 }
 
-// maxFailureLines is the maximum number of lines of a failed package in wrong: a hung test ends in a dump of all
-// goroutines.
+// maxFailureLines is the maximum number of lines that are recorded for a failed package. A test at its time limit
+// prints the stacks of all goroutines.
 const maxFailureLines = 40
 
-// writeFailure records the first lines of a failed package's report.
+// writeFailure writes the first lines of a failed package's output to to.failures.
 func (to report) writeFailure(pkg string, lines []line, quiet []string) {
 	var all strings.Builder
 	show(&all, lines, quiet, true)
@@ -165,7 +165,8 @@ func (to report) writeFailure(pkg string, lines []line, quiet []string) {
 	}
 }
 
-// show prints the closing line of a package; for a failed package, all output except that of tests that passed.
+// show prints the closing line of a package that passed. For a failed package it prints all output, except that of
+// tests that passed or were skipped.
 func show(out io.Writer, lines []line, quiet []string, failed bool) {
 	hidden := map[string]bool{}
 	for _, test := range quiet {

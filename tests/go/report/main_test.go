@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// printed returns a line of `go test -json` for an output event.
+// printed returns the line of `go test -json` for a line that a test printed.
 func printed(pkg, test, text string) string {
 	return fmt.Sprintf(`{"Action":"output","Package":"gompirma/%s","Test":"%s","Output":"%s\n"}`, pkg, test, text) +
 		"\n"
@@ -69,7 +69,8 @@ func TestDurations(t *testing.T) {
 	require.Equal(t, "2.25 go test core/rma TestA\n120.00 go test capi TestB\n", took.String())
 }
 
-// TestFailureLines checks that the report keeps the first lines of a failure, each prefixed with its origin.
+// TestFailureLines checks that the report contains the first lines of a failure, each prefixed with its run and
+// package.
 func TestFailureLines(t *testing.T) {
 	var in, wrong strings.Builder
 	in.WriteString(printed("a", "TestA", "fine") + ended("a", "TestA", "pass"))

@@ -1,4 +1,4 @@
-// Package suite reads the programs of tests/c/check: what a checker must find in each of them, and where.
+// Package suite reads what a checker must find in each program of tests/c/check, and on which lines.
 // tests/c/check/README.md describes the format. The package does not depend on how a checker is built or run.
 package suite
 
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Kinds lists the kinds of findings, with the keys that each finding of the kind must have besides lines.
+// Kinds lists the kinds of findings. For each it lists the keys that a finding must have besides lines.
 var Kinds = map[string][]string{
 	"race":       {"window", "target", "needs"},
 	"buffer":     {"rank", "needs"},
@@ -31,55 +31,55 @@ var Kinds = map[string][]string{
 // optional lists the keys that a finding of any kind may have.
 var optional = []string{"lines", "needs", "rank", "target"}
 
-// Program is one version, clean or wrong, of a source file.
+// Program is the clean or the wrong version of a source file.
 type Program struct {
 	Path  string // path of the source file
 	Name  string // name of the pair, an underscore and the version: "clean", "race" or "error"
-	Pair  string // file name without directory and extension: lock_put_put
-	Wrong bool   // the version that is compiled with -DWRONG
+	Pair  string // file name without directory and extension, for example lock_put_put
+	Wrong bool   // the wrong version, compiled with -DWRONG
 	Ranks int    // number of ranks
-	// Reference says how another MPI, which does not check, runs the program: "mpich", or "none (why)".
+	// Reference names the MPI library that runs the program without a checker: "mpich", or "none (reason)".
 	Reference string
-	Hangs     bool      // it may hang without a checker
-	Findings  []Finding // empty: the program is clean
-	// Needs says what a checker must see to know that a clean program is clean: Calls, or Accesses as well.
+	Hangs     bool      // the program may hang without a checker
+	Findings  []Finding // empty for a clean program
+	// Needs says what a checker must see to report nothing for a clean program: only Calls, or Accesses too.
 	Needs Needs
 }
 
-// Needs is what a checker must see of a program.
+// Needs is what a checker must see of a program: Calls or Accesses.
 type Needs string
 
-// Calls: what the library sees of any program. Accesses: what is visible only if the program is recompiled.
+// Calls are MPI calls, which a library sees. Accesses are also loads and stores, visible only in a recompiled program.
 const (
 	Calls    Needs = "calls"
 	Accesses Needs = "accesses"
 )
 
-// Finding is an error that a checker must report once. A report of the same lines for further ranks or bytes counts as
-// the same finding.
+// Finding is an error that a checker must report once. A report of the same lines for other ranks or bytes is the same
+// finding.
 type Finding struct {
 	Kind    string
 	Needs   Needs
-	Marks   []string // names that mark the lines
-	Lines   []int    // of both accesses, in any order; of one, if the other is not in the program's source
-	Windows []string // names; any of them is correct
-	Targets []int    // any of them is correct; empty: not reported
-	Rank    int      // owner of the memory or object; -1: any
-	Object  string   // of leak and freed: datatype, communicator, group, info, op, window, request; message
-	Name    string   // of an assertion or hint
-	// Argument is the argument that differs between members of a collective call: root, op, length, name.
+	Marks   []string // names of the marks (@name) on the lines
+	Lines   []int    // lines of both accesses, in any order; one if the other is not in the program's source
+	Windows []string // names of windows, of which the report must have one
+	Targets []int    // target ranks, of which the report must have one; empty if the report has none
+	Rank    int      // owner of the memory or object; -1 for any rank
+	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, request, message
+	Name    string   // name of an assertion or hint
+	// Argument is the argument of a collective call that differs between members: root, op, length or name.
 	Argument string
 }
 
 var (
 	headLine = regexp.MustCompile(`^(?:/\*| \*|!) (np|ref|plain|find|clean|race|error)( \w+)?: *(.*)$`)
-	// reference matches a reason why no other MPI serves as reference.
+	// reference matches the value of "ref:" that gives a reason why no other MPI library runs the program.
 	reference = regexp.MustCompile(`^none \(.+\)$`)
 
 	mark = regexp.MustCompile(`(?:/\* @(\w+) \*/|! @(\w+)$)`)
 )
 
-// Load reads all programs of a directory, in the order of their names.
+// Load reads all programs of a directory, ordered by name.
 func Load(folder string) ([]*Program, error) {
 	var all []*Program
 	for _, end := range []string{".c", ".cc", ".F90"} {
@@ -103,7 +103,7 @@ func Load(folder string) ([]*Program, error) {
 	return all, nil
 }
 
-// Parse parses a source file, and returns its clean and its wrong version. The error names the file.
+// Parse returns the clean and the wrong version of a source file. Its errors name the file.
 func Parse(path, text string) ([]*Program, error) {
 	lines := strings.Split(text, "\n")
 	header, wrong, err := parseHeader(lines)
@@ -124,8 +124,8 @@ func Parse(path, text string) ([]*Program, error) {
 	return both, nil
 }
 
-// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION" and
-// KEY are different keys.
+// parseHeader returns the values of each key in the first comment, and the name of the wrong version. A key may include
+// a version: "KEY VERSION" is another key than KEY.
 func parseHeader(lines []string) (header map[string][]string, wrong string, err error) {
 	header = map[string][]string{}
 	for _, line := range lines {
@@ -158,7 +158,7 @@ func parseHeader(lines []string) (header map[string][]string, wrong string, err 
 	return header, wrong, nil
 }
 
-// parse sets what the header says about a version of the program.
+// parse sets the fields of p from what the first comment says about a version.
 func (p *Program) parse(header map[string][]string, version string, lines []string) error {
 	value := func(key string) string {
 		if own := header[key+" "+version]; own != nil {
@@ -193,7 +193,7 @@ func (p *Program) parse(header map[string][]string, version string, lines []stri
 	return p.agrees(version, marks)
 }
 
-// parseClean reads what a checker needs to find nothing in the clean version.
+// parseClean sets p.Needs from the "find clean" lines of a clean version.
 func (p *Program) parseClean(finds []string) error {
 	switch {
 	case len(finds) == 0:
@@ -261,7 +261,7 @@ func (p *Program) finding(words []string, marks map[string]int) (*Finding, error
 	return f, nil
 }
 
-// set parses one word key=value of a finding.
+// set parses a word key=value of a finding.
 func (f *Finding) set(key, value string, ranks int, marks map[string]int) error {
 	list := strings.Split(value, ",")
 	switch key {
@@ -303,7 +303,7 @@ func (f *Finding) set(key, value string, ranks int, marks map[string]int) error 
 	return nil
 }
 
-// agrees returns an error if the name of the wrong version contradicts its findings, or if no finding uses a mark.
+// agrees returns an error if the name of the wrong version does not match its findings, or if no finding uses a mark.
 func (p *Program) agrees(version string, marks map[string]int) error {
 	is := "error"
 	if k := p.Findings[0].Kind; k == "race" || k == "buffer" {

@@ -15,11 +15,11 @@ const folder = "../../c/check"
 var (
 	call   = regexp.MustCompile(`(?i)\bP?MPI_\w+\(`)
 	access = regexp.MustCompile(`=|\+\+|\bprintf\(|\bmem(set|cpy)\(|\bprint \*,`)
-	who    = regexp.MustCompile(`if \(rank [=<]=? \d\)`) // the rank does not distinguish accesses
+	who    = regexp.MustCompile(`if \(rank [=<]=? \d\)`) // removed, because it is no access
 	frees  = regexp.MustCompile(`\b(free|munmap|MPI_Free_mem)\(|\bdelete\b|MPI_Win_detach\(`)
 )
 
-// TestPrograms checks that every program lists its findings, on lines that have a call or an access.
+// TestPrograms checks that the findings of every program are on lines with a call or a memory access.
 func TestPrograms(t *testing.T) {
 	all, err := Load(folder)
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestPrograms(t *testing.T) {
 				case f.Kind == "memory":
 					require.Regexp(t, frees, line, "%s:%d", p.Path, n)
 				default:
-					require.Regexp(t, access, line, "%s:%d has neither call nor access", p.Path, n)
+					require.Regexp(t, access, line, "%s:%d has no call and no access", p.Path, n)
 					accesses++
 				}
 			}
@@ -57,7 +57,7 @@ func TestPrograms(t *testing.T) {
 	t.Logf("%d programs: %v", len(all), languages)
 }
 
-// TestParseRefuses checks that Parse rejects a header with unknown contents instead of ignoring them.
+// TestParseRefuses checks that Parse rejects a first comment with unknown contents.
 func TestParseRefuses(t *testing.T) {
 	const good = "/* clean: A.\n * race: B.\n *\n * np: 3\n * ref: mpich\n" +
 		" * find: race window=q target=2 lines=a,b needs=calls\n */\nx; /* @a */\ny; /* @b */\n"

@@ -1,8 +1,8 @@
-/* Proves for keyvals and attribute tables (attribute/attribute.h): which keyvals are rejected; how values are
- * replaced, copied and deleted, in which order, and what remains if a callback of the application fails. A freed
- * keyval remains valid for objects that have its attribute. Threads that query attributes while others set and
- * delete some find each attribute that is not deleted, with one of its values. Datatypes whose handles end in the
- * same bits have separate attributes. */
+/* Proves for keyvals and attribute tables (attribute/attribute.h): invalid keyvals are rejected. Values are replaced,
+ * copied and deleted in the right order, and the right attributes remain if a callback of the application fails. A
+ * freed keyval remains valid for objects that have its attribute. A thread that queries an attribute, while other
+ * threads set and delete other attributes, finds the attribute with one of its values. Datatypes whose handles end in
+ * the same bits have separate attributes. */
 #include "../unit.h"
 
 #include "attribute/attribute.h"
@@ -15,9 +15,9 @@ enum { OTHER = MPI_ERR_OTHER };
 #define COMM GOMPI_KEYVAL_COMM
 
 static struct gompi_error_status v;
-static bool delete_succeeds; /* true: delete_fails returns MPI_SUCCESS */
+static bool delete_succeeds; /* true: the callback delete_fails returns MPI_SUCCESS */
 
-/* --- Callbacks of the application; they record deletions as digits: object, value */
+/* --- Callbacks of the application. Each deletion is recorded as two digits: the object and the value */
 
 static uint64_t deleted;
 
@@ -157,7 +157,7 @@ static void freed_in_use(void) {
 	CHECK(set(&a, k, 4) == MPI_ERR_KEYVAL && get(&a, k) == 3, "set with a keyval that was freed");
 	CHECK(copy_to(&a, &b) == MPI_SUCCESS && delete_attr(&a, k) == MPI_SUCCESS && get(&b, k) == 3, "the copy");
 	CHECK(keyval_exists(k), "the copy has it");
-	gompi_attributes_free(gompi_load(&b.attributes)); /* without its delete callback */
+	gompi_attributes_free(gompi_load(&b.attributes)); /* does not call the delete callback */
 	CHECK(!keyval_exists(k), "nothing has it");
 	delete_all_attrs(&a);
 }
@@ -212,8 +212,8 @@ static void many_attributes(void) {
 		gompi_comm_free_keyval(&k[i]);
 }
 
-/* --- Threads: on one object, writers set and delete changing_keyvals, so that the attributes of stable_keyvals,
- * whose values change, move */
+/* --- Threads: on one object, writers set and delete the attributes of changing_keyvals. This moves the attributes of
+ * stable_keyvals in the table; their values also change */
 
 enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 60000 };
 static struct object shared = {.handle = 1};
@@ -259,7 +259,7 @@ static void datatypes(void) {
 	const struct gompi_type_props props = {.combiner = MPI_COMBINER_DUP};
 	int64_t program[GOMPI_TYPE_HEAD] = {0};
 	CHECK(gompi_type_install(predefined, props, program, GOMPI_TYPE_HEAD), "no memory");
-	do { /* until the handles end in the same bits */
+	do { /* creates datatypes until two handles end in the same bits */
 		gompi_type_remove(made);
 		made = gompi_type_add_from_go(props, program, GOMPI_TYPE_HEAD, 0);
 		CHECK(made != 0, "no memory");

@@ -1,7 +1,7 @@
 /* Proves: no member leaves the n-th barrier (base/barrier.h) before all members have entered it. Stores before the
- * barrier are visible to all members after it, and no sleeping member misses its wake-up. Tests both forms, with member
- * counts that are powers of two and others, and the wrap-around of the barrier counter. The same holds for a split
- * barrier, between whose halves member 0 runs alone. */
+ * barrier are visible to all members after it, and no sleeping member misses its wake-up. Tests both barrier algorithms
+ * (dissemination and central) with 1 to 8 members, and the wrap-around of the barrier counter. The same holds for a
+ * split barrier, where only member 0 runs between the two halves. */
 #include "../unit.h"
 
 #include "base/barrier.h"
@@ -34,7 +34,7 @@ static void run_rounds(int me) {
 		stored[k % ROUND_SLOTS][me] = k + 1;
 		CHECK(run_barrier(me, &number) == MPI_SUCCESS, "the barrier failed");
 		CHECK(!is_split || gather_count == k + 1, "round %d: member 0 was there %ld times", k, gather_count);
-		/* The next store to this array element follows two barriers later, when all members have read it. */
+		/* Safe: the next store to these array elements follows two barriers later, after all members' loads. */
 		for (int i = 0; i < n; i++)
 			CHECK(stored[k % ROUND_SLOTS][i] == k + 1,
 			      "%d members, round %d: member %d left member %d at %ld", n, k, me, i,
@@ -42,7 +42,7 @@ static void run_rounds(int me) {
 	}
 }
 
-/* Sets the state of the barrier as if this many barriers had completed. */
+/* Sets the state of the barrier as if `number` barriers had completed. */
 static void reset_barrier(uint32_t number) {
 	b = (struct gompi_barrier *)unit_memory(GOMPI_BARRIER_SIZE(MAX_MEMBERS));
 	first = number;
@@ -68,13 +68,13 @@ int main(void) {
 			unit_hurry = false;
 			reset_barrier(0);
 			unit_threads(n, run_rounds);
-			unit_hurry = true; /* every waiter sleeps */
+			unit_hurry = true; /* every member sleeps instead of polling */
 			reset_barrier(UINT32_MAX - (uint32_t)rounds / 2);
 			unit_threads(n, run_rounds);
 		}
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
-	/* The failure of a member ends the waits of the others. */
+	/* The failure of a member ends the waits of the other members. */
 	n = 2;
 	reset_barrier(0);
 	gompi_store(&gompi_node_header()->failed_count, 1);

@@ -1,7 +1,8 @@
-/* Proves: a biased lock (base/biased_mutex.h) gives mutual exclusion. While its bias owner acquires it repeatedly,
- * other threads revoke the bias, and the owner regains it after enough acquisitions without contention. A try-acquire
- * fails only while another thread holds the lock. Biased locks may be nested. Objects of one kind
- * (base/object_pool.h), which such a lock guards, have distinct handles while threads create and free them. */
+/* Proves: a biased lock (base/biased_mutex.h) gives mutual exclusion. While its bias owner acquires the lock
+ * repeatedly, other threads revoke the bias, and the owner regains the bias after enough acquisitions without
+ * contention. A trylock fails only while another thread holds the lock. Biased locks may be nested. Objects of an
+ * object pool (base/object_pool.h), which a biased lock guards, have distinct handles while threads create and free
+ * them. */
 #include "../unit.h"
 
 #include "base/object_pool.h"
@@ -74,7 +75,7 @@ static void interrupt_owner(int i) {
 	}
 }
 
-static gompi_a32 visit_seq; /* number of lock acquisitions by the other thread * 2; odd while one is requested */
+static gompi_a32 visit_seq; /* 2 * the other thread's number of acquisitions; odd while one is requested */
 
 static void request_visit(void) {
 	if (!gompi_has_membarrier)
@@ -85,7 +86,7 @@ static void request_visit(void) {
 	CHECK(gompi_load(&lock.is_revoked) == 1, "a visit has not ended the bias");
 }
 
-/* Tests that the first thread regains the bias after 16 uncontended acquisitions, then 32, and so on. An
+/* Tests that the first thread regains the bias after 16 uncontended acquisitions, the next time after 32, and so on. An
  * acquisition by the other thread restarts the count. */
 static void regain_bias(int i) {
 	if (i == 1) {
@@ -113,7 +114,8 @@ static void regain_bias(int i) {
 
 static struct gompi_biased_mutex inner;
 
-/* Nests two locks, released in either order, in the bias owner. Another thread revokes their biases alternately. */
+/* Tests two nested locks, which the bias owner acquires and releases in either order. Another thread alternately
+ * revokes the bias of one and of the other lock. */
 static void nested(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visit_seq)) != UINT32_MAX;)
@@ -145,9 +147,9 @@ static void nested(int i) {
 	gompi_store(&visit_seq, UINT32_MAX);
 }
 
-static gompi_a32 tries; /* number of successful try-acquires */
+static gompi_a32 tries; /* number of successful trylocks */
 
-/* Retries until a try-acquire succeeds; runs in each thread. */
+/* Acquires the lock repeatedly by trylock, which it retries until it succeeds. Each thread runs this function. */
 static void trylock_loop(int i) {
 	for (int k = 0; k < (i == 0 ? ADDS : 20); k++) {
 		UNIT_UNTIL(gompi_biased_trylock(&lock));
@@ -204,7 +206,7 @@ int main(void) {
 		      (unsigned long long)count, ADDS + 20);
 	}
 
-	/* The pool caches the memory of a few freed objects, and none while many are in use. */
+	/* The pool caches the memory of a few freed objects, but none while many objects are in use. */
 	static uintptr_t many[10000];
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 10000; i++)

@@ -1,9 +1,9 @@
-/* Proves: a wait ends with MPI_ERR_PROC_ABORTED and names the failed process if it depends on that process, and
- * continues if another process fails. Covers waits for one peer, for the members of a window, and for the origins of
- * an exposure epoch. A process that fails between reserving a ring cell and filling it ends the waits for the ring's
- * owner, and no other waits. An answer that a failed process has not read does not block reuse of the cell. A live
- * process that has reserved a cell of another live process fills it. message/failure_messages.c covers communicators
- * and requests.
+/* Proves: if a process fails, each wait that depends on it ends with MPI_ERR_PROC_ABORTED and names the process. All
+ * other waits continue. Covers waits for one peer, for the members of a window, and for the origins of an exposure
+ * epoch. If a process fails between reserving a ring cell and filling it, only the waits for the ring's owner end. A
+ * reply that a failed process has not read does not block reuse of the ring cell. If an unrelated process fails, a live
+ * process still fills the cell that it has reserved in the ring of a live process. message/failure_messages.c covers
+ * communicators and requests.
  *
  * sanitizer: address (one thread)
  */
@@ -32,7 +32,7 @@ static void wait_dependences(void) {
 		       "rank 2 ");
 }
 
-/* Waits for the origins of an exposure epoch. */
+/* Plays an origin that completes its access epoch during the fourth sleep of the target's wait. */
 static void complete_after_sleeps(void) {
 	if (++*sleep_count == 4)
 		gompi_add_seq_cst(&gompi_member(w, 0)->complete_count, 1);
@@ -70,7 +70,8 @@ static struct gompi_outgoing outgoing(bool reply) {
 				       .wants_reply = reply};
 }
 
-/* Reserves a cell and does not fill it: runs gompi_ring_send_packet up to that point. */
+/* Reserves a cell of the ring of process 1 and does not fill it, like a process that fails in
+ * gompi_ring_send_packet. */
 static void reserve_cell(void) {
 	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	gompi_add_seq_cst(&ring->tail, 1);
@@ -101,10 +102,10 @@ static void ring_cell(void) {
 	CHECK(gompi_ring_flush(w, 2, "test") == MPI_SUCCESS, "a flush at another process");
 }
 
-/* Requests an answer, which arrives after this process has failed. */
+/* Sends a get, whose reply arrives after this process has failed. */
 static void request_answer(void) {
 	struct gompi_outgoing o = outgoing(true);
-	alarm(1); /* ends this process while it waits for the answer */
+	alarm(1); /* kills this process while it waits for the reply */
 	gompi_go_callbacks.find_failed = unit_nothing;
 	gompi_ring_send_packet(w, &o);
 }
@@ -120,7 +121,7 @@ static void ring_answer(void) {
 	CHECK(gompi_ring_flush(w, 1, "test") == MPI_SUCCESS, "a flush after the ring has wrapped around");
 }
 
-/* Reserves a cell of the ring of process 0, so that no later operation of another process reaches it. */
+/* Reserves a cell of the ring of process 0 and does not fill it: process 0 cannot serve later cells of its ring. */
 static void reserve_own_cell(void) { gompi_add_seq_cst(&((struct gompi_ring *)gompi_node.operation_rings)->tail, 1); }
 
 static void serve_after_sleeps(void) {
@@ -128,7 +129,8 @@ static void serve_after_sleeps(void) {
 		serve_as(1);
 }
 
-/* Tests that a process which has reserved a cell of a live process fills it, even if another process fails. */
+/* Tests that a process which waits for a free cell in the ring of a live process continues although another process has
+ * failed, and that the wait ends when the ring's owner fails. */
 static void ring_full(void) {
 	const struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	struct gompi_outgoing o = outgoing(false), get = outgoing(true);

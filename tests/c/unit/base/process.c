@@ -1,6 +1,6 @@
-/* Proves: the table of processes (base/process.h) returns the right number, node and index of each process. Covers
- * jobs on one node and on several nodes, and jobs that are added while another thread reads, also across the table's
- * chunks. */
+/* Proves: the table of processes (base/process.h) returns the right number, node and index on the node of each process.
+ * Covers jobs on one node and on several nodes, and jobs that one thread adds while another thread reads, also across
+ * chunk boundaries of the table. */
 #include "../unit.h"
 
 #include "base/process.h"
@@ -32,7 +32,7 @@ static void several_nodes(void) {
 enum { MAX_ENTRIES = 100000, JOB_SIZE = 37 };
 static gompi_a32 is_finished;
 
-/* Checks that every visible entry is complete. */
+/* Checks repeatedly that the last 1,000 visible entries are complete, until the table no longer grows. */
 static void *read_all(void *arg) {
 	const struct gompi_processes *t = arg;
 	for (bool last = false; !last;) {

@@ -1,6 +1,6 @@
-/* Proves: lists of processes (base/ranks.h), regular or not, give the process of a rank and the rank of a process, and
- * compare two lists for the same members in the same or in a different order. A linear search gives the expected
- * results.
+/* Proves: a list of processes (base/ranks.h), with a constant stride or irregular, maps ranks to processes and
+ * processes to ranks. Comparing two lists tells whether they have the same members, in the same or in a different
+ * order. A linear search gives the expected results.
  *
  * sanitizer: address (one thread)
  */
@@ -14,7 +14,7 @@ static uint64_t state = 11;
 
 static int below(int n) { return (int)(check_random(&state) % (uint64_t)n); }
 
-/* Makes a list of distinct processes, regular or not, and writes its members to all. */
+/* Returns a list of distinct processes, with a constant stride or irregular, and writes its members to all. */
 static struct gompi_ranks make(int32_t *all) {
 	static int32_t lists[2][UNIVERSE];
 	static int which;
@@ -88,7 +88,8 @@ int main(void) {
 	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
 	gompi_ranks_release(&other);
 
-	/* A growing list that becomes long enough to be sorted. Its first entries are regular. */
+	/* A list that is appended to until it is long enough to have a sorted index. Its first entries have a constant
+	 * stride. */
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");
 	gompi_ranks_shrink(&other);

@@ -1,7 +1,7 @@
-/* Proves: a lookup of a handle made by C (base/table.h) returns only the object of that handle. A lookup of a freed
- * handle returns no object, also after many further handles and while the tables grow under concurrent lookups. A
- * number is reused only after a long time. A table for handles from other sources finds exactly the handles that
- * were entered. */
+/* Proves for handles that the C code creates (base/table.h): a lookup returns only the object of that handle. A lookup
+ * of a freed handle returns no object, even after many further handles, and while the table grows during the lookup. A
+ * handle number is reused only after many other handles. A table for given handles (gompi_table_put) finds exactly the
+ * handles that were entered. */
 #include "../unit.h"
 
 #include "base/table.h"
@@ -28,7 +28,7 @@ static void compare_with_array(void) {
 	static char object[MAX_LIVE];
 	static char *live[MAX_LIVE];
 	static uintptr_t handle[MAX_LIVE], old[OLD];
-	struct gompi_table put_table = {&gompi_table_empty}; /* holds the same entries */
+	struct gompi_table put_table = {&gompi_table_empty}; /* a table for given handles, with the same entries */
 	int n = 0, olds = 0;
 	uint32_t x = 5;
 	open_one();
@@ -62,7 +62,7 @@ static void compare_with_array(void) {
 				      "step %d: handle %d", step, i);
 		}
 	}
-	for (uint32_t k = 0; k < 100000; k++) { /* random handles, and the pattern of a free entry */
+	for (uint32_t k = 0; k < 100000; k++) { /* looks up random handles, and values like those of free entries */
 		of(ABOVE | (next(&x) << 12 ^ next(&x)) % NUMBERS);
 		uintptr_t h = ~(uintptr_t)(next(&x) % NUMBERS);
 		CHECK(of(h) == NULL && of(h ^ (uintptr_t)(k % 64) << 32) == NULL, "%#zx leads somewhere", (size_t)h);
@@ -74,7 +74,7 @@ static void compare_with_array(void) {
 	gompi_handles_close(&handles);
 }
 
-/* Creates and frees handles one after the other while some remain live: no handle is reused soon. */
+/* Tests that no handle is reused soon if handles are created and freed one after the other while others remain live. */
 static void reuse_delay(void) {
 	enum { KEPT = 100, ROUNDS = 3000000 };
 	uint8_t *used = calloc(1, NUMBERS / 8);

@@ -1,12 +1,13 @@
-/* Proves: a wait (base/wait.h) detects its condition, with each wake function, whether it becomes true before, while
- * or after the thread goes to sleep. It serves the pending work of its process. The failure of a process ends it. It
- * restores the counts of pollers and blocked threads. A lost wake-up causes a hang. */
+/* Proves: a wait (base/wait.h) returns with each wake function, whether its condition becomes true before, while or
+ * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
+ * ends the wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up shows as a
+ * hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
 #include "base/error_status.h"
 
-/* --- Hand-overs: thread i waits for its turn, which its predecessor grants */
+/* --- Hand-overs: the threads take turns; each thread ends its turn by waking the next one */
 
 enum { MAX_WAITERS = 4, HAND_OVERS = UNIT_REPEATS(60000) };
 enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
@@ -33,7 +34,8 @@ static void hand_over(int i) {
 		CHECK(payload == k, "payload %ld at turn %u", payload, k);
 		payload++;
 		struct gompi_waitword *next = &word[share_one_word ? 0 : (i + 1) % n];
-		/* Either all other threads sleep now, or the next one is about to sleep. */
+		/* Wakes the next thread either when all others are asleep, or, after a random delay, when it may be
+		 * about to sleep. */
 		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
 			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
 		else
@@ -79,14 +81,14 @@ static bool do_one_unit(void) {
 	quick_serves++;
 	return worked;
 }
-/* Reports no work, so that only a thread that is about to sleep calls the service. */
+/* Reports no work, as has_work of a service: only a thread that is about to sleep serves such a service. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	full_serves++;
 	return false;
 }
 
-/* A service with an expensive poll, which uses on_wait_end. */
+/* A service whose poll is expensive, and which uses on_wait_end. */
 static int expensive_polls, ends;
 static bool always_ready(void) { return true; }
 static bool poll_expensive(void) {
@@ -95,7 +97,8 @@ static bool poll_expensive(void) {
 }
 static void count_wait_end(void) { ends++; }
 
-/* Becomes true after some polls. At that moment other threads, which see this poller, leave work for it. */
+/* Returns true, as the condition of a wait, after *arg polls. At that moment work arrives, as from a thread that has
+ * seen this thread poll and therefore leaves the work to it. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)
@@ -161,7 +164,8 @@ static void check_idle(void) {
 	CHECK(gompi_load(&c->unrecorded_waits) == 0, "%u more wait", gompi_load(&c->unrecorded_waits));
 }
 
-/* Waits in steps, as Go does: polls until the wait is armed, and checks the condition once more before it sleeps. */
+/* Tests a wait in steps, as Go uses it: the caller polls until the wait is armed, and checks the condition once more
+ * before the step that sleeps. */
 static void steps(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait t;
@@ -176,7 +180,7 @@ static void steps(void) {
 	      "it does not ask to be woken");
 	CHECK(gompi_load(&c->wait_records[0].state) == RECORD_PUBLISHED && gompi_load(&c->wait_records[0].object) == 9,
 	      "nobody is told");
-	gompi_wake(&c->wait); /* before the thread sleeps: the sleep ends at once */
+	gompi_wake(&c->wait); /* the wake-up precedes the sleep, so the sleep ends at once */
 	unit_sleep_forever = true, unit_hurry = false;
 	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
 	CHECK(gompi_load(&c->wait.has_sleepers) == 0, "a wait that is over would be woken");
@@ -190,8 +194,8 @@ static void steps(void) {
 	check_idle();
 }
 
-/* Checks that each waiting thread gets a wait record while records are available; further threads are only
- * counted. */
+/* Checks that each waiting thread gets a wait record while records are available. Threads without a record are only
+ * counted (unrecorded_waits). */
 static void records(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { THREADS = GOMPI_WAIT_THREADS + 3 };
@@ -216,8 +220,8 @@ static void records(void) {
 	check_idle();
 }
 
-/* event_total: number of events that may end a wait (the odd ones have already occurred); pending_members: members
- * that each event still needs */
+/* event_total: number of events of which any ends the wait, such as the requests of MPI_Waitany; those with odd numbers
+ * have already occurred. pending_members: number of members for which each event still waits. */
 static int event_total, pending_members;
 static int describe_event(const void *on, int first, struct gompi_wait_desc *desc, struct gompi_wait_details *t) {
 	(void)on;
@@ -232,7 +236,8 @@ static int describe_event(const void *on, int first, struct gompi_wait_desc *des
 	return first;
 }
 
-/* Checks that a wait for any of several events has a record for each of the first events. */
+/* Checks that a wait for any of several events gets an additional wait record for each event, while records are
+ * free. */
 static void parts(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { ROOM = GOMPI_WAIT_RECORDS - GOMPI_WAIT_THREADS };
@@ -270,7 +275,7 @@ static void parts(void) {
 	check_idle();
 }
 
-/* Members of object 9, whose id is 90 at all members; the test sets the ranks. */
+/* The processes that are members of the object with handle 9 and id 90; the test fills them in. */
 static struct gompi_ranks detail_ranks;
 
 static bool nothing_to_do(void) { return false; }
@@ -344,7 +349,8 @@ static void wait_details(void) {
 	check_idle();
 }
 
-/* Checks that each progress thread is registered once, and that a full table is left unchanged. */
+/* Checks that a progress thread that registers twice has one entry, and that registering in a full table changes
+ * nothing. */
 static void own_threads(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	gompi_add_progress_thread();
@@ -379,7 +385,7 @@ static void death(void) {
 	static const struct gompi_wait_desc what = {
 		.call = "MPI_A_function_with_a_long_name_and_more", .peer = 3, .object = 17};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
-	/* no other thread wakes this one: it periodically checks for failed processes */
+	/* No other thread wakes this thread: it wakes periodically and checks for failed processes. */
 	unit_sleep_forever = unit_hurry = false;
 	gompi_go_callbacks.find_failed = check_then_fail;
 	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
@@ -392,7 +398,7 @@ int main(void) {
 	unit_node(4);
 	unit_sleep_forever = true;
 	for (int hurry = 0; hurry < 2; hurry++) {
-		unit_hurry = hurry; /* with unit_hurry, waiting threads sleep at once */
+		unit_hurry = hurry; /* true: waiting threads sleep at once */
 		hand_overs(hurry);
 		check_idle();
 	}

@@ -1,10 +1,11 @@
-/* Defines the input of members to collectives, and a reduction whose result shows the order of its operands. */
+/* The data that members pass to collectives, and a reduction operation whose result depends on the operand order. */
 #ifndef COMPOSE_H
 #define COMPOSE_H
 
 #include <stdint.h>
 
-/* Composes functions x -> ax + b modulo 256, of which the left one is applied last: the operation does not commute. */
+/* Reduces by an operation that does not commute. An element is a function x -> ax + b modulo 256; inout becomes the
+ * composition of in and inout, of which inout is applied first. */
 static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
 	const unsigned char *f = in;
 	unsigned char *g = inout;
@@ -16,7 +17,7 @@ static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes)
 	return 0;
 }
 
-/* Returns byte i of the input of a member to a call. */
+/* Returns byte i of the data that a member passes to a call. */
 static unsigned char input(int call, int member, uint64_t i) {
 	return (unsigned char)((uint64_t)call * 31 + (uint64_t)member * 7 + i * 13 + (i >> 8));
 }

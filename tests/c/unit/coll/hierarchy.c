@@ -1,8 +1,9 @@
-/* Proves: two-level collectives (coll/hierarchy.h) give members on several nodes the result that MPI defines, for any
- * placement of ranks, any root and any sequence of calls. A reduction combines the nodes in order, and the ranks of
- * each node in order; a scan combines the ranks in order. All members agree when a large operation uses messages
- * instead. Members with mismatched calls get an error, and later calls work. Invalid data published by a leader gives
- * MPI_ERR_INTERN. A head that changes while a member reads it does no harm. */
+/* Proves: two-level collectives (coll/hierarchy.h) of members on several nodes give the result that MPI defines, for
+ * any placement of ranks, any root and any sequence of calls. A reduction combines the results of the nodes in node
+ * order, and within each node those of the ranks in rank order; a scan combines all ranks in rank order. All members
+ * make the same decision whether a large operation uses messages instead. Members with mismatched calls get an error,
+ * and later calls work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length)
+ * changes while a member reads it, the member writes no byte beyond its result. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
@@ -11,13 +12,13 @@
 
 enum { MAX_RANKS = 9, CALLS = UNIT_REPEATS(400), LONGEST = 180000 };
 
-static uint64_t max_round_bytes; /* maximum length in a round, split into segments or not */
+static uint64_t max_round_bytes; /* maximum length of the collectives of a round */
 
 static int n, nodes;
 static int32_t node_of[MAX_RANKS], local_rank_of[MAX_RANKS], order[MAX_RANKS]; /* order: by node, then by rank */
 static int max_ranks_per_node;
-static int node_size[MAX_RANKS];                            /* members of a node */
-static char *memory[MAX_RANKS], *barrier_memory[MAX_RANKS]; /* of a node */
+static int node_size[MAX_RANKS];                            /* number of members on each node */
+static char *memory[MAX_RANKS], *barrier_memory[MAX_RANKS]; /* shared memory of each node */
 static struct gompi_hierarchy *views[MAX_RANKS];
 static gompi_a32 called[MAX_RANKS];
 
@@ -89,7 +90,8 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	}
 }
 
-/* Makes the calls in which all members get the data of all members. */
+/* Makes the calls that collect a block of each member (a row): gather, allgather, alltoall, scan and exscan. The member
+ * `odd` passes a different length (-1: none). */
 static void run_rows_call(int me, unsigned call, int kind, int root, uint64_t bytes, int odd) {
 	enum { ROW = 8 + LONGEST };
 	static char in[MAX_RANKS][MAX_RANKS * ROW], out[MAX_RANKS][MAX_RANKS * ROW];
@@ -194,7 +196,7 @@ static void run(int me) {
 	}
 }
 
-/* Places the members on nodes. one_per_node: one member per node. */
+/* Chooses the node of each member: one member per node, or few nodes with ascending (regular) or random ranks. */
 static void place(unsigned seed, bool regular, bool one_per_node) {
 	nodes = 0;
 	memset(node_size, 0, sizeof node_size);
@@ -215,9 +217,10 @@ static void place(unsigned seed, bool regular, bool one_per_node) {
 				order[at++] = i;
 }
 
-/* --- A leader with damaged memory: member 1 of a node reads what the test writes into the buffer of member 0 */
+/* --- Invalid data of a leader: member 1 of a node reads what the test writes into the buffer of member 0, the
+ * leader */
 
-/* ROOT is on the other node. */
+/* Error and mismatch marks of a signature, two lengths, and a root on the other node. */
 enum { FAILED = 0xf0, DIFFERS = 0xf1, SMALL_BYTES = 8, LARGE_BYTES = 2000, ROOT = 2 };
 
 static struct gompi_shm_coll *damaged_shm;
@@ -240,7 +243,7 @@ static void damaged_open(void) {
 		abort();
 }
 
-/* Returns the result of a broadcast for which the leader has published these words. */
+/* Runs a broadcast in member 1 for which the leader has published these words, and returns the result. */
 static int read_damaged(uint64_t signature, uint64_t format, char *out, int *differs) {
 	struct gompi_coll_call c = {
 		.kind = GOMPI_BCAST, .root = ROOT, .name = "test", .bytes = SMALL_BYTES, .out = out};
@@ -282,7 +285,7 @@ static void test_damaged_status(void) {
 
 static gompi_a32 reader_done;
 
-/* Changes the length in thread 1, as another process would, while a member reads the head. */
+/* Changes the length in the leader's head in thread 1, as another process could, while thread 0 runs broadcasts. */
 static void test_changing_head(int i) {
 	uint64_t formats[2] = {gompi_format_word(SMALL_BYTES, 1), gompi_format_word(LARGE_BYTES, 1)};
 	for (uint64_t k = 0; i == 1 && gompi_load(&reader_done) == 0; k++)
@@ -296,7 +299,7 @@ static void test_changing_head(int i) {
 		while (written < LARGE_BYTES && out[written] == 0)
 			written++;
 		CHECK(written == LARGE_BYTES, "a broadcast of %d bytes wrote byte %d", SMALL_BYTES, written);
-		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* data after a length that is too large */
+		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* nonzero data: a copy of too many bytes shows in out */
 			memset(damaged_shm->member[0].body[b], 2, GOMPI_SHM_SMALL_BYTES);
 	}
 	gompi_store(&reader_done, 1);
@@ -331,12 +334,12 @@ int main(void) {
 		for (int i = 0; i < n; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(n, run);
-		for (int i = 0; i < n; i++) { /* the last member does not wait, but others may wait for its records */
+		for (int i = 0; i < n; i++) { /* not in the threads: other members may still wait for a record */
 			if (views[i]->shm_coll != NULL)
 				gompi_shm_coll_close(views[i]->shm_coll);
 			gompi_hierarchy_close(views[i]);
 		}
-		while (mail_serve()) { /* a record of the root of two members may have no receiver */
+		while (mail_serve()) { /* with two members, the root's last record may not have been received */
 		}
 		CHECK(network_empty() || check_errors > 0, "round %u: some records were not received", round);
 	}

@@ -1,7 +1,7 @@
-/* Proves: the nonblocking shared-memory collectives (coll/nbc.h) match the operations that members start, for random
- * sequences of collectives, many of them pending at once. Covers lengths from zero to many segments, memory of other
- * members that can and cannot be read, completion in any order, and fewer cores than members. If members pass different
- * lengths, all calls return, and later collectives work. */
+/* Proves: the nonblocking shared-memory collectives (coll/nbc.h) give the right results for random sequences, of which
+ * many are pending at once. Covers lengths from zero to many segments, members that can and cannot read each other's
+ * memory, completion in any order, and fewer cores than members. If members pass different lengths, all calls return,
+ * and later collectives work. */
 #include "../unit.h"
 
 #include "coll/nbc.h"
@@ -159,7 +159,7 @@ static int fail_start(const struct gompi_collective *call, bool persistent, uint
 
 static void run(int members, bool cma, bool wrong, bool hurry) {
 	enum { RING = 1 << 20 };
-	int32_t peers[MAX_RANKS] = {0}; /* all members are this process */
+	int32_t peers[MAX_RANKS] = {0}; /* all members are simulated by this process, number 0 */
 	n = members, wrong_lengths = wrong, seed = (unsigned)(members * 8 + cma * 4 + wrong * 2 + hurry);
 	unit_node(1);
 	gompi_go_callbacks.mismatch_text = explain;

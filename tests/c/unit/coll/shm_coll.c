@@ -1,8 +1,9 @@
 /* Proves: the shared-memory collectives (coll/shm_coll.h) give each member the result that MPI defines, for random
  * sequences of calls of all kinds, roots and lengths. Covers late and sleeping members, fewer cores than members, and
- * no memory for large buffers; all members, none, and all but one can read each other's memory. Reductions keep rank
- * order. A call does not wait for members that have returned from it. Members with mismatched calls get an error, and
- * later calls work. A failed member ends the wait of the others. */
+ * missing memory for large buffers. The memory of all members, of none, or of all but one can be read by the others.
+ * Reductions combine the members in rank order. A call does not wait for members that have already returned from it.
+ * Members with mismatched calls get an error, and later calls work. The failure of a member ends the waits of the other
+ * members. */
 #include "../unit.h"
 
 #include "coll/shm_coll.h"
@@ -12,7 +13,7 @@ enum { MAX_RANKS = 8, LONGEST = 70000 };
 
 static int n;
 static struct gompi_shm_coll *view[MAX_RANKS];
-static char *large_memory; /* NULL if out of memory */
+static char *large_memory; /* memory for large buffers; NULL: there is none */
 
 static void *grow_test_shm(uintptr_t owner, uint64_t bytes) {
 	(void)owner;
@@ -33,7 +34,7 @@ static int is_input(const char *b, int call, int member, uint64_t bytes) {
 	return 1;
 }
 
-/* Returns true if bytes [from, from + bytes) are the reduction over ranks [0, upto). */
+/* Returns true if b has bytes [from, from + bytes) of the reduction over ranks [0, upto). */
 static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
 	for (uint64_t i = from; i < from + bytes; i += 2) {
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
@@ -58,10 +59,11 @@ struct scene {
 	bool in_place;
 };
 
-/* Returns the length of the block between members i and j, which only these two know. */
+/* Returns the length of the block that members i and j exchange. Only these two members pass this length. */
 static uint64_t between(const struct scene *s, int i, int j) { return s->bytes * (uint64_t)((i + j) % 3) / 2; }
 
-/* Fills in the blocks of a member: for all members, or for and from the root alone. base has space for one of each. */
+/* Fills in the blocks that a member exchanges with all members, or (all == false) with the root only. The blocks lie in
+ * base. Returns their number. */
 static int blocks_of(struct gompi_pair_block b[], const struct scene *s, int me, bool all, char *base) {
 	int k = 0;
 	for (int i = 0; i < n; i++)
@@ -80,7 +82,7 @@ static bool are_inputs(const struct gompi_pair_block b[], int count, const struc
 	return right;
 }
 
-/* Makes the calls with a block per pair: MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv. */
+/* Makes the calls that pass a length for each pair of members: MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv. */
 static void run_pairwise_call(int me, const struct scene *s, char *in, char *out) {
 	struct gompi_pair_block to[MAX_RANKS], from[MAX_RANKS];
 	struct gompi_coll_call c = {.kind = s->kind, .root = s->root, .name = "test", .to = to, .from = from};
@@ -201,7 +203,8 @@ static void run_random_calls(int me) {
 		s.root = (int)draw(&common, (unsigned)n);
 		s.bytes = lengths[draw(&common, sizeof lengths / sizeof *lengths)];
 		s.in_place = draw(&common, 2);
-		/* Some calls repeat in a loop, in which members may run ahead of others as far as there is space. */
+		/* Sometimes repeats the call without delays, so that members run ahead of others as far as there is
+		 * space. */
 		for (unsigned repeats = draw(&common, 3) == 0 && s.bytes <= 400 ? draw(&common, 50) : 0;; repeats--) {
 			unit_late(draw(&late, 8) == 0 ? draw(&late, 150) : 0);
 			one(me, &s);
@@ -212,7 +215,8 @@ static void run_random_calls(int me) {
 	}
 }
 
-/* Makes a new scene. reads: members [0, reads) let the others read their memory. */
+/* Opens the collectives of all members anew. The other members can read the memory of members [0, reads). large: there
+ * is memory for large buffers. */
 static void open_views(bool large, int reads) {
 	int32_t peers[MAX_RANKS];
 	for (int i = 0; i < n; i++)
@@ -229,9 +233,9 @@ static void open_views(bool large, int reads) {
 		view[i] = gompi_shm_coll_open(memory, n, i, peers, 1);
 }
 
-/* Makes consecutive calls in which the root, if it need not wait, reports their end late. In a last call other members
- * need space: they must not wait for a member that has returned from it, since that member makes no further
- * progress. */
+/* Makes repeated_calls calls in which a member that need not wait acknowledges its reads only later, then the call
+ * `last`, in which the other members may need buffer space. They must not wait for a member that has returned from
+ * `last`, because that member makes no further progress. */
 static int repeated_calls;
 static struct scene last;
 
@@ -256,7 +260,7 @@ static void test_no_wait_after_return(void) {
 			}
 }
 
-/* Members with mismatched calls, followed by a matching call of all members. */
+/* The last member makes another call (odd_*) than the other members (first). Then all members make a matching call. */
 static int odd_kind, odd_root, expect[MAX_RANKS];
 static uint64_t odd_bytes;
 static struct scene first;
@@ -291,7 +295,7 @@ int main(void) {
 		for (int how = 0; how < 5; how++) {
 			gompi_node.policy.is_oversubscribed = how == 1;
 			gompi_node.policy.quiet_polls = how == 1 ? 0 : 200;
-			unit_hurry = how == 2; /* every waiter sleeps */
+			unit_hurry = how == 2; /* every waiting member sleeps at once */
 			calls = UNIT_REPEATS(600) / n;
 			open_views(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
 			unit_threads(n, run_random_calls);
@@ -300,7 +304,7 @@ int main(void) {
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
 	n = 3, unit_hurry = true;
 	gompi_node.policy.is_oversubscribed = false, gompi_node.policy.quiet_polls = 200;
-	test_no_wait_after_return(); /* all waiters sleep */
+	test_no_wait_after_return(); /* with unit_hurry: every waiting member sleeps at once */
 	unit_hurry = false;
 	test_no_wait_after_return();
 	const struct {

@@ -1,6 +1,6 @@
-/* Proves: MPI_Dims_create fills in the best of all lists of numbers in descending order with the given product, for
- * small numbers in up to five dimensions and for some large ones. It keeps dimensions that are set, and refuses
- * impossible arguments.
+/* Proves: among all descending lists of dimensions with the right product, MPI_Dims_create chooses the best one (see
+ * better). Tests all small numbers of nodes in up to five dimensions, and some large numbers. The call keeps dimensions
+ * that are set, and rejects impossible arguments.
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
@@ -9,8 +9,8 @@
 
 enum { MAX_DIMS = 10 };
 
-/* Returns true if a is better than b: its spread is smaller, or the last number is larger, or then the one before it,
- * and so on. */
+/* Returns true if the list a is better than b: the difference of its first and last number is smaller. If the
+ * differences are equal, the last number that differs decides: larger is better. */
 static bool better(const int *a, const int *b, int k) {
 	int x = a[0] - a[k - 1], y = b[0] - b[k - 1];
 	if (x != y)
@@ -23,7 +23,7 @@ static bool better(const int *a, const int *b, int k) {
 
 static int best[MAX_DIMS], now[MAX_DIMS];
 
-/* Tries all numbers of at most max for positions i to k - 1, whose product is n. */
+/* Tries all descending numbers, at most max, for positions i to k - 1 whose product is n. */
 static void try_all(int n, int i, int k, int max) {
 	if (i == k) {
 		if (n == 1 && (best[0] == 0 || better(now, best, k)))
@@ -55,11 +55,11 @@ static const struct {
 	{6, 3, {0, 3, 0}, {2, 3, 1}, 0},
 	{7488, 3, {0}, {26, 18, 16}, 0},
 	{5 * 7488, 4, {0, 5}, {26, 5, 18, 16}, 0},
-	{5040, 3, {0}, {21, 16, 15}, 0}, /* 20, 18 and 14 are no closer to each other */
+	{5040, 3, {0}, {21, 16, 15}, 0}, /* {20, 18, 14} has the same difference of 6, but a smaller last number */
 	{8, 2, {8, 1}, {8, 1}, 0},
 	{INT32_MAX, 2, {0}, {INT32_MAX, 1}, 0},
 	{1 << 30, 10, {0}, {8, 8, 8, 8, 8, 8, 8, 8, 8, 8}, 0},
-	{2095133040, 4, {0}, {221, 216, 210, 209}, 0}, /* no number below 2^31 has more divisors */
+	{2095133040, 4, {0}, {221, 216, 210, 209}, 0}, /* the number below 2^31 with the most divisors */
 	{1, 0, {0}, {0}, 0},
 	{7, 3, {0, 3, 0}, {0}, MPI_ERR_DIMS},
 	{8, 2, {4, 1}, {0}, MPI_ERR_DIMS},

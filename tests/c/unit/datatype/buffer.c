@@ -1,5 +1,5 @@
-/* Proves: gompi_buffer_check accepts data that lies in the address space, and refuses negative or too large counts,
- * NULL, MPI constants in place of addresses, and data that reaches over an end of the address space.
+/* Proves: gompi_buffer_check accepts data that lies in the address space. It rejects negative and too large counts,
+ * NULL, MPI constants instead of addresses, and data that extends beyond either end of the address space.
  *
  * sanitizer: address (one thread)
  */
@@ -9,7 +9,7 @@
 
 static char memory[100];
 
-/* Installs a type of one int at a displacement, whose copies are extent apart. */
+/* Installs a type of one int at the displacement, with the given extent. Returns its handle. */
 static MPI_Datatype install(int64_t displacement, int64_t extent) {
 	struct gompi_type t = {.magic = GOMPI_TYPE_MAGIC,
 			       .words = GOMPI_TYPE_HEAD,

@@ -1,7 +1,7 @@
-/* Proves: a cursor over random flattened types (datatype/datatype.h; core/datatype/format.go defines the format)
- * visits the same bytes as a naive walk over the same nodes, for any step sizes and from any position. So do
- * packing, unpacking, copies between two types, and the layout of a message (transport/layout.h). Bounds and overlap
- * checks agree with the bytes.
+/* Proves: a cursor over a random flattened type (datatype/datatype.h; core/datatype/format.go defines the format)
+ * visits the bytes of the type in the right order, for any step sizes and from any position. Packing, unpacking, copies
+ * between two types, and the layout of a message (transport/layout.h) use the same bytes. Bounds and overlap checks
+ * agree with them. The test computes the bytes while it generates the type.
  *
  * sanitizer: address (one thread)
  */
@@ -17,18 +17,19 @@ static int64_t random_between(int64_t min, int64_t max) {
 	return min + (int64_t)(check_random(&state) % (uint64_t)(max - min + 1));
 }
 
-/* A node, and the offsets from its base of the bytes that it describes, in order. */
+/* A node of the type's tree: the index of its first word in the program, and the offsets at[0..n) of its bytes in
+ * order, relative to the node's base. */
 struct node {
 	int64_t word, n, at[BYTES];
 };
 
 struct random_type {
 	int64_t program[WORDS], used;
-	/* offsets of the bytes of count copies, relative to the buffer's address */
+	/* offsets at[0..bytes) of the bytes of count copies, relative to the buffer's address */
 	int64_t count, bytes, at[BYTES * COPIES];
 };
 
-/* Appends the bytes of a child, moved by this many bytes. */
+/* Appends the bytes of a child node, displaced by `by` bytes. */
 static void append(struct node *to, const struct node *child, int64_t by) {
 	for (int64_t i = 0; i < child->n; i++)
 		to->at[to->n++] = child->at[i] + by;
@@ -39,7 +40,7 @@ static int64_t put(struct random_type *t, int64_t word) {
 	return t->used++;
 }
 
-/* Makes a random node of at most max_bytes bytes. */
+/* Generates a random node of at most max_bytes bytes, with children up to `depth` levels deep. */
 static void make(struct random_type *t, struct node *out, int depth, int64_t max_bytes) {
 	struct node *child = malloc(sizeof *child * 4);
 	int64_t n = random_between(2, 4),
@@ -146,7 +147,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 	struct gompi_type *type = (struct gompi_type *)t->program;
 	const int64_t *node = t->program + root.word;
 	bool loop = node[0] == LOOP && t->program[node[4]] == BLOCK;
-	if (node[0] == BLOCK || loop) { /* the forms with fast copies */
+	if (node[0] == BLOCK || loop) { /* a block, or equidistant blocks: fast copies use the type's header */
 		type->flags |= GOMPI_TYPE_STRIDED;
 		type->block = loop ? t->program[node[4] + 1] : node[1];
 		type->repeat = loop ? node[2] : 1;
@@ -159,7 +160,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 
 static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
 
-/* Walks the bytes from position on in random steps: several blocks at once, or a range of one block. */
+/* Checks the cursor from a position on, in random steps: runs of several blocks, or a part of one block. */
 static void walk(const struct random_type *t, const struct gompi_type *type, int64_t position) {
 	struct gompi_cursor c;
 	int64_t i = position, offset, n;
@@ -218,7 +219,7 @@ static void check_copy(const struct random_type *t, const struct gompi_type *typ
 	CHECK(memcmp(memory, want, REACH) == 0, "copied otherwise, or beside");
 }
 
-/* Checks a sequence of message layouts for the type's bytes, each with as many bytes as fit. */
+/* Encodes the type's bytes as a sequence of message layouts, each with as many bytes as fit, and checks each layout. */
 static void check_layouts(const struct random_type *t, const struct gompi_type *type) {
 	struct gompi_cursor c;
 	int64_t i = 0;

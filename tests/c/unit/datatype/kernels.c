@@ -1,6 +1,6 @@
-/* Proves: the plain kernel (datatype/op.h) at any address and the atomic kernel (datatype/atomic.h) compute the same
- * as a serial computation, overflow included, and return the old values. This holds for every pair of predefined
- * type and operation that the standard allows. No concurrent atomic update of several threads is lost. */
+/* Proves for every predefined type and each operation that the standard allows for it: the plain kernel (datatype/op.h)
+ * at any address, and the atomic kernel (datatype/atomic.h), give the same results as types.h, also on overflow. They
+ * return the old values. No atomic update is lost if several threads update concurrently. */
 #include "../unit.h"
 
 enum { VALUES = 300, THREADS = 4, ADDS = 20000, MAX_ELEMENT_BYTES = 32 };
@@ -14,7 +14,7 @@ static void check_kernel(const struct type *t, int op, gompi_kernel plain, gompi
 	t->set(b, check_random(&state));
 	memcpy(want, a, t->size);
 	t->apply(op, want, b);
-	memcpy(at + 1, a, t->size); /* at an odd address */
+	memcpy(at + 1, a, t->size); /* the plain kernel must accept an odd address */
 	plain(b, at + 1, 1);
 	memcpy(target, at + 1, t->size);
 	CHECK(t->equal(target, want), "%s %s: %s, not %s", t->name, op_name[op], types_show(t, target),

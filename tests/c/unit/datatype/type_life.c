@@ -1,14 +1,14 @@
 /* Proves: a type that is removed while an operation holds a reference remains unchanged until the last reference is
- * released, even if other types are created and removed meanwhile. A lookup of its handle returns no type. No type
- * remains allocated longer. Threads acquire and release references concurrently. A reference to a predefined type
- * has no effect. */
+ * released, even if other types are created and removed meanwhile. A lookup of the removed type's handle returns no
+ * type. After the last reference the type is freed. Threads acquire and release references concurrently. Acquiring and
+ * releasing references to a predefined type has no effect. */
 #include "../unit.h"
 
 #include "datatype/z_calls.h"
 
 enum { THREADS = 4, HOLDS = 5000, OTHERS = 300, LONG = 100000 };
 
-/* Installs a type of this many words whose size and last word are number. Returns its handle. */
+/* Installs a type of `words` words, whose size and last word are `number`. Returns its handle. */
 static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
@@ -26,8 +26,8 @@ static void check_unchanged(const struct gompi_type *t, int64_t words, int64_t n
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Checks that a removed type remains unchanged while references exist. Removed small types remain cached for a
- * while; large ones are freed at once. */
+/* Checks that a removed type remains unchanged while references exist. Called with both sizes, because the library
+ * caches the memory of small types and frees that of large types at once. */
 static void remove_while_held(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);
@@ -40,7 +40,7 @@ static void remove_while_held(int64_t words) {
 	check_unchanged(t, words, 7);
 	gompi_type_release(t);
 	check_unchanged(t, words, 7);
-	gompi_type_release(t); /* the address sanitizer reports memory that was never freed */
+	gompi_type_release(t); /* frees the type; otherwise the leak checker reports it */
 }
 
 static const struct gompi_type *shared;
@@ -52,7 +52,7 @@ static void holder(int i) {
 		check_unchanged(shared, 40, 9);
 		gompi_type_release(shared);
 	}
-	gompi_type_release(shared); /* acquired for this thread before it began */
+	gompi_type_release(shared); /* the reference that threads() acquired for this thread */
 }
 
 static void threads(void) {
@@ -66,8 +66,8 @@ static void threads(void) {
 	unit_threads(THREADS, holder);
 }
 
-/* Tests a long chain of types, each constructed from the previous one: the last one keeps all others alive, and all
- * are freed after it. */
+/* Tests a long chain of types, each of which is a duplicate of the previous type and refers to it. The last type keeps
+ * all others alive. When it is freed, all are freed. */
 static void free_chain(void) {
 	MPI_Datatype first, type, next;
 	CHECK(gompi_type_contiguous(2, MPI_INT, &first) == MPI_SUCCESS, "no type");

@@ -1,7 +1,7 @@
-/* Proves: records between two nodes arrive complete and in the order of their reservation, over all ports together,
- * whatever waits for credits and whichever threads send concurrently. Answers always find space. Reads and writes of
- * registered memory move the right bytes, with many transfers at once in both directions. Arriving data wakes a
- * sleeping thread. All of this runs again with a provider treated as one that needs registered send and receive buffers
+/* Proves: records between two nodes arrive complete and in the order of their reservation, across all ports, even if
+ * threads send concurrently and wait for credits. There is always space for answers. RDMA reads and writes of
+ * registered memory move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a
+ * sleeping thread. The test runs a second time as if the provider required registered send and receive buffers
  * (FI_MR_LOCAL).
  *
  * Usage: fabric bench prints latency figures instead. */
@@ -16,13 +16,13 @@ static int other;
 
 enum kind { COUNT, ECHO, ECHOED, STREAM, DONE };
 struct record {
-	uint32_t kind, sender; /* sender: the number of a thread */
+	uint32_t kind, sender; /* sender: the number of the sending thread */
 	uint64_t number, length;
 };
 
 static gompi_a64 echoed, done, streamed[UNIT_THREADS];
 static gompi_a64 arrived_bytes;
-static uint64_t last_number; /* over all ports */
+static uint64_t last_number; /* number of records of kind COUNT that have arrived, on all ports */
 
 static uint64_t mix(uint64_t x) {
 	x ^= x >> 31;
@@ -122,7 +122,7 @@ static void round_trips(uint64_t n) {
 	}
 }
 
-/* Sends n records from each process, through all ports alternately. */
+/* Sends n records through all ports alternately, and waits until the n records of the peer have arrived. */
 static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;
@@ -136,7 +136,7 @@ static void many_records(uint64_t n) {
 	wait_for(&done, end);
 }
 
-/* Several threads send records of all sizes. */
+/* Sends stream_records records of all sizes. Several threads run this function. */
 static uint64_t stream_records;
 static void stream(int thread) {
 	uint64_t random = (uint64_t)(thread + 1);
@@ -194,8 +194,8 @@ static void register_memory_here(void) {
 	pair_exchange(&mine, &remote, sizeof mine);
 }
 
-/* Writes blocks of growing size to the peer's memory and reads them back, many at once. Each process uses its own half
- * of the memory, so both run concurrently. */
+/* Writes blocks of growing size to the peer's memory and reads them back, many of them concurrently. Both processes run
+ * this function at the same time; each process uses another half of the memory. */
 static void transfers(void) {
 	enum { MAX_BYTES = 8 << 20, BLOCKS = 40 };
 	static struct test_transfer x[BLOCKS];
@@ -266,7 +266,7 @@ static void bench_transfers(bool write, uint64_t bytes, int flight) {
 	print_figures(what, us, ROUNDS);
 }
 
-/* Measures round trips while the other process polls, computes, or sleeps. */
+/* Measures n round trips and prints the figures under the name `what`. */
 static void bench_round_trips(const char *what, int n) {
 	double *us = malloc(sizeof *us * (size_t)n);
 	for (int i = 0; i < n; i++) {
@@ -367,8 +367,8 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_barrier();    /* the peer is in read(2): its progress thread answers */
-	round_trips(1000); /* both processes at once */
+	pair_barrier();    /* until now the peer was blocked in read(2), so its progress thread answered */
+	round_trips(1000); /* by both processes at the same time */
 	pair_barrier();
 	many_records(200000);
 	pair_barrier();

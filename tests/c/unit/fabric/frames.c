@@ -1,7 +1,7 @@
-/* Proves, with a simulated provider: frames leave complete, in order, and never more of them than the peer granted
- * credits for, whatever the provider refuses. Answers find space, and a thread that waits for space is notified. Frames
- * that arrive in any order are delivered in sequence, once each. A frame that is not from the job, or is damaged
- * anywhere, is dropped; no byte outside of it is read or delivered.
+/* Proves, with a simulated provider: frames are sent complete, in order, and never more of them than the peer granted
+ * credits for, even if the provider refuses some calls. There is always space for answers, and a thread that waits for
+ * space is notified. Frames that arrive in any order are delivered in sequence, once each. A frame with a wrong MAC or
+ * a damaged frame is dropped. No byte outside of an arriving frame is read or delivered.
  *
  * Usage: frames N tests N damaged frames instead of 1,000,000.
  *
@@ -27,7 +27,7 @@ static struct gompi_net_op *posted[256];
 static int posted_n;
 static struct fi_cq_msg_entry finished[4096];
 static int finished_n;
-static int refuse_one_in; /* the provider refuses one of this number of calls; 0: none */
+static int refuse_one_in; /* k: the provider refuses one of k calls at random; 0: none */
 
 /* Frames and records that the peer has received. */
 static uint32_t peer_frames;
@@ -104,7 +104,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 	return (int)n;
 }
 
-/* Delivers an incoming frame. */
+/* Lets the provider receive a frame: copies the frame into a posted receive buffer and adds a completion. */
 static void deliver_to_provider(const char *bytes, size_t length) {
 	CHECK(posted_n > 0, "no place for a frame");
 	struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -117,9 +117,9 @@ static void progress(void) {
 		gompi_fabric_progress();
 }
 
-/* --- What ports receive */
+/* --- The handlers of the ports */
 
-static const char *frame_begin, *frame_end; /* the records must lie in between; NULL: anywhere */
+static const char *frame_begin, *frame_end; /* delivered records must lie between them; NULL: anywhere */
 static uint64_t delivered;
 static bool in_order;
 
@@ -169,7 +169,7 @@ static void provider(void) {
 	gompi_fabric_open_flag = true;
 }
 
-/* --- The mac, as `openssl mac SIPHASH` computes it of bytes 0 to 23 with a key of bytes 0 to 15 */
+/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for bytes 0, 1, ... 23 and key 0, 1, ... 15 */
 
 static void tag(void) {
 	struct gompi_frame_head h = {.mac = 0};
@@ -199,7 +199,7 @@ static void deliver_credits(void) {
 static void sending(void) {
 	uint64_t number = 0, tries = 0;
 	struct gompi_peer *p = gompi_peer_find(PEER);
-	bool crowded = false; /* because of what other threads have under way */
+	bool crowded = false; /* true while other peers seem to have many frames in flight */
 	for (int i = 0; i < 200000; i++) {
 		const uint32_t before_it = p == NULL ? 0 : p->frames_sent - p->frames_acked;
 		if ((i % 7000 < 2000) != crowded) {
@@ -257,7 +257,7 @@ static void sending(void) {
 
 /* --- Arrival */
 
-/* Makes a frame of records with numbers from *number on. Returns its length. */
+/* Makes a frame of at most `most` records, numbered from *number on, and advances *number. Returns its length. */
 static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *number, uint64_t most) {
 	size_t at = HEAD;
 	for (uint64_t n = 1 + draw(most); n > 0; n--) {
@@ -280,7 +280,7 @@ static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *nu
 	return at;
 }
 
-/* Frames arrive out of order, and some of them twice. */
+/* Tests frames that arrive out of order, some of them twice. */
 static void arriving(void) {
 	enum { FRAMES = 5000, AHEAD = 20 };
 	static char frames[AHEAD][GOMPI_FRAME_BYTES];
@@ -320,7 +320,8 @@ static void arriving(void) {
 
 /* --- Damage */
 
-/* Damages a frame. Some damage has a recomputed mac, as if a process of the job had sent it. */
+/* Damages a frame and returns its new length. Often recomputes the MAC, as if a process of the job had sent the
+ * frame. */
 static size_t damage(char *bytes, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0; n--) {
 		size_t at = draw(3) == 0 ? draw(HEAD) : draw(length);
@@ -331,17 +332,17 @@ static size_t damage(char *bytes, size_t length) {
 		case 1:
 			bytes[at] = (char)draw(256);
 			break;
-		case 2: /* a number that may be a length */
+		case 2: /* replaces a word, which may be a length */
 			if (at / 4 * 4 + 4 <= length)
 				memcpy(bytes + at / 4 * 4,
 				       &(uint32_t){(uint32_t)(draw(2) == 0 ? draw(32768) : check_random(&seed))}, 4);
 			break;
-		case 3: /* truncated */
+		case 3: /* truncates the frame */
 			length = draw(length) + 1;
 			if (draw(2) == 0 && length >= 8)
 				length = length / 8 * 8;
 			break;
-		case 4: /* a plausible length in the head */
+		case 4: /* writes the real length to the head */
 			if (length >= HEAD)
 				memcpy(bytes + 16, &(uint32_t){(uint32_t)length}, 4);
 			break;
@@ -377,14 +378,14 @@ static void damaged(uint64_t frames) {
 		}
 		frame_begin = NULL;
 		free(copy);
-		if (i % 64 == 0) { /* through the complete receive path */
+		if (i % 64 == 0) { /* receives the frame again, through the provider */
 			deliver_to_provider(whole, length);
 			progress();
 		}
 	}
 	CHECK(right > frames / 100 && right < frames, "%llu of %llu frames were right", (unsigned long long)right,
 	      (unsigned long long)frames);
-	/* Frames of a sender that knows everything except the secret. */
+	/* Frames of an attacker who knows everything except the secret: the MAC is a guess. */
 	uint64_t before = delivered;
 	for (int i = 0; i < 100000; i++) {
 		size_t length = make_frame(whole, 3, 0, &number, 2);

@@ -1,6 +1,6 @@
-/* Proves: if a peer is killed, or silent for longer than the timeout, the waits of the others end with
- * MPI_ERR_PROC_ABORTED in time, and the node remembers which peer failed. A peer that is silent for less loses
- * nothing. */
+/* Proves: if a peer is killed, or is silent for longer than the timeout, waits for the peer end with
+ * MPI_ERR_PROC_ABORTED in time, and the node records which peer failed. If a peer is silent for less than the timeout,
+ * no record is lost. */
 #include "two_nodes.h"
 
 enum { SILENCE_MS = 1000 };
@@ -32,7 +32,8 @@ static int wait_for(uint64_t number) { return gompi_await(&gompi_my_cell()->wait
 
 static double seconds_since(int64_t begin) { return (double)(gompi_now_ns() - begin) / 1e9; }
 
-/* The second process fails in one of these ways while the first one sends or waits. */
+/* Lets the second process fail (how) while the first one sends or waits. Checks that the first one detects the failure
+ * after `least` to `most` seconds. Does not return. */
 enum how { KILLED, STOPPED };
 static void test_failure(enum how how, bool sends, double least, double most) {
 	uint64_t sent = 1;
@@ -60,7 +61,7 @@ static void test_failure(enum how how, bool sends, double least, double most) {
 	exit(check_errors != 0);
 }
 
-/* Tests that both processes can send while the second one is stopped for less than the timeout, and then continue. */
+/* Tests that no record is lost if the second process is stopped for less than the timeout while both processes send. */
 static void test_slow(void) {
 	enum { RECORDS = 20000 };
 	if (pair_rank == 0) {

@@ -1,7 +1,7 @@
-/* Proves, with all processes of a job simulated in this process, and with a simulated network and clock: the number of
- * heartbeat requests and answers of fabric/health.c per process and per job; the time until all nodes know of a silent
- * node or a killed process; and that no process that is merely slow is declared failed. health.c, peers.c and the send
- * code are the real ones: the state that they keep per process is switched before they run.
+/* Proves for the heartbeats of fabric/health.c: the number of requests and answers per process and per job is bounded.
+ * So is the time until all nodes know of a silent node or a killed process. No process that is merely slow is declared
+ * failed. This process simulates all processes of the job, the network and the clock. health.c, peers.c and the send
+ * code are the real code; the test switches their per-process state before it runs the code for a process.
  *
  * Usage: heartbeats NODES EACH runs only a job of that size and prints its figures; docs/SCALING.md has them.
  *
@@ -31,11 +31,11 @@ struct process {
 	__typeof__(health) health;
 	struct gompi_peer *_Atomic *peers;
 	struct gompi_peer *peer_list, *pending_list, *retry_list;
-	int64_t next_round_ns;    /* the next round of its progress thread */
-	int64_t stopped_until_ns; /* it does nothing until then */
-	bool is_killed;           /* its node detects this */
-	bool is_cut;              /* no frame leaves or reaches it */
-	int64_t known_since_ns;   /* the time when it was notified of the failure */
+	int64_t next_round_ns;    /* the time of the next round of the process's progress thread */
+	int64_t stopped_until_ns; /* the process does nothing until this time */
+	bool is_killed;           /* the processes of the same node detect this */
+	bool is_cut;              /* no frame leaves or reaches the process */
+	int64_t known_since_ns;   /* the time when the process learned of a failure; 0: not yet */
 	uint32_t peers_created;
 };
 static struct process *job;
@@ -77,7 +77,7 @@ static void switch_to_process(int rank) {
 
 static struct gompi_node_header *header_of(int node) { return (struct gompi_node_header *)(void *)control[node]; }
 
-/* The system's answer whether the processes of a node live, and the number of such queries. */
+/* Simulates the check which processes of this node are alive, and counts the checks. */
 static uint64_t find_dead_calls;
 static void find_dead(void) {
 	find_dead_calls++;
@@ -93,9 +93,9 @@ static void find_dead(void) {
 
 struct event {
 	int64_t at;
-	uint64_t number; /* events of the same time run in the order of this number */
+	uint64_t number; /* orders the events that have the same time */
 	int32_t to;
-	uint32_t length; /* of a frame; 0: the event is a round */
+	uint32_t length; /* length of the frame; 0: the event is a round of a progress thread */
 	char frame[64];
 };
 static struct event *events;
@@ -134,7 +134,7 @@ static struct event take_event(void) {
 
 /* --- The simulated provider */
 
-static uint64_t asked, answered, records; /* number of frames so far */
+static uint64_t asked, answered, records; /* number of requests, answers and other records sent so far */
 static struct gompi_net_op *posted[64];
 static int posted_n;
 static struct fi_cq_msg_entry finished[64];
@@ -190,7 +190,7 @@ static int64_t real_ns(void) {
 	return t.tv_sec * SECONDS + t.tv_nsec;
 }
 
-/* Does what gompi_net_progress_run does when it wakes. */
+/* Runs one round of a progress thread: what gompi_net_progress_run does after each sleep. */
 static void progress_round(void) {
 	struct process *p = &job[self];
 	int64_t begin = real_ns();
@@ -217,9 +217,9 @@ static void run_event(const struct event *e) {
 		return;
 	}
 	if (e->length == 0 && e->at < p->next_round_ns && p->next_round_ns != 0)
-		return; /* it has been awake in the meantime, and now sleeps for longer */
+		return; /* the progress thread has run since this event was added, and its next round is later */
 	switch_to_process(e->to);
-	if (gompi_peers == NULL && (e->length > 0 || living_below() == 0)) /* the other processes have no peers */
+	if (gompi_peers == NULL && (e->length > 0 || living_below() == 0)) /* other processes need no table of peers */
 		CHECK(gompi_peers_open(), "no memory");
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -275,7 +275,7 @@ static void begin(int n, int p, int64_t timeout) {
 		job[i].health.is_reported = calloc((size_t)ranks_per_node, sizeof(bool));
 		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
 	}
-	run_until(now + 5 * SECONDS); /* each process has sent and received a heartbeat request */
+	run_until(now + 5 * SECONDS); /* long enough for heartbeat requests between all neighboring nodes */
 	CHECK(gompi_load(&header_of(0)->failed_count) == 0, "somebody is lost at once");
 }
 
@@ -309,8 +309,8 @@ static void steady(int seconds) {
 		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody", i);
 }
 
-/* Returns the time, after begin, when the last live node learned of a death. Checks that each node has the right
- * rank. */
+/* Returns the seconds from begin until the last live node learned of the failure. Checks that each node has recorded
+ * the right rank and cause. */
 static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	int64_t last = begin;
 	for (int i = 0; i < nodes; i++) {
@@ -330,7 +330,7 @@ static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	return (double)(last - begin) / 1e9;
 }
 
-/* Returns the maximum number of peers that a process had to create. */
+/* Returns the number of peers of the process that has created the most. */
 static uint32_t max_peers_created(void) {
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++)
@@ -345,8 +345,8 @@ static int log2_of(int n) {
 	return log;
 }
 
-/* Prints and checks the number of failure reports, of which some nodes get several, and the number of peers that they
- * need. */
+/* Prints and checks the detection time, the number of failure reports (some nodes get several), and the number of peers
+ * that a process has created to send them. */
 static void check_reports(const char *what, double seconds, double most, uint64_t before, int extra_nodes) {
 	const uint64_t reports = records - before;
 	SAY("%s: all nodes know after %.4f s, by %llu messages; a process has talked to %u others at most\n", what,
@@ -356,8 +356,8 @@ static void check_reports(const char *what, double seconds, double most, uint64_
 	      "%s: %llu messages among %d nodes", what, (unsigned long long)reports, nodes);
 }
 
-/* Cuts several consecutive nodes, or their links. The process that notifies the others knows only the first of
- * them. */
+/* Cuts `count` consecutive nodes off the network. The process that detects this and notifies all nodes knows only of
+ * the first node. */
 static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
 	int64_t begin = now;
@@ -370,7 +370,7 @@ static void nodes_are_cut(int count, int64_t timeout) {
 		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before, 0);
 }
 
-/* Kills the process with number `place` on its node. */
+/* Kills the process with index `place` on a node. */
 static void process_is_killed(int place) {
 	int node = nodes / 2, rank = node * ranks_per_node + place;
 	int64_t begin = now;
@@ -382,7 +382,7 @@ static void process_is_killed(int place) {
 		      before, 0);
 }
 
-/* Kills a process with many connections. All its peers see their connection end at the same time. */
+/* Kills a process with many connections. Its peers detect the end of their connections at almost the same time. */
 static void many_detect_it(void) {
 	int rank = 0, class;
 	run_until(now + SECONDS / 3);
@@ -410,7 +410,7 @@ static void many_detect_it(void) {
 	check_reports("a process is killed that all are connected with", took, 2, before, 0);
 }
 
-/* Stops the first process of a node for less than the timeout. */
+/* Stops the first process of a node for less than the timeout. No node may declare it failed. */
 static void stopped(int64_t timeout) {
 	int rank = nodes / 2 * ranks_per_node;
 	job[rank].stopped_until_ns = now + timeout * 6 / 10;
@@ -419,8 +419,8 @@ static void stopped(int64_t timeout) {
 		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody who was slow", i);
 }
 
-/* Stops the first process of a node, or its first two, permanently: the rest of the node lives, and the other
- * nodes know that. */
+/* Stops the first or the first two processes of a node permanently. The other processes of the node live, so the other
+ * nodes must not declare the whole node failed. */
 static void stays_stopped(int count, int64_t timeout) {
 	int rank = nodes / 2 * ranks_per_node;
 	int64_t begin = now;
@@ -430,9 +430,8 @@ static void stays_stopped(int count, int64_t timeout) {
 	run_until(now + timeout + 3 * SECONDS);
 	double took = detection_seconds(begin, rank, GOMPI_FAILED_TIMEOUT);
 	check_reports(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped",
-		      took,
-		      /* the number of additional messages on that node */
-		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before, WITNESSES);
+		      took, (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before,
+		      WITNESSES /* additional messages on that node */);
 }
 
 enum { SCENES = 9 };
@@ -473,7 +472,7 @@ static void all_scenes(int n, int p) {
 	SAY("%d processes on %d nodes\n", n * p, n);
 	for (int i = 0; i < SCENES; i++) {
 		if ((i == 2 && n < 16) || ((i == 3 || i == 4 || i == 7) && p == 1) || (i == 8 && p < 3))
-			continue; /* no process is left that could detect it */
+			continue; /* no process would be left that detects the failure, or there are too few nodes */
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {

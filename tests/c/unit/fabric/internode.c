@@ -1,8 +1,8 @@
-/* Proves: groups of node leaders of any size synchronize and return the data of all members or of one, for any arrival
- * order and any time at which each member opens its group. All members are notified of calls that do not match. Records
- * from non-members change nothing (fabric/internode.c). A member that is far ahead in many groups waits while the
- * others have many early arrivals stored. No record is lost, and no member waits for a group that another thread is in
- * (fabric/early.c). */
+/* Proves for groups of node leaders (fabric/internode.c) of any size: barriers synchronize, and gathers and broadcasts
+ * return the right data, in whatever order records arrive and whenever each member opens the group. All members get an
+ * error for mismatched calls. Records from non-members change nothing. For early arrivals (fabric/early.c): a member
+ * that is far ahead in many groups waits if the other members have stored too many early arrivals. No record is lost,
+ * and this wait does not block calls of other threads in other groups. */
 #include "../network.h"
 
 enum { MAX_MEMBERS = 9, CALLS = 300 };
@@ -22,7 +22,7 @@ static void barrier(struct gompi_internode *m, unsigned k) {
 
 static char expected(unsigned k, int member, unsigned byte) { return (char)(k * 31 + (unsigned)member * 7 + byte); }
 
-/* The input of a member: one block for all members, or one block for each. */
+/* The data that a member sends in call k: one block for all members, or a different block for each member. */
 struct test_input {
 	unsigned k, bytes;
 	bool each;
@@ -92,7 +92,7 @@ static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int od
 		CHECK(gompi_load(&calls_begun[i]) >= k, "call %u: member %d has not called", k, i);
 }
 
-/* Calls a gather in which each member passes itself as the root: all wait for the others and return the mismatch. */
+/* Calls a gather in which each member passes itself as the root. All members must return the mismatch. */
 static void test_all_roots(struct gompi_internode *m, unsigned k, unsigned bytes) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *received[MAX_MEMBERS];
@@ -137,14 +137,14 @@ static struct gompi_internode *open_leaders(uint64_t number, int i) {
 static void run(int i) {
 	unsigned common = (unsigned)leaders_number;
 	network_self = i, network_seed = 17 + (unsigned)i;
-	unit_late(network_draw(1000)); /* a late member has early records of groups that it does not know yet */
+	unit_late(network_draw(1000)); /* records for a late member arrive before it opens the group */
 	struct gompi_internode *m = open_leaders(leaders_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,
 			 most = GOMPI_INTERNODE_MAX_BYTES / (network_members < 4 ? 1u : (unsigned)network_members / 2),
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
-		bool only = k / 40 % 2; /* a root that waits for no other member */
+		bool only = k / 40 % 2; /* only broadcasts of member 0, which waits for no other member */
 		switch (only ? 7 : r % 8) {
 		case 0:
 		case 1:
@@ -174,8 +174,8 @@ static void run(int i) {
 
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
-static gompi_a32 root_group; /* the group that the root is in */
-static gompi_a32 query_seen; /* the root waits until a peer opens a group */
+static gompi_a32 root_group; /* number of the group in which the root makes its call */
+static gompi_a32 query_seen; /* 1: the root has asked whether a group is open at a peer, and waits */
 
 static void on_query(int member, const struct internode_record *r) {
 	if (r->kind == INTERNODE_QUERY_OPEN)
@@ -196,8 +196,8 @@ static void all_broadcasts(int i) {
 		gompi_store(&root_group, LEADERS + 1);
 }
 
-/* Lets member 0 run ahead of the others until it must wait. Then its other thread and the other members make a
- * call in another group, before they enter the first of the groups that member 0 is in. */
+/* Lets member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
+ * members make a call in another group. Only then the other members open the groups of member 0's calls. */
 static void test_far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
@@ -221,8 +221,8 @@ static void test_far_ahead(int i) {
 
 /* --- Records that arrive for a closed group */
 
-static gompi_a32 acked_bytes;  /* bytes that were acknowledged to member 1 */
-static gompi_a32 open_replies; /* requests answered */
+static gompi_a32 acked_bytes;  /* number of bytes acknowledged to member 1 */
+static gompi_a32 open_replies; /* number of answers to its queries whether the group is open */
 
 static void on_ack(int member, const struct internode_record *r) {
 	if (member != 1)
@@ -233,7 +233,8 @@ static void on_ack(int member, const struct internode_record *r) {
 		gompi_add(&acked_bytes, r->call.bytes);
 }
 
-/* Lets a call fail, which closes its group. Its records arrive afterwards: as many as the protocol allows. */
+/* Lets a call fail and closes its group. Then as many records of the group arrive as the protocol allows. Checks that
+ * the records are acknowledged. */
 static void test_late_records(void) {
 	static _Alignas(8) char data[sizeof(struct internode_record) + GOMPI_INTERNODE_MAX_BYTES];
 	struct internode_record *r = (void *)data;
@@ -257,7 +258,7 @@ static void test_late_records(void) {
 		}
 		CHECK(gompi_load(&open_replies) == turn + 1, "%u questions, %u answers", turn + 1,
 		      gompi_load(&open_replies));
-		/* the first answer also acknowledges earlier records */
+		/* In turn 0 the answer also acknowledges records of earlier tests. */
 		CHECK(turn == 0 || gompi_load(&acked_bytes) - told_before == sent, "%u bytes of %u are settled",
 		      gompi_load(&acked_bytes) - told_before, sent);
 	}
@@ -271,7 +272,7 @@ int main(void) {
 		for (int i = 0; i < MAX_MEMBERS; i++)
 			gompi_store(&calls_begun[i], 0);
 		unit_threads(network_members, run);
-		while (mail_serve()) { /* a record of the root of two members may have no receiver */
+		while (mail_serve()) { /* with two members, the root's last record may not have been received */
 		}
 		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
 		      network_members);

@@ -1,7 +1,8 @@
-/* Proves: whatever arrives for a group (fabric/internode.c), the calls on it end and write nothing but their results.
- * Records from a process that is not due change nothing. A collective over nodes (coll/hierarchy.c) ends with its
- * result or an error, at all members of the node. The test plays the other members: before each call it delivers every
- * record that the call waits for, and before those corrupted copies, of which the call may accept one. */
+/* Proves: whatever records arrive for a group of node leaders (fabric/internode.c), each call on the group returns and
+ * writes only its result. Records from a process whose record the call does not expect change nothing. A collective
+ * over nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test plays the other
+ * members: before each call it delivers corrupted copies of the records that the call waits for, and then the records.
+ * The call may accept a corrupted copy. */
 #include "../fuzz.h"
 #include "../internode_only.h"
 
@@ -18,7 +19,7 @@ enum {
 	CANARY = 0x5a,
 	GUARD_BYTES = 64
 };
-enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
+enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* indices of fuzz_count */
 
 /* --- The network */
 
@@ -28,13 +29,13 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	CHECK(port == FABRIC_INTERNODE && length >= sizeof *open_record &&
 		      length <= sizeof *open_record + GOMPI_INTERNODE_MAX_BYTES,
 	      "a record of %zu bytes", length);
-	return (char *)(open_record = malloc(length)); /* exactly as long */
+	return (char *)(open_record = malloc(length)); /* exactly `length` bytes, so that the sanitizer checks writes */
 }
 
-/* The values that the current call sends, as this test computes them. */
+/* The expected values of the records that the current call sends. */
 static struct internode_record said;
 
-/* Answers that a peer has every group open. */
+/* Answers for a peer: the group is open there, and early records are acknowledged. */
 static void answer(int peer, const struct internode_record *r, size_t length) {
 	struct internode_record back = {.id = r->id, .round = r->round, .kind = INTERNODE_IS_OPEN};
 	if (r->kind != INTERNODE_QUERY_OPEN)
@@ -48,8 +49,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct internode_record *r = open_record;
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
-		sum = (char)(sum + ((char *)r)[i]);    /* reads every byte: the sanitizer sees uninitialized ones */
-	bool is_request = r->kind < INTERNODE_IS_OPEN; /* not an answer */
+		sum = (char)(sum + ((char *)r)[i]);    /* reads every byte of the record */
+	bool is_request = r->kind < INTERNODE_IS_OPEN; /* the other kinds are answers */
 	CHECK(!is_request ||
 		      (r->id == said.id && (r->kind == INTERNODE_QUERY_OPEN || r->generation - said.generation < 2)),
 	      "call %u sends as number %u", said.generation, r->generation);
@@ -58,7 +59,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->call.signature,
 	      (unsigned long long)r->call.format, r->call.bytes);
 	fuzz_count[is_request ? SENT : ANSWERED]++;
-	if (is_request && draw(2)) /* sometimes never */
+	if (is_request && draw(2)) /* otherwise only queries are answered */
 		answer(peer, r, length);
 	else if (r->kind == INTERNODE_QUERY_OPEN)
 		answer(peer, r, length);
@@ -69,24 +70,24 @@ bool gompi_fabric_progress(void) { return false; }
 /* --- Records from the other members */
 
 static int n, me, rounds, unsynced_calls;
-static bool all_open; /* all members know that the group is open everywhere */
+static bool all_open; /* all members know that all members have opened the group */
 static int32_t peers[MAX_MEMBERS];
-static uint32_t generation;      /* of the last call */
+static uint32_t generation;      /* number of the last call in the group */
 static uint32_t uncertain_until; /* calls up to this generation may have accepted a corrupted record */
 static bool corrupts;
 
 static void deliver_record(int peer, const struct internode_record *r, size_t length) {
-	char *copy = malloc(length); /* exactly as long */
+	char *copy = malloc(length); /* exactly as long as the record, so that the sanitizer checks reads */
 	memcpy(copy, r, length);
 	handler->on_record(peer, copy, length);
 	free(copy);
 	fuzz_count[HANDED]++;
 }
 
-/* Delivers a corrupted copy, from the member that is due or from another one. */
+/* Delivers a corrupted copy of a record, from the member whose record the call expects or from another process. */
 static void deliver_corrupted(int peer, const struct internode_record *r, size_t length) {
 	size_t size = length;
-	if (draw(4) == 0) /* shorter or longer */
+	if (draw(4) == 0) /* makes the copy shorter or longer */
 		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_INTERNODE_MAX_BYTES - 64) + draw(100);
 	struct internode_record *c = calloc(1, size + sizeof *c);
 	memcpy(c, r, size < length ? size : length);
@@ -131,8 +132,8 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 		uncertain_until = generation + 1 + AHEAD;
 	} else {
 		peer = draw(2) ? (int)draw(200) - 20 : peers[draw((uint64_t)n)];
-		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* a member that is due in another round may send
-		                                                 * anything */
+		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* the call may accept a record of another peer that is
+		                                                 * expected in another round */
 			if (peer == peers[(me + n - d) % n])
 				uncertain_until = generation + 1 + AHEAD;
 		fuzz_count[STRANGE]++;
@@ -141,7 +142,7 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 	free(c);
 }
 
-/* Delivers the record that a round of the call expects which is `behind` calls after the next one. */
+/* Delivers the record that the given round of a call expects. behind: 0 for the next call, 1 for the call after it. */
 static void deliver_expected(int round, int behind, int kind, const void *data, size_t length) {
 	struct internode_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];
@@ -153,7 +154,7 @@ static void deliver_expected(int round, int behind, int kind, const void *data, 
 	for (uint64_t k = corrupts ? draw(3) : 0; k > 0; k--)
 		deliver_corrupted(peer, r, sizeof *r + length);
 	deliver_record(peer, r, sizeof *r + length);
-	for (uint64_t k = corrupts ? draw(2) : 0; k > 0; k--) /* duplicates */
+	for (uint64_t k = corrupts ? draw(2) : 0; k > 0; k--) /* delivers a corrupted duplicate */
 		deliver_corrupted(peer, r, sizeof *r + length);
 	free(r);
 }
@@ -164,7 +165,8 @@ static void deliver_barrier(void) {
 	all_open = true;
 }
 
-/* Prepares a call in which no member need wait for all, and before which all may have to synchronize. */
+/* Prepares a call that does not synchronize all members. After MAX_UNSYNCED_CALLS such calls, the members synchronize
+ * first: delivers the records for that. */
 static void deliver_unsynced(void) {
 	if (++unsynced_calls <= MAX_UNSYNCED_CALLS)
 		return;
@@ -175,8 +177,8 @@ static void deliver_unsynced(void) {
 
 enum { ALL, EACH, TO_ROOT };
 
-/* Delivers the records of a gather. all: the data of all members, `bytes` of each, or of each for each. waits: with
- * two members, the one that is not the root waits for a record of the root. */
+/* Delivers the records of a gather. all: the data of all members; each member has one block of `bytes` bytes, or one
+ * for each member. waits: with two members, the non-root waits for a record of the root. */
 static void deliver_gather(int flow, int root, bool waits, const char *all, uint32_t bytes) {
 	if (flow == TO_ROOT && n == 2 && all_open) {
 		deliver_unsynced();
@@ -190,7 +192,8 @@ static void deliver_gather(int flow, int root, bool waits, const char *all, uint
 		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
 		char *packed = malloc((size_t)n * bytes + 1);
 		for (int i = 0; i < n; i++) {
-			/* i: how far before the sender the block's owner is, or how far the block travels */
+			/* ALL: the block's owner is i members before the sender. EACH (Bruck): the block travels i
+			 * members. */
 			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
 			int block = (from - i + n) % n;
 			if (flow == TO_ROOT)
@@ -207,7 +210,7 @@ static void deliver_gather(int flow, int root, bool waits, const char *all, uint
 	}
 }
 
-/* Delivers the records of a broadcast, before which all members may have to synchronize. */
+/* Delivers the records of a broadcast, and of the synchronization that may precede the broadcast. */
 static void deliver_bcast(int root, const void *data, uint32_t bytes) {
 	int place = (me + n - root) % n, round = 0;
 	deliver_unsynced();
@@ -219,7 +222,7 @@ static void deliver_bcast(int root, const void *data, uint32_t bytes) {
 
 static void begin_leaders(uint64_t id, int members, int which) {
 	n = members, me = which, rounds = 0, unsynced_calls = 0, generation = 0, all_open = false;
-	uncertain_until = AHEAD; /* early arrivals of groups that do not exist yet */
+	uncertain_until = AHEAD; /* corrupted records may have been stored as early arrivals of this group */
 	while (1 << rounds < n)
 		rounds++;
 	for (int i = 0; i < n; i++)
@@ -237,7 +240,7 @@ static char content(int member, uint64_t i) { return (char)((uint64_t)member * 4
 static const struct gompi_wait_desc what = {.call = "a test", .peer = -1, .object = 0};
 
 struct test_input {
-	const char *from; /* this member's block, or its blocks for each member */
+	const char *from; /* this member's block for all members, or its blocks, one for each member */
 	size_t bytes;
 	bool each;
 };
@@ -264,7 +267,7 @@ static void one_gather(struct gompi_internode *m) {
 		received[i] = mine;
 	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
 	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
-	said.generation = generation + 1; /* or that of the call after it */
+	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
 	deliver_gather(flow, root, verdict || differs, full, bytes);
 	++generation;
 	const struct gompi_internode_call *say = differs ? &other : NULL;
@@ -276,7 +279,7 @@ static void one_gather(struct gompi_internode *m) {
 	for (int i = 0; rc == 0 && gets && i < n; i++) {
 		volatile char sum = 0;
 		for (uint32_t k = 0; k < bytes; k++)
-			sum = (char)(sum + received[i][k]); /* reads every byte */
+			sum = (char)(sum + received[i][k]); /* reads every byte, so that the sanitizer checks it */
 		size_t block = flow == EACH ? (size_t)i * (size_t)n + (size_t)me : (size_t)i;
 		if (is_certain() && i != me)
 			CHECK(memcmp(received[i], full + block * bytes, bytes) == 0,
@@ -300,7 +303,7 @@ static void one_bcast(struct gompi_internode *m) {
 		full[i] = content(root, i);
 	const void *data = full;
 	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
-	said.generation = generation + 1; /* or that of the call after it */
+	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
 	deliver_bcast(root, full, bytes);
 	generation++;
 	int rc = gompi_internode_bcast(m, root, &words, &data, &received_bytes, &what);
@@ -312,7 +315,7 @@ static void one_bcast(struct gompi_internode *m) {
 		CHECK(received_bytes == bytes && memcmp(data, full, bytes) == 0, "a broadcast has received other data");
 		fuzz_count[RIGHT]++;
 	}
-	/* The result stays unchanged until the next call, whatever arrives. */
+	/* Records that arrive after the call must not change the result before the next call. */
 	for (int k = 0; corrupts && k < 3; k++) {
 		struct internode_record r = said;
 		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = INTERNODE_BCAST,
@@ -328,7 +331,7 @@ static void groups(uint64_t id) {
 	begin_leaders(gompi_internode_id(INTERNODE_OTHER, id), members, (int)draw((uint64_t)members));
 	struct gompi_internode *m = gompi_internode_open(said.id, n, me, peers);
 	for (int call = 0; call < 180 && check_errors == 0; call++) {
-		corrupts = call / 60 != 1; /* after some calls no effect of a corrupted record remains */
+		corrupts = call / 60 != 1; /* calls 60 to 119 are uncorrupted: soon no corrupted record has an effect */
 		fuzz_count[CALLED]++;
 		turn++;
 		switch (draw(3)) {
@@ -350,7 +353,7 @@ static void groups(uint64_t id) {
 	gompi_internode_close(m);
 }
 
-/* --- Collectives. This node has the first member, and perhaps the second one, which is another thread. */
+/* --- Collectives. This node has one member, or two, of which a thread simulates the second one */
 
 static struct gompi_hierarchy *views[2];
 static int here, members, node_of[2 * MAX_MEMBERS], rank_at[2];
@@ -374,7 +377,7 @@ static void exclusive_or(const void *in, void *inout, size_t count) {
 		((char *)inout)[i] ^= ((const char *)in)[i];
 }
 
-/* Makes the call of the member number `place` of this node. */
+/* Fills in the call, and the input, of member number `place` on this node. */
 static void make_call(int place, int kind, int root, uint64_t bytes, char *in, char *out) {
 	int rank = rank_at[place];
 	uint64_t all = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes;
@@ -393,15 +396,16 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 		memcpy(out, in, bytes);
 }
 
-/* Returns the input of all nodes' leaders in a call, *each bytes of each leader, or for each. Also sets the values that
- * they send. */
+/* Returns the data that the leaders of all nodes exchange in a call: blocks of *each bytes, one of each leader, or one
+ * of each leader for each leader. Sets *little if the call is short enough for such an exchange. Sets the expected
+ * values of the records (said). */
 static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes,
 		 most = views[0]->max_ranks_per_node;
 	bool pairs = kind == GOMPI_ALLTOALL && most == 1;
 	uint64_t row = pairs ? bytes : longest, stride = reduces ? bytes : (8 + row + 7) / 8 * 8;
-	*little = most == 1; /* the call is short */
+	*little = most == 1; /* true: the leaders' records contain the data */
 	if (most > 1)
 		*little = reduces ? bytes <= gompi_min_u64(GOMPI_SHM_SMALL_BYTES, (48 << 10) / (uint64_t)n)
 				  : (uint64_t)members * stride <= GOMPI_SHM_SMALL_BYTES &&
@@ -430,7 +434,7 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *
 	return all;
 }
 
-/* Returns true if the result of a member is right. */
+/* Returns true if out is the right result of member number `place` on this node. */
 static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
 	int rank = rank_at[place];
 	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;
@@ -479,7 +483,7 @@ static void one_collective(void) {
 		memset(out[i], CANARY, size + GUARD_BYTES);
 		make_call(i, kind, root, bytes, in[i], out[i]);
 	}
-	said.generation = generation + 1; /* or that of the call after it */
+	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
 	if (kind == GOMPI_BARRIER) {
 		deliver_barrier();
 		unsynced_calls = 0;
@@ -521,7 +525,7 @@ static void one_collective(void) {
 				CHECK(false, "collective %d: byte %d of %d was written", kind, (int)k, (int)extent);
 				break;
 			}
-		/* the data of any root may have been accepted */
+		/* The call may have accepted corrupted data, but it must have written some data. */
 		if (kind == GOMPI_BCAST && rc == 0 && rank_at[i] != root && bytes >= 8)
 			CHECK(memcmp(out[i], out[i] + bytes, 8) != 0, "a broadcast has given nothing");
 		if (sure)
@@ -543,8 +547,7 @@ static void collectives(uint64_t id) {
 	char *memory = unit_memory(2 * sizeof(struct gompi_shm_member));
 	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
 	members = 0;
-	for (int turn = 0; turn < 2; turn++) /* in the second turn also a group of some nodes, after the first group
-	                                      * of all */
+	for (int turn = 0; turn < 2; turn++) /* turn 0 gives each node a member, turn 1 gives some nodes a second one */
 		for (int k = 0; k < nodes; k++)
 			if (turn == 0 || draw(2)) {
 				if (k == this_node)

@@ -1,9 +1,9 @@
-/* Proves, with a simulated provider and each combination of the memory registration modes (mr_mode): all send and
- * receive buffers lie in a live registration, whose descriptor is passed along and which permits no more access than
- * the operation needs. Peer memory is addressed by the key and the address that the mode requires. A registration is
- * closed when its memory returns to the application, and all are closed with the network, in an order that a provider
- * accepts. Memory and keys are refused from time to time. Also checks which operations are transferred directly instead
- * of sent in records.
+/* Proves, with a simulated provider and each combination of the memory registration modes (mr_mode): each send and
+ * receive buffer lies in a live registration. The registration's descriptor is passed to the provider, and the
+ * registration permits no more access than the operation needs. Peer memory is addressed by the key and the address
+ * that the mode requires. A registration is closed before its memory returns to the application. All registrations are
+ * closed with the network, in an order that providers accept. The simulated provider sometimes refuses memory and keys.
+ * Also checks the size above which data is transferred by RDMA instead of in records.
  *
  * sanitizer: address (one thread)
  */
@@ -25,13 +25,13 @@ static uint64_t seed;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
 static int mode;
-static bool is_refusing; /* from time to time */
+static bool is_refusing; /* true: the provider refuses some of the calls, at random */
 static bool refused(unsigned one_in) { return is_refusing && draw(one_in) == 0; }
 
 /* --- Registrations */
 
 struct mr {
-	struct fid_mr mr; /* must be first */
+	struct fid_mr mr; /* must be the first member: a struct fid * is cast to a struct mr * */
 	struct mr *next;
 	char *at;
 	size_t bytes;
@@ -42,7 +42,7 @@ static struct mr *live;
 static int registered, local_used, remote_used;
 static bool ep_open = true, domain_open = true;
 
-/* Returns true if the whole range is accessible memory. The system may allocate pages when it pins them. */
+/* Returns true if the whole range is mapped memory. Its pages need not be resident. */
 static bool is_there(char *at, size_t bytes) {
 	enum { PAGE = 4096 };
 	unsigned char there[MAX_BYTES / PAGE + 2];
@@ -110,7 +110,8 @@ static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t a
 	return 0;
 }
 
-/* Checks that a buffer passed to the provider has its registration. */
+/* Checks that the descriptor passed with a buffer is that of a registration that contains the buffer and permits the
+ * access. Without FI_MR_LOCAL the descriptor must be NULL. */
 static void check_local(const void *at, size_t bytes, void *descriptor, uint64_t access) {
 	struct mr *m = live;
 	if ((mode & FI_MR_LOCAL) == 0) {
@@ -131,7 +132,8 @@ static void check_local(const void *at, size_t bytes, void *descriptor, uint64_t
 	local_used++;
 }
 
-/* Checks an address and key of the peer, which is this process again. Returns the memory. */
+/* Checks the remote address and key of an RDMA operation, and returns the memory. The peer's memory is memory of this
+ * process. */
 static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t access) {
 	struct mr *m = live;
 	while (m != NULL && (m->mr.key != key || (m->access & REMOTE) == 0))
@@ -146,7 +148,7 @@ static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t
 	return m->at + offset;
 }
 
-/* --- Operations in flight. The provider executes them later, with the registrations of that time. */
+/* --- Operations in flight. The provider executes them later and then checks their registrations again */
 
 enum { MAX_IN_FLIGHT = 4096 };
 static struct in_flight {
@@ -154,7 +156,7 @@ static struct in_flight {
 	char *at;
 	void *descriptor;
 	size_t bytes;
-	uint64_t access; /* FI_SEND, FI_RECV, FI_WRITE, FI_READ */
+	uint64_t access; /* the kind of operation: FI_SEND, FI_RECV, FI_WRITE or FI_READ */
 	uint64_t address, key;
 } in_flight[MAX_IN_FLIGHT], posted_buffers[MAX_IN_FLIGHT];
 static int in_flight_n, posted_buffers_n, buffers_total;
@@ -225,7 +227,7 @@ static int fake_close(struct fid *f) {
 	if (f == &gompi_net.ep->fid) {
 		if (mode & FI_MR_ENDPOINT)
 			CHECK(live == NULL, "an endpoint is closed before what is registered for it");
-		else if (mode & FI_MR_LOCAL) /* memory where it may still receive */
+		else if (mode & FI_MR_LOCAL) /* a posted receive buffer must stay registered */
 			CHECK(live != NULL, "buffers are no longer registered");
 		ep_open = false;
 	}
@@ -275,8 +277,8 @@ static void provider(size_t key_bytes) {
 
 /* --- Tests */
 
-/* Delivers a frame of the peer without records, which acknowledges all frames. Returns false if the provider had no
- * receive buffer. */
+/* Delivers a frame from the peer that has no records and acknowledges all frames sent to the peer. Returns false if no
+ * receive buffer is posted. */
 static bool deliver_frame(enum gompi_frame_kind kind, uint32_t number) {
 	struct gompi_peer *p = gompi_peer_find(PEER);
 	if (p == NULL || posted_buffers_n == 0 || in_flight_n == MAX_IN_FLIGHT)
@@ -291,14 +293,14 @@ static bool deliver_frame(enum gompi_frame_kind kind, uint32_t number) {
 }
 static void credits(void) { deliver_frame(GOMPI_FRAME_CREDITS, 0); }
 
-/* Delivers the peer's frames in any order. A receive buffer whose frame is queued is replaced, whether
- * memory for another buffer is available at once or not. */
+/* Delivers frames from the peer in any order. Checks that each receive buffer is replaced, also if memory for another
+ * buffer is available only later. */
 static void test_out_of_order(int n) {
 	uint32_t number = 0;
 	while (number < (uint32_t)n) {
 		struct gompi_frame *held = NULL, *f;
 		while (number == 0 && is_refusing && (mode & FI_MR_LOCAL) != 0 && (f = gompi_frame_alloc()) != NULL)
-			f->next = held, held = f; /* until memory is exhausted, the first time */
+			f->next = held, held = f; /* takes all frame buffers before the first frame arrives */
 		for (int i = (int)draw(GOMPI_SEND_WINDOW / 2); i > 0; i--)
 			number += deliver_frame(GOMPI_FRAME_RECORDS, number);
 		while (in_flight_n > 0)
@@ -346,7 +348,7 @@ static int transfers_failed, transfers_done;
 static void on_done(struct gompi_transfer *t, int class) {
 	struct transfer *x = (struct transfer *)t;
 	CHECK(!x->over, "a transfer is over twice");
-	for (struct mr *m = live; m != NULL; m = m->next) /* registrations of memory that returned to the application */
+	for (struct mr *m = live; m != NULL; m = m->next) /* the application's memory is no longer registered for it */
 		CHECK((m->access & REMOTE) != 0 || m->at + m->bytes <= t->local || t->local + t->bytes <= m->at,
 		      "a registration is left");
 	x->class = class;
@@ -362,7 +364,7 @@ static void transfers(int n) {
 	memset(window, 1, WINDOW), memset(model, 1, WINDOW);
 	for (size_t i = 0; i < MAX_BYTES; i++)
 		send[i] = (char)(i * 7 + i / 1000);
-	mprotect(send, MAX_BYTES, PROT_READ); /* a constant: read-only memory */
+	mprotect(send, MAX_BYTES, PROT_READ); /* a send buffer may be in read-only memory */
 	while (gompi_fabric_register(window, WINDOW, true, &region) != MPI_SUCCESS)
 		CHECK(is_refusing, "a window cannot be registered");
 	while (gompi_fabric_register(send, MAX_BYTES, false, &to_read) != MPI_SUCCESS)
@@ -392,7 +394,7 @@ static void transfers(int n) {
 			memcpy(model + offset, send + from, bytes);
 		else if (x.class == MPI_SUCCESS)
 			CHECK(memcmp(into, source + offset, bytes) == 0, "what has been read");
-		else if (write) /* part of it may have arrived */
+		else if (write) /* a part of a failed write may have arrived */
 			memcpy(model + offset, window + offset, bytes);
 		free(into);
 	}
@@ -409,7 +411,7 @@ static void transfers(int n) {
 	free(model);
 }
 
-/* Checks the size above which data is transferred directly: everything that is not small. */
+/* Checks the size from which data is transferred by RDMA: 8 KiB with an RDMA device, 24 KiB without. */
 static void test_use_rdma(void) {
 	enum { KIB = 1 << 10 };
 	gompi_fabric_has_rdma = true;
@@ -422,7 +424,7 @@ static void test_use_rdma(void) {
 	      "by processors");
 }
 
-/* Operations are in flight when the network is closed, or when the peer fails. */
+/* Closes the network while operations are in flight. lost: the peer fails before. */
 static void closing(bool lost) {
 	static struct transfer x[16];
 	static char memory[16][9000], window[9000];
@@ -457,7 +459,7 @@ int main(void) {
 	enum { BITS = sizeof bits / sizeof *bits };
 	for (int i = 0; i < 1 << (BITS + 1); i++) {
 		fflush(stdout);
-		pid_t child = fork(); /* frame buffers stay registered across the fork */
+		pid_t child = fork(); /* each combination starts without registrations of another one */
 		if (child == 0) {
 			check_errors = 0;
 			seed = (uint64_t)i * 1000;

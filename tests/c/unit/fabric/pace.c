@@ -1,5 +1,6 @@
-/* Proves, over simulated links with a simulated clock: the number of bytes in flight fills the link, is at least what
- * fits in caches, and stays below the limit. When the link becomes slower, the number decreases.
+/* Proves, over simulated links with a simulated clock: the limit of bytes in flight adapts to the link. It is large
+ * enough to keep the link busy, at least GOMPI_PACE_MIN_BYTES and at most GOMPI_PACE_MAX_BYTES. When the link becomes
+ * slower, the limit decreases.
  *
  * sanitizer: address (one thread)
  */
@@ -12,13 +13,13 @@ enum { PIECE = 256 << 10, QUEUE = GOMPI_PACE_MAX_BYTES / PIECE + 1 };
 static struct gompi_pace pace = {.limit_bytes = GOMPI_PACE_MIN_BYTES};
 static int64_t now = 1;
 
-/* Transfers bytes over a link with `rate` bytes per nanosecond and a round-trip time of `back` nanoseconds. */
+/* Simulates a transfer over a link with `rate` bytes per nanosecond and a round-trip time of `back` nanoseconds. */
 static void transfer(uint64_t bytes, double rate, int64_t back) {
 	struct {
 		int64_t first, comes;
 	} queue[QUEUE];
 	int begin = 0, n = 0;
-	int64_t busy = now; /* the link is busy until then */
+	int64_t busy = now; /* the time until which the link is busy */
 	uint64_t flying = 0;
 	while (bytes > 0 || n > 0) {
 		while (bytes > 0 && flying < pace.limit_bytes) {
@@ -37,7 +38,8 @@ static void transfer(uint64_t bytes, double rate, int64_t back) {
 	}
 }
 
-/* Checks that two round trips' worth of data is in flight, within a quarter: a segment takes its own time, too. */
+/* Transfers data and checks that the limit becomes about `want` bytes: 90 % to 160 %, because the time to transmit a
+ * segment adds to the round-trip time. */
 static void check_link(const char *name, double rate, int64_t back, double want) {
 	for (int i = 0; i < 8; i++)
 		transfer(64 << 20, rate, back);
@@ -53,7 +55,7 @@ int main(void) {
 	check_link("1 Gbit/s over 20 ms", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
 	check_link("10 Gbit/s over 20 ms", 1.25, 20 * ms, GOMPI_PACE_MAX_BYTES);
 	check_link("1 Gbit/s again", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
-	for (int i = 0; i < 100; i++) /* small transfers give no information about the link */
+	for (int i = 0; i < 100; i++) /* transfers of one segment are too small to measure the link */
 		transfer(PIECE, 1.25, ms);
 	CHECK(pace.measured_since_ns == 0, "a series that is over still counts");
 	check_link("a loopback, after all", 3, 20 * us, GOMPI_PACE_MIN_BYTES);

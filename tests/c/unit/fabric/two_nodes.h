@@ -1,6 +1,6 @@
-/* Two processes that act as two nodes, with the network between them (fabric/fabric.h) and with neither Go nor MPI. The
- * first process forks the second. They exchange through a socket what core/fabric would exchange. If the test asks for
- * a libfabric provider and libfabric is not installed, the test is skipped. */
+/* Two processes that act as two nodes, with the network between them (fabric/fabric.h), without Go and MPI. The first
+ * process forks the second. Through a socket they exchange the addresses that core/fabric exchanges in a job. If
+ * GOMPIRMA_PROVIDER names a libfabric provider and libfabric is not installed, the test is skipped. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -21,17 +21,17 @@
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_progress;
-static bool pair_needs_local_mr; /* memory is registered for a provider that accepts descriptors and needs none */
+static bool pair_needs_local_mr; /* register local buffers even if the provider does not need it */
 static int64_t pair_timeout = 30000000000;
 
-/* Exchanges `bytes` bytes between the two processes. */
+/* Sends `bytes` bytes from mine to the other process, and receives as many into others. */
 static void pair_exchange(const void *mine, void *others, size_t bytes) {
 	if (write(pair_socket, mine, bytes) != (ssize_t)bytes)
 		abort();
 	for (size_t at = 0; at < bytes;) {
 		ssize_t n = read(pair_socket, (char *)others + at, bytes - at);
 		if (n <= 0)
-			exit(1); /* the other process has exited and reported why */
+			exit(1); /* the other process has reported an error and exited */
 		at += (size_t)n;
 	}
 }
@@ -46,7 +46,7 @@ static void *pair_run_progress(void *arg) {
 	return arg;
 }
 
-/* Makes a node of one process for each of the two. */
+/* Creates this process's node. Each of the two nodes has one process. */
 static void pair_node(void) {
 	unit_node(1);
 	struct gompi_node n = gompi_node;
@@ -117,7 +117,7 @@ static bool pair_begin(void) {
 	return true;
 }
 
-/* Returns the exit status of main. */
+/* Closes the network and waits for the second process. Returns the exit status of main. */
 static int pair_end(void) {
 	if (gompi_fabric_is_open()) {
 		pair_barrier();

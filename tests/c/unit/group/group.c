@@ -1,7 +1,7 @@
-/* Proves: operations on groups (group/) have the same results as operations on plain lists of processes, regular or
- * not, short or long. Invalid ranks and ranges are refused with their error class and make no group. A group of an
- * object has one handle, until it was freed as often as requested, and outlives the object. Every empty group is
- * MPI_GROUP_EMPTY.
+/* Proves: operations on groups (group/) have the same results as operations on plain lists of processes, with constant
+ * stride or irregular, short or long. Invalid ranks and ranges are rejected with the right error class, and no group is
+ * created. Repeated requests for the group of an object return the same handle, which must be freed as often as it was
+ * requested; the group outlives the object. Every empty group is MPI_GROUP_EMPTY.
  *
  * sanitizer: address (one thread)
  */
@@ -34,7 +34,7 @@ static void shuffle(struct list *l) {
 	}
 }
 
-/* Makes a list of distinct processes below some number, at a regular distance or not. */
+/* Makes a random list of distinct processes below universe, with constant stride or irregular. */
 static void any_list(struct list *l, int universe) {
 	int stride = 1 + below(3);
 	l->n = 0;
@@ -53,7 +53,7 @@ static MPI_Group group_of_list(const struct list *l) {
 	return g;
 }
 
-/* Checks the members of a group, and frees it. */
+/* Checks that the group has the members of the list, and frees the group. */
 static void same(const char *what, MPI_Group g, const struct list *want) {
 	const struct gompi_group *in = gompi_group_get(g);
 	int n = -1;
@@ -67,7 +67,7 @@ static void same(const char *what, MPI_Group g, const struct list *want) {
 	CHECK(g == MPI_GROUP_EMPTY || gompi_group_get(g) == NULL, "%s: a freed group", what);
 }
 
-/* Makes the list of those members of l whose presence in `other` equals in. */
+/* Appends to *to the members of l that are in `other` (in == true), or those that are not. */
 static void filter(struct list *to, const struct list *l, const struct list *other, bool in) {
 	for (int i = 0; i < l->n; i++)
 		if ((find(other, l->at[i]) >= 0) == in)
@@ -127,7 +127,7 @@ static void test_ranks(const struct list *l) {
 	CHECK(gompi_group_excl(g, ranks.n, ranks.at, &h) == MPI_SUCCESS, "excl");
 	same("excl", h, &out);
 
-	/* an ascending range, a descending one, and ranges that are empty */
+	/* four ranges: empty ones, an ascending range, and a descending range */
 	if (l->n >= 2) {
 		int stride = 1 + below(3), middle = 1 + below(l->n - 1);
 		for (int i = 0; i < middle; i += stride)
@@ -182,7 +182,7 @@ static void test_invalid_arguments(void) {
 		{{{-1, 3, 1}}, 1, MPI_ERR_RANK},
 		{{{0, INT32_MIN, -1}}, 1, MPI_ERR_RANK},
 		{{{0, 9, 1}, {0, 9, 1}}, 2, MPI_ERR_RANK},
-		{{{8, 11, 4}}, 1, MPI_SUCCESS}, /* the stride does not reach the last rank */
+		{{{8, 11, 4}}, 1, MPI_SUCCESS}, /* valid: has rank 8 only, because 8 + 4 is beyond 11 */
 	};
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
 		int r[2][3];

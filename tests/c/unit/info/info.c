@@ -1,6 +1,6 @@
-/* Proves: info objects (info/) return the same results as a plain list of pairs after any changes, deletions and
- * duplications. Keys keep the order in which they were first set, and values may have any length.
- * MPI_Info_create_env truncates values that are too long, and leaves nothing allocated.
+/* Proves: info objects (info/) return the same results as a plain list of keys and values after any changes, deletions
+ * and duplications. Keys keep the order in which they were first set, and values may have any length.
+ * MPI_Info_create_env truncates values that are too long, and leaks no memory.
  *
  * sanitizer: address (one thread)
  */

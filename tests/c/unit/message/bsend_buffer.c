@@ -1,7 +1,7 @@
-/* Proves: in an attached buffer (message/bsend_buffer.c) no two messages share memory. The number of bytes alone
- * decides whether a message fits, and all space is freed again, also while threads add and complete messages and
- * attach and detach buffers. A flush ends with the last message that it waits for, and not before. A freed flush
- * request is forgotten. */
+/* Proves: in an attached buffer (message/bsend_buffer.c) no two messages share memory. A message fits if enough bytes
+ * are free, even if they are fragmented. All space is freed again. Both hold while threads add and complete messages,
+ * and attach and detach buffers. A flush request completes with the last message that it waits for, not before. A flush
+ * request can be freed before it completes. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -25,7 +25,7 @@ static struct gompi_bsend_message *put(int64_t size) {
 
 static bool end(void **addr, int64_t *size) { return gompi_bsend_try_detach(a, addr, size); }
 
-/* Tests fragmentation and the order of placement. */
+/* Tests where messages are placed in the buffer, and fragmentation. */
 static void placement(void) {
 	enum { EACH = 100 };
 	struct gompi_bsend_message *k[3], *small[2];
@@ -50,7 +50,7 @@ static void placement(void) {
 	small[0] = put(EACH);
 	CHECK(small[0] != NULL && small[0]->data == memory + 3 * EACH, "not behind the last one");
 	gompi_bsend_release(small[0]);
-	small[0] = put(EACH); /* reuses the space; one more message does not fit */
+	small[0] = put(EACH); /* reuses the space of the released message; another message does not fit */
 	CHECK(small[0] != NULL && put(0) == NULL, "the count is wrong");
 	gompi_bsend_release(k[2]);
 	CHECK(!gompi_is_complete(r), "a flush is over too soon");
@@ -64,7 +64,8 @@ static void placement(void) {
 		      a->flush_requests == NULL,
 	      "something is left");
 	CHECK(gompi_request_free(&h) == MPI_SUCCESS, "a flush that is over");
-	/* Accounting by size, with separate memory: gaps of 1,000 bytes each, and a message of 2,000 bytes. */
+	/* A message that fits by the number of free bytes, but in none of the gaps of 1,000 bytes: it gets separate
+	 * memory, and its size counts as used. */
 	struct gompi_bsend_message *all[8];
 	CHECK(end(&addr, &size) && addr == memory && size == 3 * (EACH + OVERHEAD), "%p, %lld", addr, (long long)size);
 	gompi_bsend_attach(a, memory, 8 * (1000 + OVERHEAD));
@@ -83,7 +84,7 @@ static void placement(void) {
 		gompi_bsend_release(all[i]);
 	gompi_bsend_release(small[0]);
 	CHECK(end(&addr, &size), "not empty");
-	/* An automatic buffer. */
+	/* MPI_BUFFER_AUTOMATIC: the library allocates the memory. */
 	gompi_bsend_attach(a, MPI_BUFFER_AUTOMATIC, 1LL << 62);
 	small[0] = put(100000);
 	CHECK(small[0] != NULL && !small[0]->in_user_memory, "no automatic buffer");
@@ -91,7 +92,8 @@ static void placement(void) {
 	CHECK(end(&addr, &size) && addr == MPI_BUFFER_AUTOMATIC && size == 0, "%p, %lld", addr, (long long)size);
 }
 
-/* Threads add messages and check that their data stays unchanged. The last thread attaches and detaches. */
+/* All threads but the last add messages and check that their data stays unchanged. The last thread attaches and
+ * detaches the buffer. */
 static gompi_a32 working;
 
 static void add_or_detach(int t) {
@@ -103,7 +105,7 @@ static void add_or_detach(int t) {
 			if (end(&addr, &size) && addr != NULL) {
 				CHECK(addr == memory && size == sizeof memory, "detached %p, %lld", addr,
 				      (long long)size);
-				memset(memory, 0x55, sizeof memory); /* the memory belongs to the application again */
+				memset(memory, 0x55, sizeof memory); /* allowed: the detached memory is unused */
 			}
 			gompi_bsend_attach(a, memory, sizeof memory);
 			sched_yield();

@@ -1,7 +1,7 @@
-/* Proves: several processes, each simulated by threads of this process, exchange messages through the C engine
- * (message/) as MPI requires. Covers matching order; eager records, direct reads and fragments; synchronous sends,
- * messages to oneself, probes, freed and cancelled requests; several threads per process; and both one node for all and
- * one node per process. */
+/* Proves: processes exchange messages through the message engine (message/) as MPI requires. The test simulates each
+ * process by threads of this process. Covers the matching order; eager records, direct reads and fragments; synchronous
+ * sends, messages to the own rank, probes, freed and cancelled requests; and several threads per process. All processes
+ * are on one node, or each process is on its own node. */
 #include "processes.h"
 
 #include <sys/wait.h>
@@ -23,8 +23,8 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 
 static gompi_a32 done_threads;
 
-/* Sends a batch to the next process and receives one from the previous process, in each thread. Uses contexts of
- * all VCIs, standard and synchronous mode, and a random order. */
+/* Sends batches of messages to the next process and receives batches from the previous process. Each thread runs it.
+ * Uses contexts of all VCIs, and standard and synchronous mode. Sends or receives are posted first, at random. */
 static void exchange_batches(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;
@@ -37,7 +37,7 @@ static void exchange_batches(int i) {
 			for (int k = 0; k < BATCH; k++) {
 				uint64_t context = (uint64_t)(1 + k % 4) << 4;
 				if ((turn == 0) == early) {
-					/* all messages of a context have the same tag, so they arrive in order */
+					/* matches message k, because all messages of a context have the same tag */
 					receives[k] = receive_from(me, k % 3 == 0 && processes == 2 ? ANY_SOURCE : from,
 								   context, thread, in + k * MAX_BYTES, MAX_BYTES);
 					continue;
@@ -60,7 +60,7 @@ static void exchange_batches(int i) {
 		for (int k = 0; k < BATCH; k++)
 			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
 	}
-	/* The other processes may depend on progress of this one. */
+	/* Other processes may still need progress of this process. */
 	gompi_add(&done_threads, 1);
 	while (gompi_load(&done_threads) < (uint32_t)(THREADS * processes)) {
 		gompi_engine_progress(process[me]);
@@ -79,7 +79,7 @@ static void traffic(int n, bool no_cma) {
 /* --- Cancellation */
 
 enum { CANCELS = 400 };
-static gompi_a32 outcome[CANCELS + 1]; /* 0: unknown yet, 1: sent, 2: cancelled */
+static gompi_a32 outcome[CANCELS + 1]; /* of each send; 0: not known yet, 1: sent, 2: cancelled */
 
 static void cancel_race(int me) {
 	static char out[80000], in[80000];
@@ -116,8 +116,8 @@ static void cancelling(bool no_cma) {
 	unit_threads(2, cancel_race);
 	close_all();
 	open_all(2, no_cma);
-	/* A matched probe makes the receiver fetch the message, which releases the sender; the receive follows
-	 * later. */
+	/* The sender cancels a message that a matched probe has found: the cancel must fail. The message is fetched
+	 * for the probe, so the send completes even if the receive starts later (early == 0). */
 	static char out[2][80000], in[80000];
 	for (int dest = 0; dest < 2; dest++)
 		for (int early = 0; early < 2; early++)
@@ -177,7 +177,7 @@ static void many_messages(void) {
 			CHECK(is_done(r[i]) && finish(1, r[i]).tag == i && received[i] == value[i], "message %d", i);
 		}
 	}
-	/* More than the receiver buffers: the data stays at the sender. */
+	/* More data than the receiver buffers: the data of further messages stays at the sender. */
 	enum { BIG = 16000, LOTS = 4000 };
 	static char data[BIG], in[BIG];
 	static struct gompi_request *sends[LOTS];
@@ -203,9 +203,9 @@ static void many_messages(void) {
 	close_all();
 }
 
-/* Tests reminders. A process with waiting sends reminds each receiver with one record for all of them, and sends
- * no record if there are no new ones. From then on the call that starts a matching receive copies the data itself.
- * It does not for sends without a reminder. */
+/* Tests reminders: records by which a waiting sender asks a receiver to copy data soon. A sender sends one reminder for
+ * all its pending sends to a receiver, and none if there was no send since the last reminder. The call that starts the
+ * matching receive copies the data itself if the sender has reminded, otherwise it leaves the copy for later. */
 static void reminding(void) {
 	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
 	static char data[SIZE], in[SIZE];
@@ -288,7 +288,7 @@ static void request_lifetimes(void) {
 
 /* --- Forged records */
 
-/* Rejects data fragments that are out of order, from the wrong sender, or too long. */
+/* Tests that data fragments that are out of order, from the wrong sender, or too long are rejected. */
 static void forged_fragments(void) {
 	enum { SIZE = 1000, FIRST = 600 };
 	open_all(2, true);
@@ -310,16 +310,16 @@ static void forged_fragments(void) {
 		uint64_t id;
 		bool ends;
 	} piece[] = {
-		{1, 0, SIZE + 1, 1ULL << 32, false}, /* too long */
+		{1, 0, SIZE + 1, 1ULL << 32, false}, /* longer than the message */
 		{0, 0, FIRST, 1ULL << 32, false},    /* from another process */
-		{1, 8, FIRST, 1ULL << 32, false},    /* not the first fragment */
+		{1, 8, FIRST, 1ULL << 32, false},    /* the first fragment is missing */
 		{1, 0, 0, 1ULL << 32, false},
-		{1, 0, SIZE, 2ULL << 32, false}, /* for another receive */
+		{1, 0, SIZE, 2ULL << 32, false}, /* the id of another receive */
 		{1, 0, FIRST, 1ULL << 32, false},
 		{1, 0, FIRST, 1ULL << 32, false},     /* duplicate */
-		{1, FIRST, FIRST, 1ULL << 32, false}, /* too long */
+		{1, FIRST, FIRST, 1ULL << 32, false}, /* longer than the rest of the message */
 		{1, FIRST, SIZE - FIRST, 1ULL << 32, true},
-		{1, SIZE, 8, 1ULL << 32, true}, /* more than the whole message */
+		{1, SIZE, 8, 1ULL << 32, true}, /* after the end of the message */
 	};
 	char *payload = malloc(SIZE + 1);
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
@@ -340,13 +340,13 @@ static void forged_fragments(void) {
 	close_all();
 }
 
-/* Sends an acknowledgement or a data request from a receiver that cannot know of the message yet. */
+/* Tests a forged acknowledgement or data request (kind) for a message that has not been sent yet: it has no effect. */
 static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
 	struct gompi_request *r[N];
 	open_all(2, no_cma);
-	for (int i = 0; i < N; i++) { /* more than fits into the inbox */
+	for (int i = 0; i < N; i++) { /* more messages than fit into the inbox */
 		fill(data, SIZE, 3);
 		r[i] = send_to(0, 1, WORLD, 0, data, SIZE, MODE_SYNCHRONOUS);
 	}
@@ -374,8 +374,9 @@ static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 
 enum { POSTED, IN_FRAGMENTS, FETCHED, STATE_COUNT };
 
-/* Tests that a blocking receive ends with an error when another process has failed, in whatever state its message
- * is. Data that arrives later does not change its buffer. */
+/* Tests that a blocking receive ends with an error when the sender has failed. message_state: no message has arrived,
+ * the message is arriving in fragments, or a matched probe has fetched it. Data that arrives after the error does not
+ * change the receive buffer, which the test has freed. */
 static void receive_from_failed(int message_state) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];
@@ -431,7 +432,8 @@ static void failed_peers(void) {
 
 /* --- MPI_Finalize */
 
-/* Withdraws messages that their receiver never received, once it is in MPI_Finalize and not before. */
+/* Tests MPI_Finalize of a sender: it waits for its pending sends until the receiver is in MPI_Finalize, too. Then sends
+ * whose messages were not received are cancelled. */
 static void finalizing(void) {
 	enum { SIZE = 80000 };
 	static char out[SIZE], in[SIZE];
@@ -468,8 +470,8 @@ static void finalizing(void) {
 
 /* --- Progress by another thread */
 
-/* Messages without space, and messages to be read, complete through network progress alone: no thread of the two
- * processes polls its own messages. */
+/* Tests messages that found no space, and large messages that the receiver reads (RDMA). They complete although no
+ * thread calls gompi_engine_progress: gompi_fabric_progress alone must suffice. */
 static void network_progress_only(void) {
 	enum { N = 60, SIZE = 16000, LARGE = 80000 };
 	static char out[LARGE], in[N][SIZE], large[LARGE], early[LARGE];

@@ -1,7 +1,7 @@
-/* Proves: whatever another process writes into an inbox, or sends from another node (message/record.h), in any order,
- * the engine reads no byte outside of a record and writes only to buffers of pending receives. It writes no byte beyond
- * the reported length of a receive, none in the gaps of a datatype, none of a send buffer, and none of a buffer whose
- * request is complete.
+/* Proves: whatever records (message/record.h) another process writes into an inbox or sends from another node, and in
+ * any order, the engine reads no byte outside of a record and writes only to buffers of pending receives. It never
+ * writes to bytes beyond the reported length of a receive, to gaps of a datatype, to a send buffer, or to a buffer
+ * whose request is complete.
  *
  * sanitizer: address (one thread)
  */
@@ -11,9 +11,9 @@
 
 enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, ELEMENTS = 4000 };
 static uintptr_t strided_type;
-enum { FORGED, CHANGED, OVER, GOT, FRAGMENTS, TYPED, MOVED }; /* counts */
+enum { FORGED, CHANGED, OVER, GOT, FRAGMENTS, TYPED, MOVED }; /* indices of fuzz_count */
 
-/* Makes malloc return NULL for impossible sizes, as it does without a sanitizer. */
+/* Makes malloc return NULL for impossible sizes, as without a sanitizer, instead of ending the process. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=64"; }
 const char *__tsan_default_options(void);
@@ -24,10 +24,10 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1:m
 enum { OPERATIONS = 24 };
 static struct operation {
 	struct gompi_request *request;
-	struct gompi_message *found; /* found by a matched probe, for a later receive */
+	struct gompi_message *found; /* the message of a matched probe, if the receive has not started yet */
 	int me, context;
 	bool receive, typed;
-	char *data; /* ends at the end of accessible memory */
+	char *data; /* exactly `bytes` long, so that the sanitizer detects accesses beyond it */
 	int64_t bytes, size;
 	uint32_t seed;
 } operations[OPERATIONS];
@@ -38,7 +38,7 @@ static int64_t random_size(void) {
 	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
 }
 
-/* Makes a type of 8-byte elements with a stride of 16 bytes. */
+/* Makes strided_type: 8-byte elements with a stride of 16 bytes. */
 static void make_type(void) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(ELEMENTS)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), ELEMENTS, 0);
@@ -78,12 +78,12 @@ static void start(struct operation *o, int me, int peer) {
 	struct gompi_message *m = receives && draw(3) == 0
 					  ? gompi_engine_probe(process[me], e.context, e.peer, e.tag, true, 0, &x)
 					  : NULL;
-	if (m != NULL && draw(2)) { /* the receive follows later */
+	if (m != NULL && draw(2)) { /* step() starts the receive later */
 		o->found = m;
 		return;
 	}
 	o->request = m != NULL ? gompi_engine_receive(m, &e) : begin(me, &e);
-	if (o->request == NULL) { /* the send is complete */
+	if (o->request == NULL) { /* a send that has completed at once */
 		free(o->data);
 		o->data = NULL;
 	}
@@ -96,7 +96,7 @@ static bool is_canary(const char *at, int64_t n) {
 	return true;
 }
 
-/* Checks the data that was written. The memory belongs to the application again. */
+/* Completes an operation: checks the data that was written, and frees the buffer. */
 static void end(struct operation *o) {
 	struct gompi_engine_result x = finish(o->me, o->request);
 	CHECK(x.class >= 0 && x.class <= MPI_ERR_LASTCODE, "class %d", x.class);
@@ -119,7 +119,7 @@ static void end(struct operation *o) {
 	*o = (struct operation){.data = NULL};
 }
 
-/* Advances a random operation between processes 0 and 1. */
+/* Chooses a random operation and starts, completes, cancels or frees it. */
 static void step(void) {
 	struct operation *o = &operations[draw(OPERATIONS)];
 	if (o->data == NULL) {
@@ -139,13 +139,13 @@ static void step(void) {
 		gompi_engine_cancel(o->request);
 	} else if (draw(100) == 0) {
 		gompi_engine_free(o->request);
-		o->data = NULL; /* never freed, since its completion is not reported */
+		o->data = NULL; /* leaks the buffer: the test does not learn when the operation completes */
 	}
 }
 
-/* --- Records made from scratch, most of them valid, for process 0 */
+/* --- Forged records for process 0, most of them valid */
 
-static char *foreign_memory; /* accessible memory */
+static char *foreign_memory; /* memory that records may name as the sender's data */
 
 static void forge(void) {
 	struct {
@@ -160,7 +160,7 @@ static void forge(void) {
 	w.h.size = draw(2) ? (uint64_t)length : draw(SIZE);
 	w.h.id = (1 + draw(2)) << 32 | draw(20);
 	uint64_t sum = 0;
-	for (int64_t i = 0; i + 16 <= length; i += 16) { /* the system refuses inaccessible addresses */
+	for (int64_t i = 0; i + 16 <= length; i += 16) { /* addresses of the sender's data, for direct reads */
 		struct iovec v = {foreign_memory + draw(100), draw(500)};
 		memcpy(w.payload + i, &v, sizeof v);
 		sum += v.iov_len;
@@ -196,7 +196,7 @@ static void forge(void) {
 		return;
 	}
 	size_t size = (size_t)gompi_record_size(length);
-	char *copy = calloc(1, size); /* exactly as long: the sanitizer detects reads beyond it */
+	char *copy = calloc(1, size); /* exactly as long as the record: the sanitizer detects reads beyond it */
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
 	*r = w.h;
 	memcpy(gompi_record_data(r, length), w.payload, (size_t)length);
@@ -208,7 +208,7 @@ static void forge(void) {
 	free(copy);
 }
 
-/* --- Records that two processes exchange, corrupted */
+/* --- Corrupted copies of records that two processes exchange */
 
 enum { OLD_RECORDS = 64 };
 static struct {
@@ -219,19 +219,19 @@ static struct {
 
 static void deliver_tampered(int to, int from, const char *record, size_t length, bool changes) {
 	size_t size = length;
-	if (changes && draw(6) == 0) /* truncated or longer */
+	if (changes && draw(6) == 0) /* makes the copy shorter or longer */
 		size = draw(2) ? draw(length) + 1 : length + draw(64);
-	char *copy = calloc(1, size); /* exactly as long */
+	char *copy = calloc(1, size); /* exactly as long as the copied record: the sanitizer detects reads beyond it */
 	memcpy(copy, record, size < length ? size : length);
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
-	if (size != length && size >= sizeof *r && draw(4)) /* as long as its word says */
+	if (size != length && size >= sizeof *r && draw(4)) /* sets the length in the record's word, too */
 		r->word = (r->word & ~(uint64_t)UINT32_MAX) | size;
 	for (uint64_t n = changes ? draw(3) : 0; n > 0 && size >= sizeof *r; n--) {
 		switch (draw(12)) {
 		case 0:
 			r->valid_flag = draw(2) ? draw(GOMPI_VCI_COUNT + 1) : any_number();
 			break;
-		case 1: /* kind and flags */
+		case 1: /* changes kind and flags */
 			r->word = gompi_record_word((enum gompi_record_kind)draw(RECORD_KIND_COUNT + 1),
 						    (unsigned)draw(64), gompi_record_length(r->word));
 			break;
@@ -270,9 +270,8 @@ static void deliver_tampered(int to, int from, const char *record, size_t length
 static void tamper(int to, int from, const char *record, size_t length) {
 	size_t k = draw(OLD_RECORDS);
 	if (draw(4) == 0)
-		deliver_tampered(to, from, record, length, true); /* it may be accepted in place of the valid one */
-	if (draw(20) == 0)                                        /* from another process, or from a rank that does not
-	                                                    * exist */
+		deliver_tampered(to, from, record, length, true); /* may be accepted instead of the valid record */
+	if (draw(20) == 0)                                        /* sent by another process, or an invalid rank */
 		deliver_tampered(to, (int)draw(6) - 1, record, length, draw(2));
 	if (old_records[k].data != NULL && draw(6) == 0)
 		deliver_tampered(old_records[k].to, old_records[k].from, old_records[k].data, old_records[k].length,
@@ -292,7 +291,7 @@ static void tamper(int to, int from, const char *record, size_t length) {
 
 static void part(uint64_t records) {
 	gompi_fabric_has_rdma = draw(2);
-	int how = (int)draw(4); /* on one node, or one node per process */
+	int how = (int)draw(4); /* 0: all processes are on one node; 1 to 3: each process is on its own node */
 	uint64_t first = fuzz_count[FORGED] + fuzz_count[CHANGED];
 	unit_node(1);
 	unit_types();

@@ -1,7 +1,7 @@
-/* Simulates a network (fabric/fabric.h) between the processes of a test, which are all in this process. Records are
- * queued in memory until a process makes progress. The queue has limited space for records other than answers. Reads
- * and writes run at the next progress, between registered regions. The test names the sender of each record and hands
- * it to its receiver. */
+/* Simulates a network (fabric/fabric.h) between processes that this process simulates. Records are queued until a
+ * process makes progress; the queue has limited space for records other than answers. RDMA reads and writes between
+ * registered regions also run at the next progress. The test defines network_sender, which returns the sender of a
+ * record, and network_deliver, which passes the record to its receiver. */
 #ifndef FAKE_NETWORK_H
 #define FAKE_NETWORK_H
 
@@ -24,7 +24,7 @@ static struct network_peer {
 	pthread_mutex_t lock;
 	struct network_record *first, *last, *reserved;
 	size_t bytes;
-	bool refused; /* a sender waits for space */
+	bool refused; /* a sender found no space and waits for a notification */
 } network[NETWORK_PEERS] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
@@ -35,7 +35,7 @@ static struct {
 	char *at;
 	uint64_t bytes, key;
 } network_regions[NETWORK_REGIONS];
-static int64_t network_registered, network_transfer_count; /* regions registered now; transfers so far */
+static int64_t network_registered, network_transfer_count; /* number of registered regions; of transfers so far */
 
 atomic_bool gompi_fabric_open_flag = true;
 bool gompi_fabric_has_rdma = true;
@@ -115,7 +115,7 @@ void gompi_fabric_transfer(struct gompi_transfer *t) {
 	pthread_mutex_unlock(&network_lock);
 }
 
-/* Executes one transfer. Returns false if no transfer is pending. */
+/* Executes one RDMA transfer. Returns false if no transfer is pending. */
 static bool network_transfer(void) {
 	pthread_mutex_lock(&network_lock);
 	struct gompi_transfer *t = network_transfers;
@@ -151,7 +151,7 @@ bool gompi_fabric_progress(void) {
 		bool notify = p->refused && p->bytes < NETWORK_QUEUE_BYTES / 2;
 		p->refused = p->refused && !notify;
 		pthread_mutex_unlock(&p->lock);
-		if (r != NULL) { /* exactly as long as the record: the sanitizer detects reads beyond it */
+		if (r != NULL) { /* delivers a copy of exactly the same length: the sanitizer checks reads */
 			char *copy = malloc(r->length);
 			memcpy(copy, r->data, r->length);
 			network_deliver(i, network_sender(r->data), copy, r->length);

@@ -1,7 +1,8 @@
-/* Proves: records that several threads append to an inbox (message/inbox.h) arrive complete, those of each thread in
- * order, and never more than fit, although the ring is not cleared between records. The end of the ring is padded. A
- * producer that found no space is notified once there is space. A word that begins no record is rejected. The layout
- * and the records match their documentation, on which other processes rely. */
+/* Proves: records that several threads append to the ring of an inbox (message/inbox.h) arrive complete, those of each
+ * thread in order, although the ring is not cleared between records. The records in the ring never exceed its size. A
+ * record that does not fit before the end of the ring is preceded by padding. A producer that found no space is
+ * notified when space is free. An invalid first word of a record is rejected. The offsets in the inbox and in records
+ * are the documented ones. */
 #include "../unit.h"
 
 #include "message/inbox.h"
@@ -31,7 +32,7 @@ enum { PRODUCERS = 4, EACH = 30000, LONGEST = 3000 };
 static const uint64_t KEY = 0x123456789abcdef0;
 
 static struct gompi_inbox *shared;
-static gompi_a32 notified[PRODUCERS + 1]; /* the owner has notified producer i of free space */
+static gompi_a32 notified[PRODUCERS + 1]; /* [i] is 1 if the owner has notified producer i of free space */
 static gompi_a64 wait_count;
 
 static uint32_t next(uint32_t *x) { return (*x = *x * 1664525 + 1013904223) >> 8; }
@@ -47,7 +48,7 @@ static void produce(int me) {
 		int64_t n = length_of(me, i);
 		struct gompi_reservation reservation;
 		for (bool registered = false; (reservation = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
-			if (!registered) { /* and retries once more */
+			if (!registered) { /* registers, then retries, because space may have become free meanwhile */
 				gompi_store(&notified[me], 0);
 				gompi_inbox_register_waiter(shared, me);
 				registered = true;
@@ -133,7 +134,8 @@ static void producer_or_owner(int i) {
 static void fill_from_each_position(void) {
 	struct gompi_inbox *b = inbox();
 	gompi_a64 head = 0;
-	/* from each position in the ring: append records until none fits; no line is lost permanently */
+	/* From many start positions: append records until none fits. Then all cache lines of the ring must be
+	 * reserved. */
 	for (int start = 0; start < 3 * INBOX_DATA / GOMPI_CACHE_LINE; start += 97) {
 		int n = 0;
 		uint64_t at = gompi_load(&b->tail), end;
@@ -145,7 +147,7 @@ static void fill_from_each_position(void) {
 		end = gompi_load(&b->tail);
 		CHECK(end - at == INBOX_DATA, "%d bytes were reserved", (int)(end - at));
 		gompi_inbox_release(b, end);
-		for (int i = 0; i < start % 1009; i++) { /* advances to the next position */
+		for (int i = 0; i < start % 1009; i++) { /* advances to the next start position */
 			CHECK(gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL, "no space for a record");
 			gompi_inbox_release(b, end += GOMPI_CACHE_LINE);
 		}
@@ -157,7 +159,7 @@ static void damaged_words(void) {
 	static const struct {
 		int kind;
 		int64_t n;
-		uint64_t left; /* bytes before the end of the ring */
+		uint64_t left; /* number of bytes from the record to the end of the ring */
 		bool damaged;
 	} cases[] = {
 		{RECORD_EAGER, RECORD_SIZE, INBOX_DATA, false},
@@ -198,7 +200,7 @@ static void waiting(void) {
 		}
 		CHECK(gompi_inbox_next_waiter(b, i + 1, GOMPI_MAX_NODE_PROCESSES) == -1, "nobody else waits");
 	}
-	/* The notification is sent when half of the ring is free, not before. */
+	/* Waiting producers are notified when half of the ring is free, not before. */
 	gompi_a64 head = 0;
 	gompi_inbox_register_waiter(b, 3);
 	while (gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL)

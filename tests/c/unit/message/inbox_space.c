@@ -1,5 +1,6 @@
-/* Proves: a process that found no space in another's inbox is notified as soon as there is some. The progress call that
- * frees the space notifies it, not a later arrival: it may sleep, and no other process would wake it.
+/* Proves: a process that found no space in the inbox of another process is notified as soon as space is free. The
+ * progress call that frees the space must send the notification: the waiting process may sleep, and nothing else would
+ * wake it.
  *
  * sanitizer: address (one thread)
  */
@@ -9,7 +10,7 @@ enum { MAX_SENDS = 100000, ROUNDS = 3, BYTES = 40 };
 
 static struct gompi_inbox *inbox_of(int i) { return gompi_vci_of(process[i], WORLD)->inbox; }
 
-/* Returns the number of links of a process that have pending output. */
+/* Returns the number of links of process i that have pending output. */
 static int64_t backlog_of(int i) {
 	struct gompi_engine_counts s;
 	gompi_engine_counts(process[i], &s);

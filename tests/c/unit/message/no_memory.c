@@ -1,6 +1,6 @@
-/* Proves, with a malloc that fails: unexpected messages for whose data there is no memory end their receives with
- * MPI_ERR_NO_MEM, and no other receives. Allocations that must not fail come from a reserve. While the reserve is in
- * use, no operation starts that needs memory. Once memory is available again, everything works as before.
+/* Proves, with a malloc that fails: if there is no memory for the data of an unexpected message, only the receive of
+ * this message ends with MPI_ERR_NO_MEM. Allocations that must not fail use a reserve. While a part of the reserve is
+ * in use, operations that need memory return MPI_ERR_NO_MEM. Once memory is available again, all operations work.
  *
  * sanitizer: address (one thread)
  * wrap: malloc calloc free
@@ -13,7 +13,8 @@
 
 enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
 
-/* Bytes that may still be allocated; NONE: no limit. Freed bytes count as available again. */
+/* allocatable_bytes: number of bytes that may still be allocated, to which freed bytes are added; NONE: no limit.
+ * failed_allocations: number of allocations that have failed. */
 static int64_t allocatable_bytes = NONE, failed_allocations;
 
 static bool charge(size_t bytes) {
@@ -66,7 +67,7 @@ static void unexpected(void) {
 	close_all();
 }
 
-/* Calls return MPI_ERR_NO_MEM while the reserve is in use. */
+/* Tests that no request can be allocated while the reserve is in use, and that the reserve is filled again. */
 static void reserve(void) {
 	open_all(1, true);
 	struct gompi_vci *l = &process[0]->vci[0];
@@ -76,7 +77,7 @@ static void reserve(void) {
 	CHECK(at[0] == 0 && at[999] == 0, "it is not zero");
 	CHECK(gompi_memory_is_low() && gompi_request_alloc(l) == NULL, "a request while memory is low");
 	free(at);
-	at = gompi_alloc_or_abort(100 << 10); /* from the rest of the reserve */
+	at = gompi_alloc_or_abort(100 << 10); /* uses the rest of the reserve */
 	free(at);
 	allocatable_bytes = 1 << 20;
 	CHECK(!gompi_memory_is_low() && allocatable_bytes < 1 << 20, "there is no reserve again");
@@ -87,12 +88,12 @@ static void reserve(void) {
 	close_all();
 }
 
-/* Tests that opening without memory fails, and that the leak checker finds nothing. */
+/* Tests that gompi_messages_open without memory fails, for each allocation that may fail, and leaks nothing. */
 static void opening(void) {
 	int failures = 0;
 	struct gompi_messages *m = NULL;
 	struct gompi_processes *all = unit_processes(1, NULL, NULL);
-	CHECK(!gompi_memory_is_low(), "there is no reserve"); /* else nothing is allocated */
+	CHECK(!gompi_memory_is_low(), "there is no reserve"); /* also allocates the reserve, before memory is limited */
 	for (int64_t limit = 0; m == NULL && limit < 1000; limit += 16, failures += m == NULL) {
 		char *control = unit_memory(2 * 4096 + (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE);
 		allocatable_bytes = limit;
@@ -107,8 +108,8 @@ static void opening(void) {
 		gompi_messages_close(m);
 }
 
-/* Tests that a matched probe without memory leaves the message where it is, and that a matched receive without memory
- * leaves the message with its handle. */
+/* Tests that a matched probe without memory fails and leaves the message unexpected. A matched receive without memory
+ * fails, and the message keeps its handle. */
 static void matched_probe(void) {
 	enum { COMM = 0x1000 };
 	const MPI_Comm comm = (MPI_Comm)(uintptr_t)COMM;

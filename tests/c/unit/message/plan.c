@@ -1,8 +1,9 @@
-/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member with
- * wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A step
- * that calls the application is left to the application's threads. An abandoned plan leaves nothing pending. Requests
- * of plans complete, restart, and release a plan that is cached. A member that waits for a peer notifies it. From the
- * second notification on, other members notify that peer as well, until it has nothing pending. */
+/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. If a member
+ * passes wrong lengths, it gets an error, and so do the members to which its data is forwarded; no member waits
+ * forever. Only application threads run a step that calls the application. An abandoned plan leaves nothing pending.
+ * Requests of plans complete, restart, and free or cache their plan. A member that waits for a peer notifies the peer.
+ * From the second notification on, other members that send to the peer notify it as well, until it has no pending
+ * plan. */
 #include "processes.h"
 
 #include "base/call_name.h"
@@ -10,12 +11,12 @@
 
 enum { MAX_STEPS = 64, MEMBERS = 3 };
 
-/* The draft of the plan of one member. */
+/* The parameters and steps of one member, from which plan_of creates a plan. */
 struct draft {
 	struct gompi_plan_params head;
 	struct gompi_step step[MAX_STEPS];
 	uint32_t n;
-	double *values; /* memory of this member */
+	double *values; /* memory for the values that this member receives; freed after the plan */
 };
 
 static void begin_draft(struct draft *d, int rank, int tag) {
@@ -72,8 +73,8 @@ static void end_plans(struct gompi_plan *plan[], int n) {
 	check_idle(n);
 }
 
-/* Drafts the sum of n doubles of all members: the first member gathers and then distributes it. wrong_member: the
- * member that has extra_bytes additional bytes; -1: none. */
+/* Adds the steps that sum n doubles of all members: the first member receives the values, adds them, and sends the sums
+ * to the other members. The member wrong_member (-1: none) passes extra_bytes bytes more than the others. */
 static void draft_sum(struct draft *d, int me, int tag, double *in, double *out, int64_t n, int wrong_member,
 		      int64_t extra_bytes) {
 	begin_draft(d, me, tag);
@@ -140,7 +141,7 @@ static void sums(int64_t n, int wrong_member, int64_t extra_bytes) {
 static void in_rounds(void) {
 	sums(1, -1, 0);
 	sums(1000, -1, 0);
-	sums(100000, -1, 0); /* more than one record */
+	sums(100000, -1, 0); /* the data does not fit in one record */
 	for (int wrong = 0; wrong < MEMBERS; wrong++) {
 		sums(3, wrong, 8);
 		sums(3, wrong, -8);
@@ -148,8 +149,8 @@ static void in_rounds(void) {
 	}
 }
 
-/* A step that calls the application waits for one of its threads. A step that needs correct lengths is skipped after an
- * error. */
+/* Tests that a step that calls the application is not run by a progress thread, and that steps after a failed step are
+ * skipped. */
 static int go_call_count, freed_count;
 static int call_go(uintptr_t go, int64_t what, char *text) {
 	go_call_count++;
@@ -199,7 +200,7 @@ static void abandoned_plan(void) {
 	gompi_engine_close_contexts(process[0], WORLD | 1, 1);
 }
 
-/* Returns true if process i was notified since the last call. */
+/* Returns true if process i was notified since the last call of this function. */
 static bool was_notified(int i) {
 	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
 	return gompi_swap_seq_cst(&cell->progress_sleeps, 1) == 0;
@@ -217,7 +218,7 @@ static void doorbells(void) {
 	was_notified(1);
 	gompi_plan_remind(p[0]);
 	CHECK(was_notified(1) && gompi_load(called) == 0, "the first time: called is %u", gompi_load(called));
-	for (int i = 0; i < 2; i++) { /* without a notification, and then with one */
+	for (int i = 0; i < 2; i++) { /* member 2 sends to member 1: it must notify member 1 only the second time */
 		begin_draft(&d, 2, 4 + i);
 		add(&d, STEP_SEND, 1, &word[1], NULL, 8);
 		struct gompi_plan *q = plan_of(&d);
@@ -231,7 +232,7 @@ static void doorbells(void) {
 	gompi_plan_remind(p[0]);
 	gompi_is_progress_thread = false;
 	CHECK(!was_notified(1), "a progress thread rings twice at one step");
-	/* The notified member receives the messages, has a plan pending, and then none. */
+	/* The notified member activates and deactivates a plan. When it has no active plan, needs_doorbell is reset. */
 	begin_draft(&d, 1, 4);
 	add(&d, STEP_RECV, 2, NULL, &word[1], 8);
 	p[1] = plan_of(&d);
@@ -247,7 +248,7 @@ static void doorbells(void) {
 		gompi_store(&gompi_messages_cell(process[0], i)->progress_sleeps, 0);
 }
 
-/* Several threads make progress on the same plans. */
+/* Two threads make progress on the same plans. */
 static struct gompi_plan *both[2];
 static gompi_a32 finished;
 static void *poll_both(void *arg) {
@@ -290,7 +291,7 @@ static void many_threads(void) {
 	}
 }
 
-/* Requests of plans: the engine makes progress on them; persistent ones restart. */
+/* Tests requests of plans: the engine's progress completes them, and persistent requests can be restarted. */
 static void as_requests(bool persistent) {
 	enum { TIMES = 50 };
 	static struct draft d[MEMBERS];
@@ -358,7 +359,8 @@ static void as_requests(bool persistent) {
 	check_idle(MEMBERS);
 }
 
-/* Tests that a plan without an owner is freed with its request, which still reports the error afterwards. */
+/* Tests gompi_plan_uncache of a plan whose request is complete: it frees the plan at once. The request still reports
+ * the plan's error afterwards. */
 static void uncached_plan(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);

@@ -1,5 +1,5 @@
-/* Several processes that exchange messages through the C engine (message/), each simulated by threads of this process,
- * all on one node or each on its own node. */
+/* Simulates processes that exchange messages through the message engine (message/). Threads of this process play each
+ * process. All processes are on one node, or each process is on its own node. */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -16,7 +16,7 @@ static int processes;
 static bool one_per_node;
 
 static int network_sender(const char *record) { return ((const struct gompi_record *)(const void *)record)->from; }
-/* delivers a record, possibly changed; NULL: normal delivery */
+/* If not NULL, network_deliver calls this function instead of delivering the record; it may deliver changed copies. */
 static void (*network_tamper)(int to, int from, const char *record, size_t length);
 static void network_deliver(int to, int from, const char *record, size_t length) {
 	if (network_tamper != NULL)
@@ -56,7 +56,8 @@ static void open_one_per_node(int n) {
 	}
 }
 
-/* Opens the first n processes of a job of `size`, which share a node. */
+/* Opens the first n processes of a job of `size` processes. They share a node; index[i] is process i's index on the
+ * node, or -1 for a process of another node. */
 static void open_on_one_node(int n, int size, const int32_t *index, bool no_cma) {
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
@@ -113,7 +114,7 @@ static void close_all(void) {
 	CHECK(network_registered == 0, "%d regions are left", (int)network_registered);
 }
 
-/* --- Operations; they wait by polling */
+/* --- Operations. They wait by polling all processes */
 
 static struct gompi_request *begin(int me, const struct gompi_engine_operation *o) {
 	bool none;
@@ -149,7 +150,7 @@ static bool is_done(struct gompi_request *r) {
 	return r == NULL || gompi_load_acquire((gompi_a32 *)gompi_engine_state(r)) != REQUEST_ACTIVE;
 }
 
-/* Waits for r and frees it. */
+/* Waits until r is complete, frees it, and returns its result. */
 static struct gompi_engine_result finish(int me, struct gompi_request *r) {
 	struct gompi_engine_result out = {0};
 	if (r == NULL)

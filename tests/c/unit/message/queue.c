@@ -1,6 +1,6 @@
-/* Proves: a list of receives or of messages (message/queue.h) finds the same entries as a plain array, with and without
- * its index, after any additions and removals and with all wildcards. A lookup in a long list takes as many steps as in
- * a short one. Queues are found by their context and are reused.
+/* Proves: lookups in a list of receives or of messages (message/queue.h) find the same entries as a search of a plain
+ * array: with and without an index, after any additions and removals, and with all wildcards. The number of steps of a
+ * lookup does not depend on the length of the list. Queues are found by their context and are reused.
  *
  * sanitizer: address (one thread)
  */
@@ -14,12 +14,12 @@ enum { SOURCES = 4, TAGS = 5, MAX_ENTRIES = 400, STEPS = 60000 };
 static uint32_t state = 1;
 static int below(int n) { return (int)((state = state * 1664525 + 1013904223) >> 8) % n; }
 
-/* The plain array: the entries of the list, oldest first. */
+/* The plain array: the n entries of the list, oldest first. */
 static struct gompi_entry *plain[MAX_ENTRIES];
 static int n;
 
 static int matches(bool messages, const struct gompi_entry *e, int source, int tag) {
-	if (messages) /* source and tag are those of a receive */
+	if (messages) /* source and tag are those of a receive, and may be wildcards */
 		return (source == MPI_ANY_SOURCE || e->source == source) && (tag == MPI_ANY_TAG || e->tag == tag);
 	return (e->source == MPI_ANY_SOURCE || e->source == source) && (e->tag == MPI_ANY_TAG || e->tag == tag);
 }
@@ -31,14 +31,14 @@ static struct gompi_entry *first(bool messages, int source, int tag) {
 	return NULL;
 }
 
-/* Looks a message up by the id of its send, which half of the messages have. */
+/* Looks up the message e by its sender and the id of its send. Half of the messages have an id. */
 static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entry *e) {
 	const struct gompi_message *m = (const struct gompi_message *)e;
 	return gompi_list_find_send(l, m->from, m->id);
 }
 
 static void compare_with_array(bool messages) {
-	/* gives each entry the same surroundings as in the engine */
+	/* entries are members of messages, as in the engine */
 	static struct gompi_message messages_memory[MAX_ENTRIES];
 	struct gompi_list l = {.has_messages = messages};
 	struct gompi_entry *free_ones[MAX_ENTRIES];
@@ -48,12 +48,12 @@ static void compare_with_array(bool messages) {
 	for (int i = 0; i < MAX_ENTRIES; i++) {
 		free_ones[i] = &messages_memory[i].entry;
 		messages_memory[i].from = i % 2;
-		messages_memory[i].id = i % 4 < 2 ? 0
-						  : (uint64_t)(i % 3) << 32 |
-							    (uint64_t)(i / 4 + 1); /* some share a fifo of the index */
+		messages_memory[i].id =
+			i % 4 < 2 ? 0
+				  : (uint64_t)(i % 3) << 32 | (uint64_t)(i / 4 + 1); /* some ids have the same hash */
 	}
 	for (int step = 0; step < STEPS; step++) {
-		/* it grows and empties repeatedly */
+		/* The list grows and becomes empty repeatedly. */
 		int target_count = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MAX_ENTRIES : 40;
 		int source = below(SOURCES), tag = below(TAGS);
 		if (n < target_count && free_count > 0 && below(3) > 0) {
@@ -71,11 +71,11 @@ static void compare_with_array(bool messages) {
 							 : gompi_list_find_receive(&l, source, tag);
 			CHECK(e == first(messages, source, tag), "step %d: other than the plain list", step);
 			if (e == NULL || below(4) == 0)
-				e = plain[below(n)]; /* cancelled */
+				e = plain[below(n)]; /* removes any entry, as a cancel does */
 			struct gompi_message *m = (struct gompi_message *)(void *)e;
 			bool numbered = messages && m->id != 0;
 			CHECK(!messages || of_send(&l, e) == (numbered ? e : NULL), "step %d: a send's message", step);
-			if (below(3) == 0 && numbered) { /* its sender no longer needs an acknowledgement */
+			if (below(3) == 0 && numbered) { /* resets the id first, as if no acknowledgement were needed */
 				uint64_t id = m->id;
 				m->id = 0;
 				gompi_list_remove(&l, e);
@@ -103,8 +103,8 @@ static void compare_with_array(bool messages) {
 		free(messages_memory[i].index_links);
 }
 
-/* Checks the number of steps of a lookup by the memory that it reads: the entries that it must not visit lie in memory
- * that is inaccessible during the lookup. */
+/* Checks that a lookup in a long list visits only matching entries: all other entries lie in memory that is
+ * inaccessible during the lookup. */
 static void long_list(bool messages) {
 	enum { LONG = 3000, PAGE = 4096 };
 	char *guarded = unit_memory((size_t)LONG * PAGE);
@@ -118,7 +118,7 @@ static void long_list(bool messages) {
 	}
 	last.entry.source = 2, last.entry.tag = 7, last.id = LONG + 1;
 	gompi_list_add(&l, &last.entry);
-	/* the first lookup builds the index */
+	/* the first lookup builds the index, while all entries are accessible */
 	CHECK((messages ? gompi_list_find_message(&l, 2, 7) : gompi_list_find_receive(&l, 2, 7)) == &last.entry,
 	      "not found");
 	CHECK(l.index != NULL, "no index");

@@ -1,6 +1,6 @@
-/* Proves: while a thread copies the data of one message, a record that arrives from another node does not make the
- * network handler copy the next message. Such a copy would delay all further arrivals. The copying thread copies the
- * next message, or the progress thread does, which the handler notifies.
+/* Proves: if a record arrives from another node while a thread copies a large message, the network handler does not
+ * copy the next pending message, because this would delay all further arrivals. The handler notifies the progress
+ * thread, and the progress thread or the first thread copies the next message.
  *
  * sanitizer: address (one thread)
  */
@@ -12,11 +12,11 @@ static bool in_handler;
 static int copied, copied_in_handler, doorbell_count;
 static char text[] = "from another node";
 
-/* Wraps the system call that copies all large messages. */
+/* Replaces the system call that copies large messages: during each copy a record from another node arrives. */
 ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long n_local, const struct iovec *remote,
 			 unsigned long n_remote, unsigned long flags);
 
-/* Passes the handler a record of the process on the other node. */
+/* Passes an eager record of the process on the other node to the network handler. */
 static void deliver_remote(int tag) {
 	struct {
 		struct gompi_record record;
@@ -37,7 +37,7 @@ static void deliver_remote(int tag) {
 ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long n_local, const struct iovec *remote,
 			 unsigned long n_remote, unsigned long flags) {
 	ssize_t n = 0;
-	if (remote[0].iov_len != sizeof(uint64_t)) { /* otherwise it is the probe whether the call works */
+	if (remote[0].iov_len != sizeof(uint64_t)) { /* 8 bytes: the library only tests whether the call works */
 		copied++;
 		copied_in_handler += in_handler;
 		if (!in_handler)
@@ -67,7 +67,7 @@ int main(void) {
 		r[i] = receive_from(0, 1, WORLD, i, in[i], BYTES);
 		f[i] = receive_from(0, REMOTE_RANK, WORLD, ANY_TAG, small[i], sizeof small[i]);
 	}
-	for (int i = 0; i < MESSAGES; i++) /* messages whose senders wait */
+	for (int i = 0; i < MESSAGES; i++) /* blocking sends: the receiver copies the data while the sender waits */
 		s[i] = begin(1, &(struct gompi_engine_operation){.context = WORLD,
 								 .source = 1,
 								 .tag = i,

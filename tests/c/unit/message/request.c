@@ -1,6 +1,6 @@
-/* Proves: the handle of a request (message/request.c) leads to its request, in whichever VCI that is, until the request
- * ends (base/table.c tests the rest). The same holds for the ids that records refer to: a late or forged answer finds
- * no request. */
+/* Proves: a lookup of a request handle (message/request.c) finds the request, in whatever VCI it is, until the request
+ * is freed (base/table.c tests other properties of handles). The same holds for the request ids in records: a late or
+ * forged answer finds no request. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -51,7 +51,7 @@ static void end(struct gompi_request *r) {
 
 static struct gompi_request *request_for(uintptr_t handle) { return gompi_request_of((MPI_Request)handle); }
 
-/* Uses all VCIs at once. */
+/* Allocates requests in all VCIs and looks them up. */
 static void in_vcis(void) {
 	enum { EACH = 200 };
 	static struct gompi_request *live[EACH * GOMPI_VCI_COUNT];
@@ -71,7 +71,7 @@ static void in_vcis(void) {
 	close_one();
 }
 
-/* --- Ids in records */
+/* --- Request ids in records */
 
 static void id_tables(void) {
 	enum { MAX_REQUESTS = 10000, OLD = 50000, ROUNDS = 40 };
@@ -92,11 +92,11 @@ static void id_tables(void) {
 			CHECK(gompi_id_find(&s, id[i]) == &requests[i], "round %d: number %d", round, i);
 		for (int i = 0; i < olds && i < OLD; i++)
 			CHECK(gompi_id_find(&s, old[i]) == NULL, "round %d: an old number", round);
-		for (int i = 0; i < 1000; i++) /* random ids */
+		for (int i = 0; i < 1000; i++) /* looks up random ids */
 			gompi_id_find(&s, (uint64_t)next(&x) << 40 ^ (uint64_t)next(&x) << 20 ^ next(&x));
 		CHECK(gompi_id_find(&s, id[0] ^ 1ULL << 63) == NULL, "another generation");
 		for (int i = n - 1; i >= 0; i--) {
-			int k = (i * 7 + 3) % n; /* a permutation if n and 7 are coprime */
+			int k = (i * 7 + 3) % n; /* each request once: n and 7 are coprime */
 			if (n % 7 == 0)
 				k = i;
 			gompi_id_remove(&s, id[k]);

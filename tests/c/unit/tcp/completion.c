@@ -1,7 +1,6 @@
-/* Proves: a read that a peer answers without its data fails together with the link, instead of completing as if the
- * data had arrived. An error in the peer's answer is reported once. Completions that the caller has not fetched end
- * with the endpoint: the next endpoint reports none of them. An operation does not start if there is no memory for its
- * completion.
+/* Proves: if a peer answers an RDMA read without data, the read and the link fail. An error in the peer's answer is
+ * reported once. Completions that the caller has not fetched are dropped when the endpoint is closed: the next endpoint
+ * does not report them. An operation does not start if there is no memory for its completion.
  *
  * sanitizer: address (one thread)
  * wrap: malloc
@@ -36,7 +35,8 @@ static int connect_peer(void) {
 	return fd;
 }
 
-/* Starts a read and answers it without data. Returns the error that is reported, or 0 if the read succeeds. */
+/* Starts a read and answers it, as the peer, without data and with the error code `key`. Returns the error that the
+ * read reports, or 0 if the read succeeds. */
 static int answer_without_data(int fd, uint64_t bytes, uint64_t key) {
 	struct gompi_tcp_head h;
 	struct fi_cq_msg_entry e;
@@ -68,7 +68,8 @@ int main(void) {
 	wait_and_close(fd);
 	gompi_tcp_end();
 
-	/* Once more: a read that never completes, and sends until no space is left. */
+	/* Closes an endpoint with a read that never completes. Then, with the next endpoint, sends until no memory is
+	 * left for a completion. */
 	open_tcp(port);
 	CHECK(start_read(8) == 0, "a read");
 	gompi_tcp_end();

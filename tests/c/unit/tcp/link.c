@@ -1,6 +1,6 @@
-/* Proves, with a socket that accepts few bytes at a time: data queued for a peer arrives complete. Records, requests
- * and answers without data stay in order, and so does the data of reads and writes. No record, request or answer waits
- * for data that had not begun to leave when it was queued.
+/* Proves, with a socket that accepts few bytes at a time: everything queued for a peer arrives complete. There are two
+ * kinds of items: bulk data (of reads and writes), and small items (records, requests and answers). Items of the same
+ * kind stay in order. A small item overtakes bulk data that had not begun to be sent when the small item was queued.
  *
  * sanitizer: address (one thread)
  */
@@ -18,9 +18,9 @@ static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 static struct gompi_tcp_peer peer = {.rank = 1};
 static struct gompi_tcp_link link_to = {.state = LINK_OPEN, .peer = &peer};
 static char data[BULK];
-static uint64_t before[ITEMS]; /* first data item that an item must precede; ITEMS: none */
+static uint64_t before[ITEMS]; /* for each small item: the first bulk item that it must precede; ITEMS: none */
 
-/* Appends an item that contains its number. */
+/* Queues an item, bulk or small, whose id is its number. */
 static void append(uint64_t number, bool bulk) {
 	struct gompi_tcp_item *i = gompi_item_alloc();
 	i->head = (struct gompi_tcp_head){.kind = bulk ? TCP_WRITE : TCP_READ, .id = number};
@@ -36,7 +36,8 @@ static void append(uint64_t number, bool bulk) {
 	gompi_tcp_peer_enqueue(&peer, i);
 }
 
-/* State of the receiver: the next number of both kinds, and the last data. */
+/* State of the receiver: the head and rest of the item that is arriving, the number of items that have arrived, and the
+ * last number of each kind. */
 static struct {
 	struct gompi_tcp_head head;
 	size_t have, left;

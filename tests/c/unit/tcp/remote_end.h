@@ -1,5 +1,5 @@
-/* Common part of the tests of links: the other end of a link, which speaks the protocol of tcp/connect.c, and this end,
- * process ME of RANKS. */
+/* Common part of the tests of TCP links. "This side" is process ME of RANKS and runs the code under test. "The other
+ * side" is the test, which plays peers and speaks the protocol of tcp/connect.c through sockets. */
 #ifndef OTHER_END_H
 #define OTHER_END_H
 
@@ -36,7 +36,7 @@ static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, cons
 	return gompi_siphash(secret, words, 6);
 }
 
-/* --- This end */
+/* --- This side */
 
 static int to_port;
 static int failed_count, received[RANKS];
@@ -73,7 +73,7 @@ static void open_tcp(int peers_port) {
 	to_port = p;
 	char hosts[2 * GOMPI_TCP_HOST_BYTES];
 	memcpy(hosts, host, bytes);
-	memcpy(hosts + bytes, host, bytes); /* the same host, through its loopback interface */
+	memcpy(hosts + bytes, host, bytes); /* the peers are on the same host: uses its loopback interface */
 	const struct gompi_tcp_job job = {.size = RANKS,
 					  .rank = ME,
 					  .nodes = 2,
@@ -94,8 +94,8 @@ static void answer(uint32_t rank, int round) {
 	CHECK(fi_inject(tcp.ep, frame, sizeof frame, rank) == 0, "to %u", rank);
 }
 
-/* Processes the available completions. Checks each received message and answers it unless this side started the
- * exchange. */
+/* Processes the available completions of this side. Checks each received message and sends an answer. Returns true if
+ * there was a completion. */
 static bool step(void) {
 	struct fi_cq_msg_entry e[16];
 	struct pollfd on = {.fd = tcp.fd, .events = POLLIN};
@@ -115,7 +115,7 @@ static bool step(void) {
 	return n > 0;
 }
 
-/* --- The other end */
+/* --- The other side */
 
 static int connect_with(int fd) {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};
@@ -139,7 +139,7 @@ static void read_all(int fd, void *to, size_t n) {
 	}
 }
 
-/* Waits until this side has closed a socket. */
+/* Waits until this side has closed its end of the connection. */
 static void wait_for_eof(int fd) {
 	char rest[256];
 	for (;;) {
@@ -155,8 +155,8 @@ static void wait_and_close(int fd) {
 	close(fd);
 }
 
-/* Sends a connection request and returns the answer (enum handshake_answer). change: the bit of the proof that is
- * flipped. */
+/* Sends a connection request and returns the answer (enum handshake_answer; 0: none). change: bits of the proof that
+ * are flipped. old: a request to replay instead. The request is stored to *said if said is not NULL. */
 static uint32_t request_link(int fd, uint32_t rank, uint32_t destination, int change, const struct request *old,
 			     struct request *said) {
 	struct hello h;

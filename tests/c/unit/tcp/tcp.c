@@ -1,9 +1,9 @@
 /* Proves, with simulated peers that speak the protocol of tcp/connect.c: a process connects with 2,000 peers in any
- * order, whichever side begins, also if requests cross, are refused for a while or break off. One message arrives in
- * each direction on each link, none twice. With a much lower limit of files, idle links are given up and made again,
- * and nothing is lost. A connection that does not prove to know the secret is refused: a silent one is closed after a
- * while, wrong and replayed proofs at once. Requests for memory that is not registered are refused. A damaged head ends
- * its link and nothing else.
+ * order, whichever side sends the request, even if requests cross, are rejected for a while, or break off. Each message
+ * arrives exactly once, in both directions. With a much lower limit of open files, idle links are closed and reopened,
+ * and no message is lost. A connection that does not prove knowledge of the secret is refused: after a timeout if it is
+ * silent, at once if its proof is wrong or replayed. RDMA requests for memory that is not registered are refused. A
+ * damaged head ends only its own link.
  *
  * sanitizer: address (one thread)
  */
@@ -16,10 +16,10 @@ enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
 
 #include "remote_end.h"
 
-/* --- The peers: all in one process, which sees one port of theirs for all */
+/* --- The peers. One child process plays all peers, which have the same port */
 
 struct socket {
-	int fd, rank; /* -1: unknown */
+	int fd, rank; /* rank: the peer that the connection belongs to; -1: not known yet */
 	enum { ASKS_HELLO, ASKS_VERDICT, WAITS_REQUEST, WAITS_CONFIRM, TALKS } state;
 	uint64_t mine[2], theirs[2];
 	char in[512];
@@ -67,7 +67,7 @@ static void begin_link(int rank) {
 
 static void put(struct socket *s, const void *what, size_t n) {
 	if (send(s->fd, what, n, MSG_NOSIGNAL) != (ssize_t)n) {
-		/* the other side has closed it: the end of file is read next */
+		/* The process under test has closed the connection; the next read returns end of file. */
 	}
 }
 
@@ -83,7 +83,8 @@ static void open_for_data(struct socket *s) {
 	}
 }
 
-/* Returns the length of the next message if it is complete, 0 if it is not, -1 if the socket is closed. */
+/* Handles the first message in s->in. Returns the message's length, 0 if the message is incomplete, or -1 if the socket
+ * is now closed. */
 static int handle_input(struct socket *s) {
 	struct peer *p = s->rank >= 0 ? &peers[s->rank] : NULL;
 	struct hello h;
@@ -100,7 +101,7 @@ static int handle_input(struct socket *s) {
 		r.source = (uint32_t)s->rank, r.destination = ME;
 		memcpy(r.nonce, s->mine, sizeof r.nonce);
 		r.proof = proof(1, r.source, ME, s->theirs, s->mine);
-		if (draw(20) == 0) { /* sends half of it and never the rest */
+		if (draw(20) == 0) { /* sends only half of the request, and closes the socket */
 			put(s, &r, sizeof r / 2);
 			drop(s);
 			return -1;
@@ -158,7 +159,7 @@ static int handle_input(struct socket *s) {
 			return 0;
 		memcpy(head, s->in, 8);
 		if (head[0] == TCP_CLOSE_OFFER) {
-			const bool done = p->sent == p->received; /* everything that was sent is answered */
+			const bool done = p->sent == p->received; /* all messages of this peer are answered */
 			put(s, done ? &go : &stay, 8);
 			if (!done)
 				return 8;
@@ -199,7 +200,7 @@ static void read_some(struct socket *s) {
 	}
 }
 
-/* Runs the process of the peers until all have had the given number of messages, and then until the other side ends. */
+/* Plays all peers. Writes to done_pipe when each peer has received `rounds` messages. Runs until it is killed. */
 static void run_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;
@@ -215,13 +216,13 @@ static void run_peers(int listener, int done_pipe) {
 			struct socket *s = e[i].data.ptr;
 			if (s->fd != listener) {
 				read_some(s);
-				break; /* other sockets may be closed with it */
+				break; /* read_some may have closed sockets of further events */
 			}
 			int fd = accept(listener, NULL, NULL);
 			if (fd < 0)
 				exit(11);
 			struct socket *a = watch(fd, -1, WAITS_REQUEST);
-			if (draw(40) == 0) { /* it dies before it sends anything */
+			if (draw(40) == 0) { /* closes the connection before sending anything */
 				drop(a);
 				continue;
 			}
@@ -242,7 +243,7 @@ static void run_peers(int listener, int done_pipe) {
 	}
 }
 
-/* Exchanges messages with all peers, in the given number of rounds. files: the limit of files, 0: enough. */
+/* Exchanges n messages with each peer in both directions. files: the limit of open files; 0: unchanged. */
 static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;
@@ -259,7 +260,7 @@ static void all_peers(int n, int files) {
 	}
 	close(listener);
 	const struct rlimit limit = {(rlim_t)files, (rlim_t)files};
-	if (files > 0) { /* not undone: it is the last test */
+	if (files > 0) { /* the limit is not restored, because this is the last test */
 		gompi_tcp_state.max_links = files / 2;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
@@ -267,7 +268,7 @@ static void all_peers(int n, int files) {
 	int most = 0;
 	for (int i = 0; poll(&over, 1, 0) == 0; i++) {
 		step();
-		int to = (int)(i * 7919LL % RANKS); /* this side connects as well, in a different order */
+		int to = (int)(i * 7919LL % RANKS); /* this process also connects, in another order than the peers */
 		if (i < RANKS && to != ME)
 			gompi_tcp_connect(to);
 		most = gompi_tcp_counts.open_links > most ? gompi_tcp_counts.open_links : most;
@@ -298,10 +299,10 @@ static void all_peers(int n, int files) {
 	failed_count = 0;
 }
 
-/* --- Strangers */
+/* --- Connections without the secret, and invalid requests */
 
-/* Offers to give the link up, as a peer. The offer is refused while this side has something pending, then accepted
- * at once. Returns the next link. */
+/* Offers, as a peer, to close an idle link. This side rejects the offer while it has a read pending, and accepts the
+ * next offer. Returns the socket of the peer's next link. */
 static int offer_close(int fd) {
 	static char to[8];
 	const uint64_t bye = TCP_CLOSE_OFFER, stay = TCP_CLOSE_REJECT, go = TCP_CLOSE_ACCEPT, confirm = TCP_CONFIRM;
@@ -337,8 +338,8 @@ static int offer_close(int fd) {
 	return fd;
 }
 
-/* Sends more messages than there are receive buffers: they wait, in order, and are received once there are
- * buffers. */
+/* Sends more messages than there are receive buffers. Checks that the messages wait and are received in order when
+ * buffers are posted again. */
 static void crowd(int fd) {
 	enum { PLACES = 64, MESSAGES = 3 * PLACES };
 	static uint32_t all[MESSAGES][4];
@@ -357,7 +358,7 @@ static void crowd(int fd) {
 		held[taken++] = e.op_context;
 		if (taken < PLACES)
 			continue;
-		if (i + 1 < MESSAGES) /* no receive buffer is left */
+		if (i + 1 < MESSAGES) /* no receive buffer is posted: no message may be received */
 			for (int k = 0; k < 100; k++)
 				CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a message without a place");
 		for (; taken > 0; taken--)
@@ -375,8 +376,8 @@ static void crowd(int fd) {
 	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
 }
 
-/* Connects from both sides at the same time. Both requests are on their way, and the request of the lower rank
- * wins. */
+/* Tests crossing requests: this side and the peer send each other a connection request at the same time. The request of
+ * the lower rank wins. */
 static void crossing(int listener, uint32_t rank) {
 	const uint64_t confirm = TCP_CONFIRM;
 	uint64_t confirmed = 0;
@@ -433,7 +434,7 @@ static void unauthenticated(void) {
 	wait_and_close(again);
 	const uint64_t confirm = TCP_CONFIRM;
 	send(fd, &confirm, sizeof confirm, 0);
-	/* Unregistered memory, and a range beyond registered memory. */
+	/* RDMA reads: an unknown key, two ranges that are not in the registered memory, and a valid read. */
 	static char memory[64];
 	struct fid_mr *mr;
 	CHECK(fi_mr_reg(tcp.domain, memory, sizeof memory, FI_REMOTE_READ, 0, 77, 0, &mr, NULL) == 0, "memory");
@@ -458,7 +459,7 @@ static void unauthenticated(void) {
 		wait_and_close(silent[i]);
 	fd = offer_close(fd);
 	crowd(fd);
-	/* A message that is longer than any receive buffer. */
+	/* A message that is longer than a receive buffer: this side closes the link. */
 	const uint32_t long_one[] = {TCP_FRAME, 65};
 	send(fd, long_one, sizeof long_one, 0);
 	wait_and_close(fd);

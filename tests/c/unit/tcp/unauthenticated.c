@@ -1,9 +1,10 @@
-/* Proves: connections that do not prove to belong to the job end no link, even if the process (EMFILE) or the system
- * (ENFILE) has no file descriptor left. Such connections are silent, send garbage or arrive in large numbers. At most
- * one of them is accepted at a time, and each has a time limit, so a peer that connects after all of them is accepted.
- * The process gives up an idle link only in exchange for that peer's link; a descriptor for the next such connection is
- * available afterwards. With enough descriptors the number of these connections is bounded as well.
- * An attempt to connect that the system refuses for another reason is reported with that reason.
+/* Proves: an unauthenticated connection (one that has not proved that it belongs to the job) never makes the process
+ * close a link, even if the process (EMFILE) or the system (ENFILE) has no free file descriptor. The test opens silent
+ * connections, connections that send garbage, and many connections at once. Without free descriptors, the process uses
+ * its spare descriptor: it accepts one unauthenticated connection at a time, each with a time limit. So a peer that
+ * connects after all of them is accepted. Only then the process closes an idle link, whose descriptor becomes the spare
+ * one. With enough descriptors, the number of unauthenticated connections is limited, too.
+ * If connecting fails for a reason other than missing descriptors, the error text has that reason.
  *
  * sanitizer: address (one thread)
  * wrap: accept4 eventfd epoll_ctl
@@ -16,7 +17,7 @@ enum { IDLE = 4, RANKS = IDLE + 20, ME = RANKS - 1, SOCKETS = 600, CROWD = 50, F
 
 #include "remote_end.h"
 
-/* Number of files that the system has for links and the spare descriptor; 0: enough. */
+/* The simulated system limit: number of descriptors available for links and the spare descriptor. 0: no limit. */
 static int system_files;
 static int max_unauth_seen;
 
@@ -36,7 +37,7 @@ int __wrap_eventfd(unsigned count, int flags) {
 	return system_is_full() ? errno = ENFILE, -1 : __real_eventfd(count, flags);
 }
 
-static int epoll_error; /* not 0: the system accepts no further descriptor in an epoll */
+static int epoll_error; /* if not 0, epoll_ctl(EPOLL_CTL_ADD) fails with this error */
 
 int __real_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e);
@@ -44,7 +45,8 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e) {
 	return op == EPOLL_CTL_ADD && epoll_error != 0 ? errno = epoll_error, -1 : __real_epoll_ctl(epoll, op, fd, e);
 }
 
-/* Sockets of the other ends, none of which is closed, and descriptors that use up those of the process. */
+/* sockets: created in advance, for connections of the other side; they are never closed. held_fds: descriptors that use
+ * up all free descriptors of the process. */
 static int sockets[SOCKETS], n_sockets, held_fds[FREE], held_fds_count;
 
 static int connect_next(void) { return connect_with(sockets[--n_sockets]); }
@@ -75,7 +77,7 @@ static int connect_peer(int fd) {
 	return fd;
 }
 
-/* Returns true if this end of the link has no data to read. */
+/* Returns true if the other side's socket is open and has no data to read. */
 static bool is_quiet(int fd) {
 	char byte;
 	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -88,7 +90,7 @@ static void check_idle_open(const char *when) {
 	      (unsigned long long)gompi_tcp_counts.idle_closed, failed_count);
 }
 
-/* Makes unauthenticated connections, then that of a peer, while no descriptor is left. */
+/* Opens unauthenticated connections, and then a connection of a peer, while no descriptor is free. */
 static void without_descriptors(const char *when) {
 	const uint64_t go = TCP_CLOSE_ACCEPT;
 	int crowd[CROWD];
@@ -101,7 +103,7 @@ static void without_descriptors(const char *when) {
 	int garbage = connect_next();
 	char nonsense[sizeof(struct request)] = "GET / HTTP/1.0\r\n\r\n";
 	send(garbage, nonsense, sizeof nonsense, MSG_NOSIGNAL);
-	wait_for_eof(silent); /* because the next one waits */
+	wait_for_eof(silent); /* the process closes the silent connection, because another one waits */
 	wait_for_eof(garbage);
 	check_idle_open(when);
 	CHECK(gompi_tcp_state.spare_fd >= 0, "%s: the spare descriptor is not restored", when);
@@ -110,12 +112,12 @@ static void without_descriptors(const char *when) {
 	for (int i = 0; i < CROWD / 2; i++)
 		wait_for_eof(crowd[i]);
 	check_idle_open(when);
-	int peer = connect_next(); /* after the unauthenticated ones */
+	int peer = connect_next(); /* connects after the unauthenticated connections */
 	connect_peer(peer);
 	CHECK(max_unauth_seen == 1, "%s: %d unauthenticated links at the same time", when, max_unauth_seen);
 	for (int i = CROWD / 2; i < CROWD; i++)
 		wait_for_eof(crowd[i]);
-	/* This side offers to give up one idle link, whose descriptor becomes the spare one. */
+	/* This side offers to close exactly one idle link, whose descriptor becomes the spare one. */
 	uint64_t said = 0;
 	int offered = 0;
 	for (int i = 0; i < IDLE; i++)
@@ -135,7 +137,7 @@ int main(void) {
 	const struct rlimit files = {FREE, FREE};
 	int port, listener;
 	unit_node(1);
-	unit_hurry = true; /* each clock reading advances the time */
+	unit_hurry = true; /* each reading of the clock advances the time, so that time limits expire soon */
 	setrlimit(RLIMIT_NOFILE, &files);
 	for (; n_sockets < SOCKETS; n_sockets++)
 		sockets[n_sockets] = socket(AF_INET, SOCK_STREAM, 0);
@@ -153,7 +155,7 @@ int main(void) {
 	without_descriptors("ENFILE");
 	system_files = 0;
 
-	/* More than the limit of unauthenticated connections, with descriptors for all. */
+	/* More unauthenticated connections than the limit, with enough descriptors for all of them. */
 	const int limit = FREE / 2 / 4;
 	gompi_tcp_counts.idle_closed = 0;
 	max_unauth_seen = 0;

@@ -1,5 +1,5 @@
-/* Simulates a network for tests of transport/stream.h by a queue. Records that this process sends to peer 1 return to
- * it as from peer 1, so this process plays both sides. Everything else is the real code. */
+/* Simulates a network for tests of transport/stream.h: a queue. Records that this process sends to peer 1 are delivered
+ * to this process as if peer 1 had sent them, so this process plays both origin and target. All other code is real. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -26,12 +26,12 @@ static pthread_mutex_t peer_mu = PTHREAD_MUTEX_INITIALIZER, queue_mu = PTHREAD_M
 static struct record *open_record, *queue, **queue_end = &queue;
 static struct gompi_transfer *moves;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
-static gompi_a32 cut;         /* the peer has failed */
-static bool extra_peers;      /* there are further peers, which receive nothing */
-static bool hold_pending;     /* a record that may be merged with the next one stays pending */
-static size_t queued, pushed; /* records in the queue; records that may be delivered */
-static size_t asked_for;      /* bytes of space requested for the last record */
-static gompi_a64 records;     /* delivered so far */
+static gompi_a32 cut;         /* 1: the peer has failed */
+static bool extra_peers;      /* there are further peers; records for them are dropped */
+static bool hold_pending;     /* a record is delivered only after a flush of the network */
+static size_t queued, pushed; /* number of records in the queue, and of those that may be delivered */
+static size_t asked_for;      /* number of bytes reserved for the last record */
+static gompi_a64 records;     /* number of records delivered so far */
 
 atomic_bool gompi_fabric_open_flag = true;
 void gompi_fabric_set_handler(enum gompi_port port, const struct gompi_port_handler *h) {
@@ -84,7 +84,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		gompi_fabric_flush(peer);
 }
 
-/* capi/message is not linked: no operation gets a request of its own; calls wait instead. */
+/* Stubs of capi/message, which is not linked. No request can be created, so request-based operations wait in the
+ * call. */
 struct gompi_messages;
 struct gompi_request;
 struct gompi_request_kind;
@@ -119,7 +120,8 @@ bool gompi_fabric_peer_failed(int peer) {
 	return gompi_load(&cut) != 0;
 }
 
-/* Delivers one record, or executes one transfer if there is no record, so that records come first. */
+/* Delivers one record, or executes one RDMA transfer if there is no record to deliver. Returns false if there was
+ * neither. */
 static bool step(void) {
 	struct record *r = NULL;
 	struct gompi_transfer *t = NULL;
@@ -136,7 +138,7 @@ static bool step(void) {
 	}
 	pthread_mutex_unlock(&queue_mu);
 	if (r != NULL) {
-		char *copy = malloc(r->length); /* exactly as long as the record */
+		char *copy = malloc(r->length); /* exactly as long as the record: the sanitizer checks reads */
 		memcpy(copy, r->data, r->length);
 		rma->on_record(PEER, copy, r->length);
 		gompi_add(&records, 1);
@@ -161,12 +163,12 @@ bool gompi_fabric_progress(void) {
 static bool always(void) { return true; }
 static void host_name_of(int peer, char *name, int size) { snprintf(name, (size_t)size, "host%d", peer); }
 
-/* --- A window whose member 1 is on another node, which is this process again */
+/* --- A window whose member 1 is on another node. This process plays both members */
 
 static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
-static uint32_t members = 2; /* with 3, member 2 is on a third node and receives nothing; extra_peers is set */
+static uint32_t members = 2; /* 3: member 2 is on a third node and receives nothing; extra_peers must be set */
 
 static void fresh(bool registered, bool oversubscribed) {
 	static const struct gompi_service service = {.has_work = always, .serve = gompi_fabric_progress};

@@ -1,6 +1,7 @@
-/* Proves: a packet (transport/packet.h) either performs the requested operation at its target, or is refused and has no
- * effect. Whatever another process wrote into it, no byte outside of the window, the packet and the reply is read or
- * written. The window ends at the end of accessible memory, and the packet is exactly as long as its head says.
+/* Proves: applying a packet (transport/packet.h) at its target either performs the requested operation, or returns an
+ * error and has no effect. Whatever another process wrote into the packet, no byte outside of the window, the packet
+ * and the reply is read or written. To detect this, the window ends at the end of accessible memory, and the packet is
+ * exactly as long as its head says.
  *
  * sanitizer: address (one thread)
  */
@@ -11,9 +12,9 @@
 enum { SIZE = 4096 - 12, THERE = 2048, ELEMENTS = 160, NONSENSE = 200000 };
 
 static struct gompi_win *w;
-static char *memory;       /* of the window; the page after it is inaccessible */
+static char *memory;       /* the window's memory; the page after it is inaccessible */
 static char *there;        /* the origin's buffers */
-static bool reads, writes; /* whether the system lets the target read and write them */
+static bool reads, writes; /* whether the system lets the target read and write the origin's buffers */
 
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	uint64_t at = address - (uint64_t)(uintptr_t)there;
@@ -23,7 +24,7 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* Applies the operation o at the target. reply may be NULL. */
+/* Writes a packet for the operation o and applies it. reply may be NULL. Returns the error class. */
 static int apply(struct gompi_outgoing *o, char *reply) {
 	static char discarded[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
@@ -38,7 +39,7 @@ static int apply(struct gompi_outgoing *o, char *reply) {
 
 /* --- Valid operations */
 
-static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); } /* aligned: see main */
+static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); } /* main has aligned memory + 4 */
 
 static void fill(void) {
 	memset(memory, 0, SIZE);
@@ -48,7 +49,7 @@ static void fill(void) {
 	}
 }
 
-/* Sums n elements, whose data is in the packet or stays at the origin (pulled). */
+/* Tests MPI_SUM of n elements. The packet has the data, or (pulled) the target reads the data from the origin. */
 static void sums(bool pulled, bool fetch, int n) {
 	int64_t back[ELEMENTS], *from = (int64_t *)(void *)there;
 	struct gompi_operation operation = {.op = MPI_SUM};
@@ -74,8 +75,9 @@ static void sums(bool pulled, bool fetch, int n) {
 	}
 }
 
-/* Tests operations whose data the system does not let the target move: fetches with MPI_NO_OP, puts and gets. They have
- * no effect, and the origin may resend them in a different form. Only a completed sum cannot be undone. */
+/* Tests operations whose target may not read or write the origin's buffers. They return MPI_ERR_UNSUPPORTED_OPERATION
+ * and have no effect, so that the origin can resend them in another form. Exception: a fetching sum whose result cannot
+ * be written returns MPI_ERR_OTHER, because the sum is already done. */
 static void forbidden(bool may_read, bool may_write) {
 	static const struct {
 		enum gompi_packet_kind kind;
@@ -113,7 +115,7 @@ static void forbidden(bool may_read, bool may_write) {
 	reads = writes = true;
 }
 
-/* Checks that an access beyond the origin's buffer is refused, and that no byte is moved. */
+/* Checks that a pull of more than PACKET_MAX_PULL_BYTES is refused, and that no byte is moved. */
 static void pull_too_large(void) {
 	enum { MAX_BYTES = 2 * PACKET_MAX_PULL_BYTES };
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
@@ -139,7 +141,7 @@ static void pull_too_large(void) {
 
 /* --- Invalid packets */
 
-/* Checks that partial elements, and more than one element to compare with, are refused. */
+/* Checks that packets with partial elements are refused, and a compare-and-swap of more than one element. */
 static void refused(void) {
 	static const struct {
 		enum gompi_packet_kind kind;
@@ -169,14 +171,14 @@ static void refused(void) {
 }
 
 static uint64_t seed = 1;
-static int puts_done[2]; /* number of puts done and refused */
+static int puts_done[2]; /* [0]: number of puts done; [1]: number of puts refused */
 
 static uint64_t draw(uint64_t below) {
 	seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
 	return seed % below;
 }
 
-/* Returns a number that may be valid, is near the limit, or is far from it. */
+/* Returns a random number: valid (up to `most`), near the limit, or far beyond it. */
 static uint64_t number(uint64_t most) {
 	switch (draw(8)) {
 	case 0:
@@ -192,7 +194,8 @@ static uint64_t number(uint64_t most) {
 	}
 }
 
-/* Applies a contiguous put by its fast path too, and checks that the effect is the same. */
+/* Applies a contiguous put by the general path and by the fast path (gompi_packet_apply_put), and checks that the
+ * effects are equal. */
 static void same_put(const struct gompi_packet *m) {
 	static char old[SIZE], want[SIZE];
 	uint64_t most = draw(2) ? GOMPI_PACKET_DATA : draw(GOMPI_PACKET_DATA);
@@ -250,12 +253,12 @@ static void nonsense(int i) {
 		if (draw(8))
 			m->bytes = sum;
 	}
-	if (draw(8) == 0) { // a gap after the data of the last element, which need not be accessible
+	if (draw(8) == 0) { // a type with padding at its end: that of the last element may lie beyond the window
 		m->type = (uint16_t)(uintptr_t)MPI_LONG_DOUBLE_INT;
 		m->op = (uint16_t)(uintptr_t)MPI_REPLACE;
 		m->bytes = (m->bytes + 31) / 32 * 32;
 	}
-	if (draw(4) == 0) // ends near the end of the window
+	if (draw(4) == 0) // the data ends near the end of the window
 		m->offset = SIZE - m->bytes + draw(64) - 32;
 	if (m->head.kind == PACKET_PUT)
 		same_put(m);
@@ -270,7 +273,7 @@ static void nonsense(int i) {
 int main(void) {
 	unit_node(1);
 	unit_types();
-	/* 4 bytes after a multiple of 8, so that elements at offset 4 are aligned. */
+	/* The window begins 4 bytes after a multiple of 8, so that the elements at offset 4 are aligned. */
 	memory = unit_memory(4096) + 12;
 	there = unit_memory(4096) + 4096 - THERE;
 	w = unit_window(1, memory, SIZE, true);

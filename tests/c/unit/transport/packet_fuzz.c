@@ -1,6 +1,6 @@
-/* Proves: whatever a packet contains (transport/packet.h), applying it changes no byte outside of the window and the
- * reply, and reads no byte outside of the packet. It returns success or one of the error classes of a refusal. The
- * test corrupts some fields or bytes of valid packets.
+/* Proves: whatever a packet contains (transport/packet.h), applying it writes no byte outside of the window and the
+ * reply, and reads no byte beyond the end of the packet. It returns success or one of the error classes of a refused
+ * packet. The test corrupts fields or bytes of valid packets.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +13,8 @@ enum { MESSAGES = 1000000, WINDOW = 1000, PAGE = 4096, CANARY = 0x5a };
 static uint64_t state = 1;
 static uint64_t draw(uint64_t n) { return check_random(&state) % n; }
 
-/* The window lies at the end or at the beginning of its page; the rest of the page must stay unchanged. */
+/* Two windows, one at the beginning and one at the end of an accessible page. The rest of each page must stay
+ * unchanged. */
 static unsigned char *page;
 static struct gompi_win *windows[2];
 
@@ -25,10 +26,10 @@ static void check_canaries(void) {
 	}
 }
 
-/* Moves nothing, but touches all memory that it is given. */
+/* Plays the transfer between target and origin: reads or writes all of the target's memory, and fails at random. */
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	static unsigned char sink[128 << 10];
-	static int left = 8; /* a packet may request more than there is */
+	static int left = 8; /* number of transfers until the next one fails */
 	(void)peer;
 	if (address == 0 || bytes > sizeof sink || left-- == 0) {
 		left = (int)draw(8);
@@ -38,7 +39,7 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* Makes a valid packet for a window, in memory that ends after the maximum packet size. */
+/* Writes a valid random packet for the window to m, which has space for a packet of maximum size. */
 static void write_message(struct gompi_packet *m, struct gompi_win *w) {
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT,      PACKET_PUT_PULL,   PACKET_GET,
 						       PACKET_GET_PULL, PACKET_ACCUMULATE, PACKET_ACCUMULATE_PULL,
@@ -106,7 +107,7 @@ static void change(struct gompi_packet *m) {
 		case 7:
 			m->data[draw(64)] = (char)draw(256);
 			break;
-		default: { /* any word, such as one that describes blocks */
+		default: { /* any word of the data, such as one of the layout */
 			uint64_t word = any_number();
 			memcpy(m->data + 8 * draw(10), &word, 8);
 		}
@@ -133,7 +134,8 @@ int main(void) {
 	memset(page + 3 * PAGE, CANARY, PAGE);
 	windows[0] = unit_window(1, (char *)page, WINDOW, true);
 	windows[1] = unit_window(1, (char *)page + 4 * PAGE - WINDOW, WINDOW, true);
-	/* A packet in memory of maximum size, and the copy that is applied: exactly as long as its head says. */
+	/* m: the packet to corrupt. Its copy, which is applied, ends at the end of accessible memory, and is exactly as
+	 * long as its head says. */
 	struct gompi_packet *m = (struct gompi_packet *)unit_memory(PAGE);
 	char *end = unit_memory(PAGE) + PAGE, *reply = unit_memory(PAGE) + PAGE - GOMPI_PACKET_DATA;
 	for (int i = 0; i < MESSAGES && check_errors == 0; i++) {

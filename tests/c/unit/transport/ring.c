@@ -1,8 +1,8 @@
-/* Proves: operations that several threads send through a ring (transport/ring.h) are applied once each and in the
- * order of each thread, whichever thread serves the ring, also when it is full. Replies reach their origin, and a
- * wait for sent operations ends. If another process overwrites a packet while it is applied, that affects the result
- * of this packet only. No byte outside of the window changes, and no byte of the packet is read twice for a
- * decision. */
+/* Proves: operations that several threads send through a ring (transport/ring.h) are applied exactly once, those of
+ * each thread in order, whichever thread serves the ring, also when the ring is full. Replies reach their origin, and a
+ * flush ends. If another process overwrites a packet while it is applied, only the result of this packet is affected:
+ * no byte outside of the window changes, because the target validates a copy of the packet's fields and then uses that
+ * copy. */
 #include "../unit.h"
 
 #include "transport/ring.h"
@@ -11,7 +11,7 @@
 enum { ORIGINS = 4, ROUNDS = 3000, FLIPS = 200000, SIZE = 4096 };
 
 static struct gompi_win *w;
-static int64_t *numbers; /* [0]: a counter of all threads; [1 + i]: of origin i */
+static int64_t *numbers; /* the window; [0]: a counter of all origins; [i]: a value of origin i */
 static gompi_a32 over;
 
 static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const void *from, void *back, uint64_t bytes) {
@@ -39,13 +39,13 @@ static void exchange(int i) {
 	uint64_t mine = 8 * (uint64_t)i;
 	for (int64_t k = 1; k <= ROUNDS; k++) {
 		int64_t one = 1, was = -1, result = -1;
-		/* a put, a fetch that must return its value, and a sum for which no thread waits */
+		/* a put, a fetch that must return the value put, and a sum for which the origin does not wait */
 		CHECK(send(PACKET_PUT, MPI_OP_NULL, mine, &k, NULL, 8) == MPI_SUCCESS, "put");
 		CHECK(send(PACKET_FETCH, MPI_NO_OP, mine, NULL, &was, 8) == MPI_SUCCESS && was == k, "%lld, not %lld",
 		      (long long)was, (long long)k);
 		CHECK(send(PACKET_ACCUMULATE, MPI_SUM, 0, &one, NULL, 8) == MPI_SUCCESS, "sum");
 		if (k % 100 == 0) {
-			/* more operations at once than the ring has cells, in order */
+			/* more puts than the ring has cells, without a wait: the last one must win */
 			for (int64_t m = 0; m < 2 * GOMPI_RING_CELLS; m++)
 				send(PACKET_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
 			CHECK(gompi_ring_flush(w, 0, "test") == MPI_SUCCESS, "wait");
@@ -58,12 +58,12 @@ static void exchange(int i) {
 	gompi_add_seq_cst(&over, 1);
 }
 
-#ifndef __SANITIZE_THREAD__ /* it would rightly report a race: one thread writes while the other reads */
+#ifndef __SANITIZE_THREAD__ /* the thread sanitizer would rightly report flips as a data race */
 static struct gompi_ring_cell *cells(void) {
 	return (struct gompi_ring_cell *)((struct gompi_ring *)(void *)gompi_node.operation_rings)->cells;
 }
 
-/* Sends and serves in thread 0. Thread 1 writes random values into the cells meanwhile. */
+/* Sends operations and serves the ring in thread 0. Meanwhile thread 1 writes random values into the cells. */
 static void flips(int i) {
 	static const uint64_t wild[] = {0, 1, 8, 976, 977, 4095, 4096, 4097, 1 << 20, INT64_MAX, UINT64_MAX - 7};
 	uint64_t state = 3, number = sizeof wild / sizeof *wild;

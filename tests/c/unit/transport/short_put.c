@@ -1,6 +1,7 @@
-/* Proves: a put of a few bytes to a member on another node by the fast path (gompi_put_short) sends the same bytes as
- * any other put. It uses that path exactly when it may. It reports errors like any other put, without sending anything.
- * The test determines the path of a 3-byte put from the space that it reserves. */
+/* Proves for a put of a few bytes to a member on another node: the fast path (gompi_put_short) sends the same bytes as
+ * the general path. A put uses the fast path exactly when its conditions hold. The fast path reports the same errors as
+ * the general path, and then sends nothing. The test recognizes the path by the bytes that a 3-byte put reserves: the
+ * general path rounds up to 8. */
 #include "loopback.h"
 
 enum { HEAD = sizeof(struct gompi_packet) };
@@ -15,14 +16,13 @@ static uint64_t sent(void) {
 
 static int put(MPI_Aint at, MPI_Count n) { return gompi_put_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win); }
 
-/* Puts by the general path, as an operation that gives a request. */
+/* Puts n bytes by the general path, which request-based puts always use. */
 static int put_generic_path(MPI_Aint at, MPI_Count n) {
 	MPI_Request request;
 	return gompi_rput_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win, &request);
 }
 
-/* Puts 3 bytes. Returns true if they used the fast path. Checks that the sent bytes are the same, and that they are
- * marked for the next flush. */
+/* Puts 3 bytes. Returns true if the put used the fast path. Checks that the put is recorded for the next flush. */
 static bool uses_short_path(void) {
 	uint64_t before = sent();
 	CHECK_SUCCESS(put(64, 3));
@@ -36,7 +36,7 @@ static bool uses_short_path(void) {
 
 #define SHORT(yes) CHECK(uses_short_path() == (yes), "line %d: the short path or not", __LINE__)
 
-/* Begins an epoch with one put, so that the next puts may use the fast path. */
+/* Begins an epoch and makes one put, so that the conditions of the fast path hold for the next puts. */
 static void begin(void) {
 	fresh(false, false);
 	CHECK_SUCCESS(gompi_win_lock_all(0, win));
@@ -80,8 +80,8 @@ static void same_records(void) {
 static void short_path_conditions(void) {
 	fresh(false, false);
 	CHECK_SUCCESS(gompi_win_lock_all(0, win));
-	SHORT(false); /* there is no stream and no lock */
-	SHORT(true);  /* the lock request was sent and may be unanswered */
+	SHORT(false); /* the first put creates the stream and requests the lock */
+	SHORT(true);  /* the lock request was sent; its answer is not needed */
 	CHECK_SUCCESS(gompi_win_unlock_all(win));
 
 	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
@@ -89,10 +89,10 @@ static void short_path_conditions(void) {
 	SHORT(true);
 	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, MPI_MODE_NOCHECK, win));
-	SHORT(true); /* no lock is needed */
+	SHORT(true); /* with MPI_MODE_NOCHECK no lock is requested */
 	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 
-	/* The first operation of a fence epoch opens it. */
+	/* The first operation of a fence epoch uses the general path, which opens the epoch. */
 	gompi_store(&w->access, ACCESS_FENCE_OPEN);
 	SHORT(false);
 	CHECK(gompi_load(&w->access) == ACCESS_FENCE, "access %#x", gompi_load(&w->access));
@@ -100,18 +100,18 @@ static void short_path_conditions(void) {
 	gompi_store(&w->access, ACCESS_START);
 	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
 	CHECK_SUCCESS(gompi_transport_fabric.post(w, OTHER, "post"));
-	SHORT(false); /* it sends the start of the epoch */
+	SHORT(false); /* the first put of the access epoch also sends the start of the epoch */
 	SHORT(true);
 	CHECK_SUCCESS(gompi_transport_fabric.complete(w, OTHER, "complete"));
 	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
 	gompi_store(&w->access, ACCESS_FENCE);
 
-	/* As if this process had sent nothing yet. */
+	/* Resets FLUSH_SENT, as if this process had sent nothing yet: the next put uses the general path. */
 	gompi_and(&w->flush_flags, ~(uint32_t)FLUSH_SENT);
 	SHORT(false);
 	SHORT(true);
 
-	/* With counting enabled the put is counted, and the path is the same. */
+	/* If operations are counted, the fast path is used, too, and counts the put. */
 	struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS] = {0};
 	const struct MPIX_Gompirma_count *c = &counts[MPIX_GOMPIRMA_PUT][MPIX_GOMPIRMA_NETWORK];
 	w->counts = counts;
@@ -122,8 +122,8 @@ static void short_path_conditions(void) {
 	gompi_store(&w->access, 0);
 }
 
-/* Checks that the amount of data waiting at the target for its lock is bounded: beyond that the origin waits, by
- * either path. */
+/* Checks that the number of bytes that wait at the target for its lock is limited. Beyond the limit the fast path is
+ * not used, and the general path waits. */
 static void credit_limits_bytes(void) {
 	fresh(false, false);
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -186,14 +186,14 @@ static void refused(void) {
 		CHECK(sent() == before, "put %d was sent", (int)i);
 	}
 	w->remote[OTHER].disp_unit = 1;
-	/* The size overflows: 2^64 elements of 8 bytes give 0 bytes. */
+	/* The size in bytes overflows: 2^61 elements of 8 bytes are 2^64 bytes, which is 0 in 64 bits. */
 	MPI_Count many = (MPI_Count)1 << 61;
 	int rc = gompi_put_c(data, many, MPI_INT64_T, OTHER, 0, many, MPI_INT64_T, win);
 	CHECK(rc == MPI_ERR_COUNT, "2^61 elements: class %d", rc);
 	rc = gompi_put_c(data, many + 1, MPI_INT64_T, OTHER, 0, many + 1, MPI_INT64_T, win);
 	CHECK(rc == MPI_ERR_COUNT, "2^61 + 1 elements: class %d", rc);
 
-	CHECK_SUCCESS(put(SIZE - 3, 3)); /* the last put that is inside */
+	CHECK_SUCCESS(put(SIZE - 3, 3)); /* the last 3 bytes of the window */
 	CHECK_SUCCESS(put(SIZE - 8, 8));
 	SHORT(true);
 	CHECK_SUCCESS(gompi_win_unlock_all(win));
@@ -207,10 +207,10 @@ static void refused(void) {
 	CHECK_SUCCESS(gompi_win_unlock(0, win));
 }
 
-/* Checks that a put to a failed peer reports it, and that the flush reports an error of the target. */
+/* Checks that a flush reports a put that the target has refused, and that a put to a failed peer returns an error. */
 static void errors_reported(void) {
 	begin();
-	w->size = 16; /* unknown to the origin */
+	w->size = 16; /* makes the target's window smaller than the origin knows */
 	CHECK_SUCCESS(put(15, 3));
 	CHECK_SUCCESS(put(13, 3));
 	int rc = gompi_win_flush(OTHER, win);
@@ -223,7 +223,7 @@ static void errors_reported(void) {
 	gompi_store(&cut, 0);
 }
 
-/* --- Threads: each puts consecutive numbers, and waits until they are complete */
+/* --- Threads: each one puts consecutive numbers, and reads the last one back after a flush */
 
 enum { WRITERS = 4, PUTS = 3000 };
 static gompi_a32 finished;

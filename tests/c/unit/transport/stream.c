@@ -1,14 +1,14 @@
-/* Proves: operations on a window member on another node (transport/stream.h) are applied once each and in order,
- * whatever their size and shape and however their records are delayed. A flush ends exactly when they are complete.
- * Results return to the right buffers. A remote lock request queues fairly with those of the target's node, although no
- * thread blocks for it in a call. Operations after the request are stored meanwhile; so are those before the target has
- * posted, up to the limit. A flush reports refused operations of the target, and ends when the peer has failed. After
- * an error at one member the other members are still flushed and unlocked. */
+/* Proves for operations on a window member on another node (transport/stream.h): they are applied exactly once and in
+ * order, whatever their size and layout, and however records are delayed. A flush ends when all of them are complete,
+ * not before. Results arrive in the right buffers. A remote lock request waits in the same fair queue as lock requests
+ * of the target's node, although no thread of the target waits for it. Until the lock is granted, or until the target
+ * has posted, the target stores the operations, up to a limit. A flush reports operations that the target has refused,
+ * and ends if the peer has failed. After an error at one member, the other members are still flushed and unlocked. */
 #include "loopback.h"
 
 #include "transport/progress_thread.h"
 
-/* --- Operations of all shapes, compared with the same operations on local memory */
+/* --- Operations of all kinds and layouts, compared with the same operations on local memory (model) */
 
 enum { STEPS = 3000, MAX_BYTES = 40 << 10, MAX_BLOCKS = 512 };
 static uintptr_t some_type;
@@ -16,7 +16,7 @@ static char *model;
 static uint64_t dice = 7;
 static uint64_t draw(uint64_t n) { return check_random(&dice) % n; }
 
-/* Makes some_type a type of n elements MPI_INT64_T at irregular distances. Returns their offsets. */
+/* Makes some_type: n elements of MPI_INT64_T at irregular distances. Returns their offsets. */
 static const int64_t *make_blocks(int64_t n) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(MAX_BLOCKS)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), n, 0), next = 0;
@@ -41,7 +41,8 @@ static struct {
 } results[WAITING];
 static int results_number;
 
-/* Returns the result that a get or fetch of bytes at `at` of the model must have after the flush. */
+/* Returns a result buffer for a get or fetch. The caller stores the expected result to wanted(). compare() compares
+ * both after a flush. */
 static char *expect_result(size_t bytes) {
 	results[results_number].result = malloc(bytes);
 	results[results_number].want = malloc(bytes);
@@ -116,7 +117,7 @@ static void one_operation(bool large) {
 		size_t span = (size_t)where[n - 1] + 8;
 		there = (int64_t *)(void *)(model + (at = 8 * draw((SIZE - span) / 8 + 1)));
 		int kind = (int)draw(3);
-		if (kind == 0) { /* a put copies its data in the call if it lies in several blocks */
+		if (kind == 0) { /* a put to several blocks */
 			CHECK_SUCCESS(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type,
 						  win));
 			for (int64_t i = 0; i < n; i++)
@@ -150,7 +151,7 @@ static void operations(bool registered) {
 			locked = true;
 		}
 		bool large = draw(20) == 0;
-		/* direct reads and writes are not ordered with records */
+		/* Large operations on registered memory use RDMA, which is not ordered with records. */
 		if (large && registered)
 			CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 		one_operation(large);
@@ -175,13 +176,13 @@ static void operations(bool registered) {
 	free(model);
 }
 
-/* --- Many origins at once */
+/* --- Several origins at the same time */
 
 enum { ORIGINS = 4, ROUNDS = 400 };
 static gompi_a32 over;
 
 static void origins(int i) {
-	if (i == 0) { /* the progress threads */
+	if (i == 0) { /* plays the progress threads of both sides */
 		for (int64_t idle = 0; gompi_load_acquire(&over) < ORIGINS;)
 			if (gompi_fabric_progress())
 				idle = 0;
@@ -221,8 +222,8 @@ static void together(bool oversubscribed) {
 	      (long long)sums[1]);
 }
 
-/* --- Locks: thread 0 is the origin's progress thread, thread 1 the target's; thread 2 locks as a process of this node
- * does, and thread 3 as one of another node */
+/* --- Locks: thread 0 is the origin's progress thread, thread 1 the target's. Thread 2 locks as a process of the
+ * target's node, thread 3 as a process of another node */
 
 enum { TURNS = 300 };
 
@@ -242,7 +243,7 @@ static void lockers(int i) {
 			if (!gompi_lock_try(m, true, false))
 				CHECK_SUCCESS(gompi_lock_wait(w, 0, true, "lock"));
 			int64_t *x = (int64_t *)(void *)memory;
-			x[0]++; /* not atomic: the lock protects them */
+			x[0]++; /* not atomic: the lock protects x */
 			if (k % 4 == 0)
 				unit_late(20);
 			x[1]++;
@@ -255,7 +256,7 @@ static void lockers(int i) {
 			int64_t x[2], after[2];
 			CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
 			CHECK_SUCCESS(gompi_get_c(x, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
-			if (k % 8 == 0) /* more than the target may store */
+			if (k % 8 == 0) /* more data than the target may store while the lock is not granted */
 				for (size_t at = 0; at < sizeof large_data; at += 4096)
 					CHECK_SUCCESS(gompi_put_c(large_data + at, 4096, MPI_BYTE, OTHER,
 								  1024 + (MPI_Aint)at, 4096, MPI_BYTE, win));
@@ -287,17 +288,17 @@ static void locks_in_turn(void) {
 	      gompi_load(&m->lock_remote_waiters));
 }
 
-/* --- A lock that is released while a record requests it: thread 0 releases it, thread 1 delivers the record, thread 2
- * ends a wait in which other threads have seen it poll. Afterwards the record must hold the lock, or the progress
- * thread must have been notified, since no other thread would check. */
+/* --- A lock is released while a record requests it. Thread 0 releases the lock, and thread 1 delivers the record.
+ * Thread 2 (if third_thread_polls) ends a wait; until then the other threads rely on its polling. Afterwards either the
+ * record's origin holds the lock, or the progress thread has been notified, because no other thread would check. */
 
 enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 arrivals;
 static bool third_thread_polls;
 
-/* Waits at a barrier that all threads leave at the same moment if each has a core. It polls only 50 times
- * before it yields: polls are expensive with the thread sanitizer, and without a core per thread more polls find no
- * more errors. */
+/* Waits for all threads, which then continue at the same moment if each has a core. Polls 50 times before it yields:
+ * polls are expensive with the thread sanitizer, and with fewer cores than threads more polls would find no more
+ * errors. */
 static void step_barrier(uint32_t *steps) {
 	const uint32_t all = ++*steps * (third_thread_polls ? 3 : 2);
 	gompi_add_seq_cst(&arrivals, 1);
@@ -336,7 +337,7 @@ static void hand_over(int i) {
 			gompi_add_seq_cst(&me->poller_count, third_thread_polls);
 		}
 		step_barrier(&steps);
-		/* varies the delay before the record is processed */
+		/* varies the delay between the record's arrival and the release of the lock */
 		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--)
 			;
 		if (i == 0)
@@ -365,8 +366,8 @@ static void handovers(bool polls) {
 	unit_threads(polls ? 3 : 2, hand_over);
 }
 
-/* --- One thread ends a lock while another thread, which has requested it, requests the next one: it is requested once
- * and released once. */
+/* --- MPI_Win_unlock in one thread while another thread, which called MPI_Win_lock, acquires the deferred lock: each
+ * lock is requested at most once and released once. */
 
 enum { ENDINGS = 3000 };
 
@@ -397,7 +398,8 @@ static void ended_by_another(void) {
 	unit_threads(2, end_locks);
 }
 
-/* Checks that an epoch takes a single round trip. */
+/* Checks that an epoch of lock, put and unlock takes a single round trip, and that an empty lock_all epoch sends no
+ * record. */
 static void round_trips(void) {
 	fresh(true, false);
 	hold_pending = true;
@@ -431,7 +433,7 @@ static void complete(void) {
 
 static void put_at_0(int64_t x) { CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
 
-/* Returns the number of epochs completed at the target. */
+/* Delivers all records. Returns the number of access epochs completed at the target. */
 static uint32_t epochs(void) {
 	while (gompi_fabric_progress())
 		;
@@ -444,7 +446,7 @@ static void posts_and_starts(void) {
 	fresh(true, false);
 	const int64_t *x = (const int64_t *)(const void *)memory;
 	uint64_t before = gompi_load(&records);
-	for (int64_t k = 1; k <= 2; k++) { /* two epochs before their posts */
+	for (int64_t k = 1; k <= 2; k++) { /* two access epochs before the posts */
 		start();
 		put_at_0(k);
 		complete();
@@ -462,14 +464,14 @@ static void posts_and_starts(void) {
 	complete();
 	CHECK(epochs() == 3 && gompi_load(&records) == before + 2, "%u epochs, %d records", epochs(),
 	      (int)(gompi_load(&records) - before));
-	/* Data that does not fit in records waits for the post as well. */
+	/* Large data, which is not sent in records, waits for the post as well. */
 	static int64_t large[2048] = {7};
 	post();
 	start();
 	CHECK_SUCCESS(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
 	complete();
 	CHECK(epochs() == 4 && *x == 7, "%u epochs and %lld with a large put", epochs(), (long long)*x);
-	/* A member that completes an epoch that it has not begun, or begins one twice, opens and ends nothing. */
+	/* Forged records: a complete without a start, and a second start, have no effect. */
 	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	for (int i = 0; i < 3; i++) {
 		struct gompi_packet m = {.head.window = (uint32_t)w->handle,
@@ -490,7 +492,8 @@ static void posts_and_starts(void) {
 		;
 }
 
-/* Thread 0 is the progress thread and posts. Thread 1 runs ahead, beyond what the target stores if it may. */
+/* Thread 0 is the progress thread, and posts. Thread 1 makes access epochs as far ahead of the posts as its credits
+ * allow. */
 enum { AHEAD = 15000 };
 static bool empty_epochs;
 
@@ -531,7 +534,7 @@ static void refused(void) {
 	CHECK_SUCCESS(gompi_win_lock_all(0, win));
 	int64_t x = 5, y = 7;
 	gompi_store(&unit_errors, 0);
-	w->size = 16; /* unknown to the origin */
+	w->size = 16; /* makes the target's window smaller than the origin knows */
 	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
 	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
 	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_RMA_RANGE, "a put beyond the window");
@@ -553,8 +556,7 @@ static void refused(void) {
 		;
 }
 
-/* Checks that after an error at one of several members the other members are still flushed and their locks
- * released. */
+/* Checks that after an error at one member the other members are still flushed, and their locks are released. */
 static void error_at_one(void) {
 	members = 3;
 	extra_peers = true;
@@ -578,14 +580,15 @@ static void error_at_one(void) {
 	CHECK(*(int64_t *)(void *)memory == 6, "the next lock's put");
 	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, 2, 0, win));
 	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
-	gompi_store(&cut, 1); /* the end of its epoch cannot be sent */
+	gompi_store(&cut, 1); /* member 2 fails: the unlock cannot be sent */
 	CHECK(gompi_win_unlock(2, win) != MPI_SUCCESS && gompi_load(&third->lock_sent) == 0, "a lock is left");
 	gompi_store(&cut, 0);
 	members = 2;
 	extra_peers = false;
 }
 
-/* Returns the stream's error after an invalid answer, while a get of 8 bytes to `to` is pending. */
+/* Delivers an invalid answer while a get of 8 bytes to `to` is pending. Checks the reported error class, and returns
+ * the class that marks the stream as broken (0: not broken). */
 static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
 	hold_pending = true; /* the get stays in the queue */

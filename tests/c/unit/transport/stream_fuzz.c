@@ -1,7 +1,7 @@
-/* Proves: whatever another node sends for a window (transport/stream.h), in any order, only memory that a valid
- * operation names is written: no byte outside of a window or an attached region, no byte of a window that belongs to
- * other processes or was freed, and no byte of a result that is no longer awaited. No byte outside of a record is read.
- * The amount stored while waiting for a lock is bounded.
+/* Proves: whatever records another node sends for windows (transport/stream.h), and in any order, only memory that a
+ * valid operation accesses is written. No byte is written outside of windows and attached regions, in a window without
+ * the sender or a freed window, or in the result of a completed operation. No byte outside of a record is read. The
+ * number of bytes stored until a lock is granted is limited.
  *
  * sanitizer: address (one thread)
  */
@@ -11,17 +11,16 @@
 #include "win/attached.h"
 
 enum { RECORDS = 100000, PART = 10000, ROUND = 100, MAX_BYTES = 20 << 10, GUARD = 512, CANARY = 0x5a };
-enum { CHANGED, STOPPED, BROKEN, QUEUED_BYTES, RESULTS, APPLIED, REDIRECTED, LATE }; /* counts */
+enum { CHANGED, STOPPED, BROKEN, QUEUED_BYTES, RESULTS, APPLIED, REDIRECTED, LATE }; /* indices of fuzz_count */
 
-/* --- Windows. This process sends to the first one; corrupted records may name the others. */
+/* --- Windows. This process sends records to MAIN; corrupted records may name the other windows */
 
 enum { MAIN, DYNAMIC, EMPTY, FOREIGN, ONE_NODE, FREED, WINDOWS };
 static const size_t sizes[WINDOWS] = {24 << 10, 4096, 0, 4096, 4096, 4096};
 static struct gompi_win *windows[WINDOWS];
 static char *control[WINDOWS], *bases[WINDOWS];
 static uintptr_t freed_handle; /* the handle of a freed window */
-static char *arena, *before;   /* arena: the memory of all windows, with guards between them; before: its previous
-                              * content */
+static char *arena, *before;   /* arena: memory of all windows, with guard bytes between them; before: a copy of it */
 static size_t arena_size;
 static struct gompi_attached_regions *table;
 
@@ -30,7 +29,7 @@ static void *attached_table(uintptr_t window, int rank) {
 	return table;
 }
 
-/* The two regions attached to the dynamic window, with a gap between them. */
+/* Begin and end of each of the two regions attached to the dynamic window. There is a gap between the regions. */
 static uint64_t edges[4];
 static void attach(char *at, size_t size) {
 	for (int i = 0; i < 2; i++) {
@@ -104,10 +103,10 @@ static void close_windows(void) {
 
 /* --- The bytes that a record may write */
 
-static unsigned char may_be_written[64 << 10]; /* flags per byte of the arena */
+static unsigned char may_be_written[64 << 10]; /* one flag per byte of the arena */
 
 static void mark_writable(int i, uint64_t offset, uint64_t bytes) {
-	for (int k = 0; k < 2; k++) { /* clips to the accessible regions */
+	for (int k = 0; k < 2; k++) { /* clips to the window, or to each attached region */
 		uint64_t begin = i == DYNAMIC ? edges[2 * k] : 0, size = i == DYNAMIC ? sizes[i] / 2 - 64 : sizes[i];
 		uint64_t from = offset - begin;
 		char *at = i == DYNAMIC ? (char *)(uintptr_t)begin : bases[i];
@@ -116,7 +115,7 @@ static void mark_writable(int i, uint64_t offset, uint64_t bytes) {
 	}
 }
 
-/* Walks the words that describe blocks (transport/layout.h), as far as they are valid. */
+/* Marks the blocks that the layout in the record describes (transport/layout.h), as far as the layout is valid. */
 static void mark_layout_writable(int i, const struct gompi_packet *m, size_t length) {
 	int64_t words[STREAM_DATA_BYTES / 8];
 	size_t n = (length - sizeof *m) / 8;
@@ -177,7 +176,7 @@ static void check_guards(void) {
 	}
 }
 
-/* --- Operations with results. After the flush the result memory belongs to the application again. */
+/* --- Operations with results. A result buffer is freed as soon as its operation is complete */
 
 static struct result {
 	struct result *next;
@@ -201,12 +200,12 @@ static void end_results(bool all) {
 			continue;
 		}
 		*at = r->next;
-		free(r->at); /* the sanitizer detects a late store */
+		free(r->at); /* from now on the sanitizer detects a store to it */
 		free(r);
 	}
 }
 
-/* Sends a random operation and does not wait. */
+/* Sends a random operation and does not wait for its completion. */
 static void operate(void) {
 	static int64_t data[MAX_BYTES / 8];
 	static int64_t words[GOMPI_ELEMENTS_WORDS(16)];
@@ -257,7 +256,7 @@ static void operate(void) {
 	case 7:
 		CHECK_SUCCESS(gompi_fetch_and_op(data, result_of(8), MPI_INT64_T, OTHER, at, MPI_BXOR, win));
 		break;
-	case 8: { /* a flush record, and the end of a lock */
+	case 8: { /* a flush record, or a record that ends an epoch */
 		struct gompi_stream *s = gompi_stream_get(w, OTHER);
 		int class;
 		struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(
@@ -300,7 +299,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 4:
 			m->head.length = (uint16_t)word;
 			break;
-		case 5: /* near the end of a window */
+		case 5: /* any offset, or one whose data ends near the end of the window */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
 			break;
 		case 6:
@@ -324,14 +323,14 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 11:
 			change_bytes((char *)m, *length);
 			break;
-		default: /* any word, such as one that describes blocks */
+		default: /* any word of the data, such as one of the layout */
 			if (*length >= sizeof *m + 8 * 11)
 				memcpy(m->data + 8 * draw(10), &word, 8);
 		}
 	}
 }
 
-/* Redirects a record to another window, or to none. */
+/* Changes the window of a record to a random one, which may be the freed window. */
 static void redirect_record(struct gompi_packet *m) {
 	int to = (int)draw(WINDOWS);
 	m->head.window = (uint32_t)(to == FREED ? freed_handle : windows[to]->handle);
@@ -339,7 +338,7 @@ static void redirect_record(struct gompi_packet *m) {
 	m->head.number = s == NULL ? 1 : s->arrived + 1;
 	if (to == DYNAMIC && draw(2))
 		m->offset = (uint64_t)(uintptr_t)bases[to] + draw(sizes[to] / 8) * 8;
-	else if (to == DYNAMIC) /* near the end of the attached memory */
+	else if (to == DYNAMIC) /* near an edge of an attached region */
 		m->offset = edges[draw(4)] - draw(2) * m->bytes + draw(48) - 24;
 	else if (to != MAIN)
 		m->offset = draw(4096);
@@ -350,7 +349,7 @@ static void hand_over(int peer, const char *data, size_t length) {
 	static unsigned turn;
 	struct gompi_stream *s = gompi_stream_find(w, OTHER), *d = gompi_stream_find(windows[DYNAMIC], OTHER);
 	bool looks = ++turn % 8 == 0 && !s->waits_for && (d == NULL || !d->waits_for);
-	char *copy = malloc(length); /* exactly as long as the record */
+	char *copy = malloc(length); /* exactly as long as the record: the sanitizer detects reads beyond it */
 	memcpy(copy, data, length);
 	if (looks) {
 		memcpy(before, arena, arena_size);
@@ -368,14 +367,15 @@ static void hand_over(int peer, const char *data, size_t length) {
 		fuzz_count[QUEUED_BYTES] = s->queue_end;
 }
 
-/* Records delivered earlier, for replay. */
+/* Copies of records delivered earlier, for replay. */
 enum { OLD = 32 };
 static struct {
 	size_t length;
 	_Alignas(8) char data[256];
 } old[OLD];
 
-/* Delivers the queued records, corrupted if `changes`. Half of the time the sequence numbers are valid nevertheless. */
+/* Delivers the queued records. changes: corrupts some of them. In half of the calls, corrupted records get the expected
+ * sequence number, so that they are applied. */
 static void deliver(bool changes) {
 	bool numbers = draw(2);
 	while (queue != NULL) {
@@ -384,7 +384,7 @@ static void deliver(bool changes) {
 		queue = r->next;
 		if (queue == NULL)
 			queue_end = &queue;
-		else if (changes && draw(64) == 0) { /* the next record overtakes it */
+		else if (changes && draw(64) == 0) { /* delivers the next record first */
 			struct record *overtakes = queue;
 			r->next = overtakes->next;
 			overtakes->next = r;
@@ -432,7 +432,7 @@ static void round_of_records(void) {
 	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	while (fuzz_count[CHANGED] - first < ROUND) {
 		for (int i = 0; i < 10; i++) {
-			gompi_store(&s->ahead_bytes, 0); /* no caller waits for a lock */
+			gompi_store(&s->ahead_bytes, 0); /* so that operate() does not wait until the lock is granted */
 			if (gompi_load(&s->result_credits_used) < STREAM_RESULT_CREDITS / 2)
 				operate();
 		}
@@ -446,7 +446,7 @@ static void round_of_records(void) {
 		gompi_unlock(w, 0, true);
 	gompi_serve_all();
 	uint64_t late = gompi_load(&s->results_end) - gompi_load(&s->results_first);
-	deliver(false); /* late records of a stream that may have ended */
+	deliver(false); /* delivers late records; the stream may have been stopped or broken */
 	fuzz_count[LATE] += gompi_load(&s->broken_class) != 0 ? late : 0;
 	fuzz_count[STOPPED] += s->is_stopped;
 	fuzz_count[BROKEN] += gompi_load(&s->broken_class) != 0;

@@ -1,6 +1,6 @@
-/* Proves: a forked child leaves the activity flags of its parent unchanged (update/mode.h). A thread of the child
- * inherits the flag of the thread that forked it, and must not release it when it ends. A thread of the parent releases
- * its flag. */
+/* Proves: a forked child leaves the activity flags of its parent unchanged (update/mode.h). The child's thread inherits
+ * the flag of the thread that called fork, and must not release this flag when the child's thread ends. A thread of the
+ * parent releases its flag when it ends. */
 #include "../unit.h"
 
 #include <sys/wait.h>
@@ -9,7 +9,8 @@
 
 static pthread_key_t end_key;
 
-/* Runs after the flag was released: the keys of a thread are destroyed in the order of their creation. */
+/* Ends the child, as the destructor of end_key. It runs after the destructor that would release the flag, because
+ * destructors run in the order in which their keys were created. */
 static void end_child(void *arg) {
 	(void)arg;
 	_exit(0);

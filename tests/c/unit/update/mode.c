@@ -1,9 +1,9 @@
-/* Proves: concurrent accumulates of all sizes on one member's memory (update/mode.h, update/update.h) lose no
- * update. Covers threads with and without an activity flag, systems with and without membarrier(2), any granularity,
- * and elements at odd addresses. Also covers updates with and without the slow path, and every owner of the memory,
- * with all of its elements or one. The lock is released after each segment of the granularity. Ownership passes to a
- * thread that requests it, and not before the owner has left the memory. A lock whose holder died ends an update
- * with MPI_ERR_PROC_ABORTED. Such an update changes no data, and releases nothing that it does not hold. */
+/* Proves: concurrent accumulates of all sizes on one member's memory (update/mode.h, update/update.h) lose no update.
+ * Covers threads with and without an activity flag, systems with and without membarrier(2), several granularities,
+ * unaligned elements, all modes of the memory (small, bulk, owned), and updates with and without gompi_update_begin. A
+ * large update releases the lock after each segment of the granularity. A thread that revokes the ownership of the
+ * memory waits until the owner has finished its update. If the lock holder is dead, an update returns
+ * MPI_ERR_PROC_ABORTED, changes no data, and does not release the dead process's lock. */
 #include "../unit.h"
 
 #include "update/update.h"
@@ -20,9 +20,9 @@ static struct gompi_win *w;
 static char *memory;
 static MPI_Datatype element;
 static size_t size;
-static int shift; /* of the addresses of the elements */
+static int shift; /* offset of the first element in memory; odd: unaligned elements */
 
-/* Adds one to n elements, starting at `first`. result gets the old values. */
+/* Adds 1 to n elements, starting at element `first`. Stores the old values to result if it is not NULL. */
 static int add(int first, int n, char *result) {
 	char ones[LENGTH * 8];
 	for (int i = 0; i < n; i++) {
@@ -62,7 +62,7 @@ static uint64_t value(const char *at) {
 	return v;
 }
 
-/* Updates all elements at once in one of four threads, and the first one to three in the others. */
+/* Updates all elements at once in every fourth thread, and the first one to three elements in the other threads. */
 static void adds(int i) {
 	char result[LENGTH * 8];
 	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {
@@ -107,7 +107,7 @@ static void all_sums(void) {
 	sums(MPI_INT32_T, 4, 40, 2);
 }
 
-/* Resets the memory to its state after the creation of its window, with `transfers` counted ownership
+/* Resets the state of the member's memory to that of a new window, but with a count of `transfers` ownership
  * transfers. */
 static void fresh(uint32_t transfers) {
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -118,12 +118,12 @@ static void fresh(uint32_t transfers) {
 	gompi_store(&m->accumulate_transfers, transfers);
 }
 
-/* --- Segments: the lock is released after each one; the test counts the consecutive acquisitions of a thread */
+/* --- Segments: an update acquires the lock for each segment; the test counts the acquisitions */
 
 static void test_segments(void) {
 	static const struct {
 		uint64_t granularity;
-		uint32_t lock_count; /* acquisitions for LENGTH elements */
+		uint32_t lock_count; /* expected number of acquisitions for LENGTH elements */
 	} of[] = {{0, 1},    {800, 5},  {799, 5},  {801, 5},  {520, 8},
 		  {2000, 2}, {3992, 2}, {3993, 1}, {4000, 1}, {1 << 20, 1}};
 	static int64_t ones[LENGTH], before[LENGTH];
@@ -146,14 +146,14 @@ static void test_segments(void) {
 			      "granularity %llu: element %d was %lld, is %lld", (unsigned long long)of[k].granularity,
 			      i, (long long)before[i], (long long)((int64_t *)memory)[i]);
 	}
-	/* gompi_update_contiguous refuses segments of at most GOMPI_ATOMIC_MAX_COUNT elements. */
+	/* gompi_update_contiguous returns false if a segment has at most GOMPI_ATOMIC_MAX_COUNT elements. */
 	gompi_store_seq_cst(&w->granularity, 8 * GOMPI_ATOMIC_MAX_COUNT);
 	CHECK(!gompi_update_contiguous(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
 	      "small segments are updated at once");
 	gompi_store_seq_cst(&w->granularity, 0);
 }
 
-/* --- Return to SMALL mode, after many small updates under the lock or by the owner */
+/* --- The memory returns to small mode after many small updates, under the lock or by the owner */
 
 static void adds_small(int i) {
 	gompi_a32 *word = &gompi_member(w, 0)->accumulate_state;
@@ -182,14 +182,14 @@ static void returns_to_small(void) {
 		else
 			unit_threads(2, adds_small_other_thread);
 	}
-	/* An owner keeps its memory when large updates come in between, and for its own small element counts. */
+	/* An owner that makes some large updates between its small ones keeps the ownership. */
 	fresh(0);
 	for (int i = 0; i < 10000; i++)
 		CHECK(add(0, i % 1000 == 0 ? LENGTH : 1, NULL) == MPI_SUCCESS, "an update failed");
 	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : 1),
 	      "word %#x after large and small ones", gompi_load(word));
-	/* After ownership transfers no thread becomes owner at once. Updates of several elements by atomic instructions
-	 * return to SMALL mode, too. */
+	/* After many ownership transfers, the first large update makes no thread the owner. The memory returns to small
+	 * mode also after updates of 3 elements. */
 	fresh(CONTENDED_MIN_TRANSFERS);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
 	      gompi_load(word));
@@ -197,7 +197,7 @@ static void returns_to_small(void) {
 		add(0, 3, NULL);
 	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? 0 : ACCUMULATE_BULK),
 	      "word %#x after 1000 of 3 elements", gompi_load(word));
-	/* In the end the only remaining thread owns the memory. */
+	/* After many large updates of a single thread, this thread becomes the owner. */
 	for (int i = 0; i < 10000; i++)
 		add(0, LENGTH, NULL);
 	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : ACCUMULATE_BULK),
@@ -249,7 +249,8 @@ static void owner(void) {
 	unit_threads(2, revokes);
 }
 
-/* Marks the only process of the node, which may hold the lock, as failed. revive reverts this. */
+/* Marks this process, the only one of the node, as failed: a lock that is held has a dead holder. revive reverts
+ * this. */
 static void die(void) {
 	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_FAILED);
 	gompi_store(&gompi_node_header()->failed_count, 1);
@@ -259,7 +260,7 @@ static void revive(void) {
 	gompi_store(&gompi_my_cell()->state, 0);
 }
 
-/* Checks that the lock can never be acquired again after its owner died during an update. */
+/* Checks that updates fail if the memory's owner died during an update, and succeed if it died outside of one. */
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	struct gompi_cell *c = gompi_my_cell();
@@ -280,7 +281,7 @@ static void owner_dies(void) {
 	fresh(0);
 }
 
-/* --- A thread that requests the lock waits for pending small updates and for the lock holder */
+/* --- A thread that requests the lock waits for small updates in progress and for the lock holder */
 
 static gompi_a32 locked;
 
@@ -326,7 +327,7 @@ static void waits(void) {
 
 static uint64_t activity_seq(void) { return gompi_my_activity != NULL ? gompi_load(&gompi_my_activity->seq) : 0; }
 
-/* Checks that a failed update has changed nothing. */
+/* Checks that a failed update has changed no data, and released neither the dead process's lock nor another flag. */
 static void check_unchanged(const char *what, int rc, const char *before, uint64_t seq_before) {
 	CHECK(rc == MPI_ERR_PROC_ABORTED, "%s: class %d", what, rc);
 	CHECK(memcmp(memory, before, BYTES) == 0, "%s: memory has changed", what);
@@ -345,13 +346,13 @@ static void holder_dies(void) {
 	memcpy(before, memory, BYTES);
 	uint64_t seq_before = activity_seq();
 
-	/* The process holds the lock when the update begins. */
+	/* A dead process holds the lock when the update begins. */
 	die();
 	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
 	check_unchanged("begin, large", add(0, LENGTH, NULL), before, seq_before);
 	check_unchanged("begin, small", add(0, 1, NULL), before, seq_before);
 
-	/* A small update reaches a block at an odd distance, which needs the lock. */
+	/* A small update, begun without the lock, has an unaligned block, which needs the lock. */
 	gompi_store(word, 0);
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");
@@ -364,7 +365,7 @@ static void holder_dies(void) {
 	if (gompi_node.has_membarrier)
 		check_unchanged("end after an odd block", MPI_ERR_PROC_ABORTED, before, seq_before);
 
-	/* A large update releases the lock after each segment, and a process that acquires it then dies. */
+	/* A large update releases the lock after its first segment. Then a process acquires the lock and dies. */
 	gompi_store(word, 0);
 	gompi_store_seq_cst(&w->granularity, 8 * LENGTH);
 	u = (struct gompi_update){.w = w, .operation = &o, .element = element};
@@ -402,7 +403,7 @@ int main(void) {
 	}
 	gompi_node.has_membarrier = membarrier;
 	returns_to_small();
-	if (membarrier) { /* otherwise no thread has an activity flag, and the former lock holder is unknown */
+	if (membarrier) { /* without membarrier(2) there are no activity flags and no owners */
 		test_segments();
 		owner_dies();
 	}

@@ -1,7 +1,7 @@
-/* Proves: a lookup in a table of attached memory (win/attached.h) finds complete entries, and always finds an entry
- * that stays attached, while the owner changes the table continuously. If the owner died during a change, the lookup
- * returns an error and does not hang. It waits for an owner that is only slow. The owner is refused regions that
- * overlap, and finds out which of its memory is shared. */
+/* Proves: while the owner continuously changes its table of attached memory (win/attached.h), a lookup by another
+ * process returns no half-written entry, and always finds a region that stays attached. If the owner died during a
+ * change, the lookup returns an error. If the owner is only slow, the lookup waits. The owner cannot attach overlapping
+ * regions. The owner knows which attached memory other processes cannot address directly. */
 #include "../unit.h"
 
 #include "win/attached.h"
@@ -14,7 +14,8 @@ static struct gompi_attached_regions *table;
 static gompi_a32 readers_left;
 static char *heap;
 
-/* Returns the address of region k, which determines its size and its place in the node's memory. */
+/* Returns the address of region k. Each region has another size, so that a lookup that mixes two entries is
+ * detected. */
 static uint64_t address_of(uint64_t k) { return (k + 1) << 16; }
 static uint64_t size_of(uint64_t k) { return REGION + 16 * k; }
 
@@ -30,7 +31,7 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return heap + offset * 2 * REGION;
 }
 
-/* The owner's view of the window. */
+/* The owner's descriptor of the window; w is that of the process that looks memory up. */
 static struct gompi_win *owner;
 
 static int attach(uint64_t k, uint64_t from, uint64_t to) {
@@ -41,13 +42,13 @@ static int detach(uint64_t k) { return gompi_win_detach((MPI_Win)owner->handle, 
 static void begin_change(void) { gompi_add_seq_cst(&table->version, 1); }
 static void end_change(void) { gompi_add_seq_cst(&table->version, 1); }
 
-/* Attaches and detaches the regions around region 2, which stays attached. It is alternately the first and the
- * second entry. */
+/* Runs in the owner: attaches and detaches regions below and above region 2, which stays attached. So region 2 is
+ * alternately the first and the second entry of the table. */
 static void changes(void) {
 	for (uint32_t i = 0; gompi_load(&readers_left) > 0; i++) {
 		uint64_t k = i / 2 % 4 == 2 ? 1 : i / 2 % 4;
 		CHECK((i % 2 == 0 ? attach(k, 0, size_of(k)) : detach(k)) == MPI_SUCCESS, "region %d", (int)k);
-		if (i % 2 == 0) /* the table must be stable for a while, so that readers see it */
+		if (i % 2 == 0) /* leaves the table unchanged for a while, so that lookups succeed */
 			sched_yield();
 	}
 	for (uint64_t k = 0; k < 4; k++)
@@ -55,7 +56,7 @@ static void changes(void) {
 			detach(k);
 }
 
-/* Looks up bytes [from, to) of a region. Returns true if they are attached. */
+/* Looks up bytes [from, to) of region k. Returns true if byte `from` is attached. */
 static bool find(uint64_t k, uint64_t from, uint64_t to) {
 	char *here;
 	uint64_t end = 0;
@@ -97,7 +98,8 @@ static int grow_attached(uintptr_t win, uint64_t *bytes, char *text) {
 	return MPI_SUCCESS;
 }
 
-/* Checks which calls attach and detach memory, which are refused, and which memory then counts as attached. */
+/* Tests valid and invalid calls of attach and detach, and gompi_attached_overlaps, which ignores memory that
+ * origins can address directly. */
 static void writes(void) {
 	refused = grown = 0;
 	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS && grown == 1, "not attached");
@@ -133,7 +135,7 @@ static void writes(void) {
 
 static int failure_checks;
 static void none_failed(void) {
-	if (++failure_checks == 3) /* the owner continues after all */
+	if (++failure_checks == 3) /* the slow owner ends its change */
 		end_change();
 }
 static void other_failed(void) { gompi_store_seq_cst(&gompi_node_header()->failed_count, 1); }

@@ -1,8 +1,8 @@
-/* Proves: the info keys of windows (win/hints.h) have the values that docs/ONE-SIDED.md describes. Blanks around values
- * are ignored. Unknown keys, and invalid values of keys of the standard, change nothing. An invalid value of one of
- * gompirma's own keys gives MPI_ERR_INFO_VALUE, with the key in the text. Environment variables apply where no key is
- * given. Blanks are removed from lists of memory kinds, and mpi_memory_alloc_kinds contains those that are
- * supported.
+/* Proves: the info keys of windows (win/hints.h) have the effects that docs/ONE-SIDED.md describes. Blanks around
+ * values are ignored. Unknown keys, and invalid values of the standard's keys, change nothing. An invalid value of one
+ * of gompirma's own keys gives MPI_ERR_INFO_VALUE, and the error text names the key. Environment variables are the
+ * defaults for keys that are not given. Blanks are removed from lists of memory kinds, and mpi_memory_alloc_kinds has
+ * only the supported kinds.
  *
  * sanitizer: address (one thread)
  */
@@ -14,7 +14,7 @@
 
 static struct gompi_error_status verdict;
 
-/* Reads hints with one key, after other keys. */
+/* Reads hints from an info object with several keys, then applies one more key. Returns the error class. */
 static int read_hints(struct gompi_hints *h, const char *key, const char *value) {
 	static const char *const given[][2] = {
 		{"accumulate_ordering", "rar"},           {"accumulate_ops", "same_op"},
@@ -59,7 +59,7 @@ static void values(void) {
 		{"mpi_minimum_memory_alignment", "1", GIVEN, 8, 64, "mpi"},
 		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate", GIVEN, 8, 256,
 		 "system,mpi:alloc_mem:win_allocate"},
-		/* an invalid value changes nothing */
+		/* invalid values of the standard's keys change nothing */
 		{"no_locks", "yes", GIVEN, 8, 256, "mpi"},
 		{"no_locks", "TRUE", GIVEN, 8, 256, "mpi"},
 		{"same_size", "", GIVEN, 8, 256, "mpi"},

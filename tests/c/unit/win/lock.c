@@ -1,6 +1,7 @@
-/* Proves: the lock of a member's memory (win/lock.h) admits one writer alone or several readers. Queued threads acquire
- * it in order. Newcomers bypass the queue at most MAX_LOCK_BYPASSES times per turn. No sleeping thread misses its
- * wake-up. Runs with more threads than cores, and with both ways to wait. */
+/* Proves: the lock of a member's memory (win/lock.h) is held by one writer or by any number of readers. Queued threads
+ * acquire the lock in queue order. Between two of them, threads that are not queued acquire it at most
+ * MAX_LOCK_BYPASSES times. No sleeping thread misses its wake-up. Runs with more threads than cores; threads poll
+ * first, or sleep at once. */
 #include "../unit.h"
 
 #include "win/lock.h"
@@ -27,7 +28,7 @@ static void is_free(void) {
 	      gompi_load(&m->lock_next), gompi_load(&m->lock_serving));
 }
 
-/* --- A writer is alone, and readers see no partial write */
+/* --- Mutual exclusion: readers see no partial write, and no increment is lost */
 
 static long words[WORDS]; /* not atomic: the lock protects them */
 
@@ -41,7 +42,7 @@ static void reads_and_writes(int i) {
 			else
 				CHECK(words[j] == words[0], "word %d is %ld, word 0 %ld", j, words[j], words[0]);
 		}
-		if (k % 16 == 0) /* so that the others queue and sleep */
+		if (k % 16 == 0) /* so that other threads queue and sleep */
 			sched_yield();
 		gompi_unlock(w, 0, exclusive);
 	}
@@ -55,7 +56,7 @@ static void excludes(bool oversubscribed) {
 	is_free();
 }
 
-/* --- Conditions of entry */
+/* --- Which locks can be held at the same time */
 
 static void states(void) {
 	fresh(false);
@@ -70,13 +71,14 @@ static void states(void) {
 	is_free();
 }
 
-/* --- The queue: thread 0 holds the lock while the others queue one by one, all for the other kind of lock */
+/* --- The queue: thread 0 holds the lock while the other threads queue, one after the other. All of them request the
+ * other kind of lock (shared or exclusive) than thread 0 holds */
 
 static bool queue_exclusive;
 static gompi_a32 begun, held, may_release;
 static int order[THREADS], served;
 
-/* Acquires the lock as a newcomer as often as possible until the given number of queued threads have held it. Returns
+/* Acquires the lock without queueing, as often as possible, until until_held queued threads have acquired it. Returns
  * the number of acquisitions. */
 static int bypass_until(bool exclusive, uint32_t until_held) {
 	int passed = 0;
@@ -107,12 +109,12 @@ static void queues(int i) {
 	take(!queue_exclusive);
 	gompi_store_release(&begun, 1);
 	UNIT_UNTIL(gompi_load(&m->lock_next) == THREADS - 1);
-	if (queue_exclusive) { /* a reader holds the lock, so newcomers that read could enter forever */
+	if (queue_exclusive) { /* this reader holds the lock, so only the limit keeps further readers out */
 		int passed = bypass_until(false, 1);
 		CHECK(passed == MAX_LOCK_BYPASSES, "%d passed the queue, not %d", passed, MAX_LOCK_BYPASSES);
 	}
 	gompi_unlock(w, 0, !queue_exclusive);
-	if (!queue_exclusive) { /* the queued readers hold it together: each one admits the next */
+	if (!queue_exclusive) { /* all queued readers must acquire the lock, before the first one releases it */
 		UNIT_UNTIL(gompi_load_seq_cst(&held) == THREADS - 1);
 		gompi_store_seq_cst(&may_release, THREADS);
 		return;

@@ -1,7 +1,8 @@
-/* Proves: a window with members on several nodes has control memory for exactly the lines from its lowest to its
- * highest member on this node, and for their barrier and posts. Each word lies where all processes of the node expect
- * it. Data about members on other nodes comes from a table that the processes of the node share, of which each writes a
- * part, or from a private table if there is no shared one. Operations on those members use the network path.
+/* Proves for a window with members on several nodes: its control memory on a node has entries exactly from the lowest
+ * to the highest rank on this node, and the barrier and posts of the members on this node. All processes of the node
+ * compute the same address for each word. Data about the members comes from a table in shared memory, of which each
+ * process of the node writes a part, or from a private table if there is no shared one. Operations on members of other
+ * nodes use the network path.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +14,7 @@
 
 enum { MEMBERS = 1000, HERE = 7, BYTES = 4096 };
 
-/* Ranks on this node. The numbers in MPI_COMM_WORLD are the ranks of the window in reverse order (peer_of). */
+/* The window's ranks on this node. The ranks in MPI_COMM_WORLD have the reverse order (peer_of). */
 static const int32_t here[HERE] = {3, 4, 90, 91, 92, 500, 998};
 static int32_t places[MEMBERS];
 
@@ -52,7 +53,7 @@ static struct gompi_win *open_as(int me, char *control, char *memory, struct gom
 }
 
 static void check(struct gompi_win_remote *table) {
-	/* A write before the beginning or beyond the end crashes: the last byte is the last one of a page. */
+	/* The control memory ends at the end of accessible memory, so that a write beyond the end crashes. */
 	size_t bytes = unit_control(here[HERE - 1] - here[0] + 1, HERE), gap = (4096 - bytes % 4096) % 4096;
 	gap &= ~(size_t)63;
 	char *control = unit_memory(bytes + gap) + gap, *memory = unit_memory(HERE * BYTES);
@@ -91,7 +92,8 @@ static void check(struct gompi_win_remote *table) {
 		}
 	}
 
-	/* Posts of different pairs are different bytes, and locks of different members are different words. */
+	/* The post counters of different pairs are different bytes, and the locks of different members different
+	 * words. */
 	for (int i = 0; i < HERE; i++) {
 		for (int j = 0; j < HERE; j++)
 			gompi_store(gompi_post_counter(of[j], here[i], here[j]), (uint8_t)(i * HERE + j));

@@ -1,6 +1,7 @@
-/* Proves: a window with a million members costs a process memory only for the members of its own node. Data about the
- * other members lies in the table of the node. The process's own table has memory only in the pages that it touched.
- * Freed windows release both, also the most recent ones, which keep their other data.
+/* Proves: for a window with a million members, a process needs memory only for the members on its own node. Data about
+ * the other members is in a table that the processes of the node share. If there is no shared table, the process has a
+ * private table, with memory only for the pages that it has accessed. When a window is freed, the memory of its tables
+ * is released, even if its descriptor is cached.
  *
  * sanitizer: address (one thread)
  */
@@ -83,8 +84,7 @@ int main(void) {
 	CHECK(pages_with_memory(w->attached, MEMBERS * sizeof *w->attached) == 1, "a page for attached memory");
 	gompi_win_close(w->handle);
 
-	/* After WINDOWS more windows the memory of the earlier ones is released. From then on the mapped size must not
-	 * grow. */
+	/* After WINDOWS windows were created and freed, the mapped size must not grow any more. */
 	size_t before = 0;
 	for (int i = 0; i < 3 * WINDOWS; i++) {
 		w = opened(MPI_WIN_FLAVOR_DYNAMIC, control, memory, NULL);

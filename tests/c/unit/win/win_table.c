@@ -1,5 +1,5 @@
-/* Proves: only the last few freed windows keep their memory, however many there were. The last one keeps it for an
- * erroneous late call (win/win_table.c). Window descriptors are reused.
+/* Proves: of many freed windows, only the last few keep the memory of their descriptors (win/win_table.c). The last one
+ * keeps it so that an erroneous late call finds valid memory. Window descriptors are reused.
  *
  * sanitizer: address (one thread)
  */
@@ -9,7 +9,7 @@ enum { WINDOWS = 100, ROUNDS = 5, MAX_CACHED = 16 };
 
 static struct gompi_win *seen[WINDOWS * ROUNDS];
 
-/* Returns the number of different descriptors in seen. */
+/* Returns the number of different descriptors among the first n in `seen`. */
 static int count_descriptors(int n) {
 	int different = 0;
 	for (int i = 0; i < n; i++) {
