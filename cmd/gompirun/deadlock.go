@@ -304,8 +304,8 @@ func (p snapshot) mismatches() (lines []string) {
 	return lines
 }
 
-// isInOtherSync reports whether w waits for a collective that another member has not started because that member is in
-// a different, synchronizing collective. That member cannot leave its collective before this rank calls it too.
+// isInOtherSync reports whether a member for which w waits is in a different, synchronizing collective. That member
+// cannot leave its collective before this rank calls that collective too.
 func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
 	k, ok := objectKeyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {

@@ -33,7 +33,7 @@ type hang struct {
 	warned   bool // a possible hang has been reported
 }
 
-// waitID identifies a wait of a thread. A later wait, or a wake-up during this one, has a different value.
+// waitID identifies a wait of a thread. The value changes when the thread wakes up, or waits again.
 type waitID struct {
 	rank, record  int
 	number, wakes uint32

@@ -32,7 +32,7 @@ const (
 type job struct {
 	opts        *options
 	id          string
-	programs    []program // one for each part
+	programs    []program // one for each part of the command line
 	ranks       []rank
 	bindings    []unix.CPUSet // one for each rank, or nil
 	nodes       []node        // in the order of their ranks

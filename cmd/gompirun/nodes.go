@@ -125,7 +125,7 @@ func (j *job) markFailed(rank int) {
 }
 
 // mapping returns the value of PMI_process_mapping. Each group of consecutive nodes of equal size is listed as first
-// node, number of nodes, and ranks on each.
+// node, number of nodes, and ranks on each node.
 func mapping(nodes []node) string {
 	var text strings.Builder
 	for i := 0; i < len(nodes); {

@@ -23,9 +23,9 @@ var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end arrives, with two exceptions: a line that grows beyond maxHeld, and a
-// line of rank 0 that may be a question to the user who types the input, are written at once. The other streams then
-// wait for the end of this line. If it does not arrive within lineTimeout, a newline is inserted.
+// An unfinished line is held back until its end arrives. Two kinds of lines are written before: a line that grows
+// beyond maxHeld, and a line of rank 0 that may be a question to the user who types the input. The other streams then
+// wait for the end of this line. If the end does not arrive within lineTimeout, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
@@ -142,7 +142,7 @@ func (s *stream) pump() {
 }
 
 // read waits for data and allocates a buffer only when data has arrived: there may be many ranks, and most are silent.
-// n is 0 at the end of the stream, and when an abandoned pipe is empty.
+// The result n is 0 at the end of the stream, and when an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
 		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline

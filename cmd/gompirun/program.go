@@ -62,8 +62,8 @@ var compilers = map[string]string{".c": "gompicc", ".C": "gompicxx", ".cc": "gom
 	".cxx": "gompicxx", ".f": "gompifort", ".F": "gompifort", ".f90": "gompifort", ".F90": "gompifort",
 	".f08": "gompifort", ".F08": "gompifort"}
 
-// isSource returns an error that tells the user how to compile the file, if its suffix is that of source code; else
-// nil.
+// isSource returns an error that tells the user how to compile the file. It returns nil if the file does not have the
+// suffix of source code.
 func isSource(path string) error {
 	ext := filepath.Ext(path)
 	if compilers[ext] == "" {

@@ -180,8 +180,8 @@ func (c *systemCall) sleeps() (name string, sleeps bool) {
 	return e.name, none
 }
 
-// isPrivate reports whether only threads of the same process can end a wait on a futex: the call has the private flag,
-// or the futex is in private memory. pthread_join waits on a futex in private memory.
+// isPrivate reports whether only threads of the same process can end a wait on a futex. This holds if the call has the
+// private flag, or if the futex is in private memory, as in pthread_join.
 func (c *systemCall) isPrivate(maps memoryMap) bool {
 	const private = 0x80
 	m := maps.at(c.arg[0])

@@ -12,8 +12,8 @@ import (
 // language holds the properties that differ between the three wrappers.
 type language struct {
 	name string
-	// Environment variables that name the compiler; the first one that is set is used. They include the names of
-	// other MPI libraries, so that build systems need no change.
+	// Environment variables that name the compiler; the first one that is set is used. They include the variables
+	// of other MPI libraries, so that build systems need no change.
 	variables []string
 	compilers []string // names tried in this order if no variable is set
 	options   []string // -cc=clang and the like
@@ -51,7 +51,7 @@ type wrapper struct {
 	abi      bool // link with libmpi_abi, not with libgompirma
 	check    bool // instrument loads and stores for gompirun --check
 	integer8 bool // Fortran's INTEGERs have 8 bytes, and bindings for them are installed
-	// The compiler is gfortran, for which the file flags holds options.
+	// The compiler is gfortran. The installed file `flags` holds options for it.
 	gfortran bool
 	prefix   string
 	getenv   func(string) string

@@ -82,7 +82,7 @@ type pairs struct {
 type waitFacts struct {
 	Rank  int    `json:"rank"`
 	Call  string `json:"call"`
-	For   int    `json:"for"` // trace.None if unknown
+	For   int    `json:"for"` // the rank that was waited for; trace.None if unknown
 	Count int64  `json:"count"`
 	Time  int64  `json:"time"`
 	Max   int64  `json:"max"`

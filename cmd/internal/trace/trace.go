@@ -61,7 +61,7 @@ type Event struct {
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
 	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
 	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
-	For    int    // the rank that was waited for
+	For    int    // the rank for which the thread waited
 }
 
 // NewEvent returns an event with these values; its optional fields are None.
