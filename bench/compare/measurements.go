@@ -145,8 +145,8 @@ var (
 	threads = []int{1, 2, 4}
 )
 
-// bySize returns a sweep over sizes with at most two launches. Two are enough, since the sweep shows how a time grows
-// with the size, and an adjacent size is as informative as another launch.
+// bySize returns a sweep over sizes with at most two launches. Two launches are enough, since the sweep shows how a
+// time grows with the size, and an adjacent size is as informative as another launch.
 func bySize(program, row, label string) []measurement {
 	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
 		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2

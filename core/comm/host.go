@@ -23,7 +23,7 @@ type Host interface {
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool
 	// FreeBlock frees a block that no process uses any longer. Preconditions: the block is open in this process,
-	// and only its first used bytes may differ from zero. used may be -1: unknown.
+	// and only its first `used` bytes may differ from zero. The argument `used` is -1 if their number is unknown.
 	FreeBlock(name uint64, size, used int64)
 	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes. The library orders
 	// them like collective calls of the application. They return false if c can communicate by messages only.

@@ -153,9 +153,9 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension is the set of indices of one dimension that belong to a type. The dimension has size indices. The number of
-// blocks is in the field blocks. The first one begins at start, and each further one step indices later. A block has
-// block indices; the last one has last.
+// dimension describes which indices of one array dimension belong to a type. The dimension has `size` indices. Those of
+// the type form `blocks` blocks. The first block begins at index `start`, and each further block begins `step` indices
+// after the one before it. A block has `block` indices, the last block `last`.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }

@@ -80,7 +80,8 @@ var leaves = []uintptr{
 	abi.MPI_C_DOUBLE_COMPLEX,
 }
 
-// randomType creates a random type and its model. If leaf is not 0, all elements are of that predefined type.
+// randomType creates a random type and its model. If the argument `leaf` is not 0, all elements are of that predefined
+// type.
 func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, model) {
 	if depth == 0 || r.Intn(10) == 0 {
 		if leaf == 0 {

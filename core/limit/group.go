@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group that this process is in, directly or through one of its descendants.
+// Group is a control group that contains this process, directly or through a descendant group.
 type Group struct {
 	Dir string // its directory
 	V2  bool   // of version 2; the names and formats of its files differ

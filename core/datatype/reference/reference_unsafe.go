@@ -24,9 +24,9 @@ func Unpack(address uintptr, count int64, program []int64, position int64, src [
 	})
 }
 
-// each calls f for the contiguous parts of up to limit bytes of data from position on. at is the offset of the part in
-// the packed form, relative to position. It returns the number of bytes. It panics for a part outside the bounds of the
-// type.
+// each calls f with the contiguous parts of up to `limit` bytes of data, from byte `position` of the packed form on.
+// The argument `at` of f is the offset of the part in the packed form, relative to `position`. each returns the number
+// of bytes. It panics for a part outside the bounds of the type.
 func each(address uintptr, count int64, p []int64, position, limit int64,
 	f func(memory []byte, at int64)) (done int64) {
 	lo, hi, last := p[datatype.HeadTrueLB], p[datatype.HeadTrueUB], (count-1)*p[datatype.HeadExtent]
@@ -64,7 +64,7 @@ type walk struct {
 	yield   func(offset, n int64) bool
 }
 
-// node iterates over the bytes of the node at base, except for the first skip bytes. Returns false if the consumer
+// node iterates over the bytes of the node at base, except for the first skip bytes. It returns false if the consumer
 // stops.
 func (w walk) node(node, base, skip int64) bool {
 	kind, size, rest := w.program[node], w.program[node+1], w.program[node+2:]
@@ -92,7 +92,7 @@ func (w walk) node(node, base, skip int64) bool {
 	return true
 }
 
-// repeat iterates over n copies of a node; base returns the position of each.
+// repeat iterates over n copies of a node; the function `base` returns the base of copy i.
 func (w walk) repeat(node, n, skip int64, base func(i int64) int64) bool {
 	size := w.program[node+1]
 	for i := skip / size; i < n; i++ {
