@@ -103,9 +103,9 @@ func Rank() int {
 	return -1
 }
 
-// Abort asks the launcher to end the job with exit status code. It may be called during MPI_Init. If it returns, for
-// example without a launcher, the caller ends the process. The argument `byError` is true if an error handler ends the
-// job, not MPI_Abort.
+// Abort asks the launcher to end the job with the exit status `code`. It may be called during MPI_Init. If it returns,
+// for example without a launcher, the caller ends the process. The argument `byError` is true if an error handler ends
+// the job, not MPI_Abort.
 func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
 		cause := failedRank()

@@ -106,7 +106,7 @@ func (t *table) addAll(section, line string) {
 	}
 }
 
-// add adds a row for calls, and a second row for their _c forms if no row measures these yet.
+// add adds a row for the calls in `calls`, and a second row for their _c forms if no row measures these yet.
 func (t *table) add(section, calls string, fields []string) {
 	for _, large := range []bool{false, true} {
 		what := ""
@@ -149,8 +149,8 @@ func (t *table) add(section, calls string, fields []string) {
 // call matches one call in rows.txt: literal C code in backquotes, or a function with some of its arguments.
 var call = regexp.MustCompile("`([^`]*)`|(\\w+)(?:\\(([^`]*?)\\)(?: |$))?")
 
-// calls returns the C code of the calls in source, and the functions that they call. The argument `large` selects the
-// _c forms.
+// calls returns the C code of the calls in the text `source`, and the functions that they call. The argument `large`
+// selects the _c forms.
 func (t *table) calls(source string, large bool) (c string, functions []string) {
 	var parts []string
 	for _, m := range call.FindAllStringSubmatch(source, -1) {

@@ -90,7 +90,8 @@ func coll(row, label string, goal float64) measurement {
 	return newMeasurement("collectives", row, label, goal)
 }
 
-// inquiries returns measurements of calls that read local state. None may take longer than with MPICH and Open MPI.
+// inquiries returns measurements of calls that read local state. None of them may take longer than with MPICH and Open
+// MPI.
 func inquiries(calls ...string) (all []measurement) {
 	for _, call := range calls {
 		m := newMeasurement("inquiries", strings.ToLower(call), "MPI_"+call, 1)
@@ -108,7 +109,7 @@ func inquiries(calls ...string) (all []measurement) {
 	return all
 }
 
-// sweep returns measurements of one operation, one for each x of xs. It replaces a %s in label by the x.
+// sweep returns measurements of one operation, one for each x of xs. It replaces %s in the argument `label` by x.
 func sweep(kind, program, series, label string, xs []int, set func(m *measurement, x int)) (all []measurement) {
 	for _, x := range xs {
 		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,

@@ -132,8 +132,8 @@ func open(env func(string) (string, bool)) (Client, error) {
 	return newSingleton(), nil
 }
 
-// warnLonely warns the user, once for all tasks of a step, if Slurm has started several processes without passing ranks
-// to them. Each task is then a job of its own, and the program seems to work.
+// warnLonely prints a warning, once for all tasks of a step, if Slurm has started several processes without passing
+// ranks to them. Each task is then a job of its own, and the program seems to work.
 func warnLonely(env func(string) (string, bool), to io.Writer) {
 	tasks, ok := env("SLURM_STEP_NUM_TASKS")
 	n, err := strconv.Atoi(tasks)

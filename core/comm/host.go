@@ -5,7 +5,7 @@ const MaxShortBytes = 40
 
 // Host is what communicators need from their process. core/p2p implements it.
 type Host interface {
-	// Send sends b to the member of rank dest (of c.Peers()); it may block until the message is received.
+	// Send sends b to the member of rank dest in c.Peers(). It may block until the message is received.
 	Send(c *Comm, x Context, dest int, tag int32, b []byte) error
 	// Recv receives a message of exactly len(b) bytes from the member of rank source.
 	Recv(c *Comm, x Context, source int, tag int32, b []byte) error

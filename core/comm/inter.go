@@ -130,8 +130,8 @@ func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	return n
 }
 
-// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. leader is this side's
-// link to the other leader; only rank 0 uses it.
+// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. The argument `leader`
+// is this side's link to the other leader; only rank 0 uses it.
 func (n *Comm) agreeOnID(leader *leaderLink) error {
 	var b []byte
 	var err error
@@ -152,9 +152,9 @@ func (n *Comm) agreeOnID(leader *leaderLink) error {
 	return nil
 }
 
-// NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in peer
-// (MPI_Intercomm_create). peer and remoteLeader are significant at localLeader only. Collective over both groups.
-// Errors: MPI_ERR_COMM if the groups have a member in common.
+// NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in the
+// communicator `peer` (MPI_Intercomm_create). The arguments `peer` and remoteLeader are significant at the member of
+// rank localLeader only. Collective over both groups. Errors: MPI_ERR_COMM if the groups have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	var l *leaderLink
 	var b []byte

@@ -32,15 +32,15 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive creates the type that args describe. The components in comps are in typemap order. The function `place`
-// composes the layout of the new type from the layouts of the old types, which the function `view` returns. derive
-// calls `place` twice if the type has separate layouts of bytes and elements (format.go).
+// derive creates the type that the constructor arguments `a` describe. The components in comps are in typemap order.
+// The function `place` composes the layout of the new type from the layouts of the old types, which the function `view`
+// returns. derive calls `place` twice if the type has separate layouts of bytes and elements (format.go).
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
 }
 
-// compose is derive without assigning a handle.
+// compose is derive without the assignment of a handle.
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false

@@ -42,7 +42,7 @@ func block(size int64) *node {
 	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1, entries: &noEntries}
 }
 
-// at returns p moved by disp.
+// at returns p moved by disp bytes.
 func (b *builder) at(p placed, disp int64) placed {
 	if p.n == nil {
 		return p

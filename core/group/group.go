@@ -62,8 +62,8 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
-// Form returns the representation of the group. If list is nil, the members are first, first+stride, ...; otherwise
-// they are list. The caller must not change list.
+// Form returns the representation of the group. If the result `list` is nil, the members are first, first+stride, ...;
+// otherwise `list` has the members. The caller must not change it.
 func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
 
 // Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)

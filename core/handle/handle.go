@@ -95,7 +95,7 @@ func NewTable[T any](kind Kind) *Table[T] {
 // MaxLive returns the limit of live handles.
 func (t *Table[T]) MaxLive() int { return t.maxLive }
 
-// Add stores object and returns its handle. ok is false if the limit of live handles is reached.
+// Add stores the argument `object` and returns its handle. ok is false if the limit of live handles is reached.
 func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -186,8 +186,8 @@ func (g Group) numbers(file string) map[string]int64 {
 	return m
 }
 
-// MinLimit returns the smallest limit of a controller among this process' groups; false if no group has one. v1 and v2
-// are the names of the file with the limit in each version of control groups.
+// MinLimit returns the smallest limit of a controller among this process' groups; false if no group has one. The
+// arguments v1 and v2 are the names of the file with the limit in each version of control groups.
 func MinLimit(root, controller, v1, v2 string) (least int64, found bool) {
 	for _, g := range Groups(root, controller) {
 		file := v1

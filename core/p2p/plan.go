@@ -80,7 +80,7 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
-	// Do returns false in tests, where several carriers run in one process. The plan is then polled.
+	// Do returns false in tests, where several carriers run in one process. Run then polls the plan.
 	if !x.Do() && !x.Poll() {
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {

@@ -34,7 +34,7 @@ type Node struct {
 }
 
 // CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec:
-// children inherit it. The argument nodes is the number of nodes that share this machine's cores: 1, or more if nodes
+// children inherit it. The argument `nodes` is the number of nodes that share this machine's cores: 1, or more if nodes
 // are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
@@ -63,8 +63,8 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment creates the memory in a System V segment and writes its id to the header in the file. memfdErr is the
-// reason that the file itself cannot hold the memory.
+// createInSegment creates the memory in a System V segment and writes its id to the header in the file. The argument
+// memfdErr is the reason that the file itself cannot hold the memory.
 func createInSegment(fd, n, cores int, memfdErr error) error {
 	if err := memfd(fd).growHeader(); err != nil {
 		return err

@@ -41,7 +41,7 @@ const (
 	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes still live
 )
 
-// promise reserves size bytes for this process. It returns the headroom that it found. The result `stands` is true if
+// promise reserves `size` bytes for this process. It returns the headroom that it found. The result `stands` is true if
 // the promise is in the cell; the caller then calls lowerPromise as it allocates. A small amount may be taken from the
 // credit instead, without a promise in the cell. promise may wait for other processes that are allocating or releasing
 // memory. Errors: MPI_ERR_NO_MEM.

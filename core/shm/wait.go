@@ -13,8 +13,8 @@ const (
 	futexWake = 1
 )
 
-// futexSleep waits until *word differs from seen, a wake-up, or the timeout (0: no timeout). It may also return
-// spuriously.
+// futexSleep waits until *word differs from the value `seen`, another thread wakes it, or the timeout elapses (0: no
+// timeout). It may also return spuriously.
 func futexSleep(word *uint32, seen uint32, timeout time.Duration) {
 	var ts *unix.Timespec
 	if timeout > 0 {

@@ -53,8 +53,8 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 	return bytesAt(at, size), nil
 }
 
-// unmapAround unmaps the unused parts of the range `room`, which has size+spare bytes: the first skip bytes, and all
-// after the next size bytes.
+// unmapAround unmaps the unused parts of the range `room`, which has size+spare bytes: the first `skip` bytes, and all
+// bytes after the following size bytes.
 func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)

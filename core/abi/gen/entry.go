@@ -275,7 +275,7 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 	return b.Bytes()
 }
 
-// prototype returns "int MPI_X(...)" with prefix before the name, without a semicolon or body.
+// prototype returns "int MPI_X(...)" with the text `prefix` before the name, without a semicolon or body.
 func prototype(f *abi.Function, prefix string) string {
 	var list []string
 	for _, p := range f.CParams() {

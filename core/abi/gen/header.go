@@ -453,7 +453,7 @@ func hasParamNamed(params []*abi.Param, name string) bool {
 	return false
 }
 
-// wrapText breaks text into lines of at most width characters.
+// wrapText breaks text into lines of at most `width` characters.
 func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""

@@ -44,7 +44,7 @@ func each(address uintptr, count int64, p []int64, position, limit int64,
 }
 
 // Segments yields offset and length of the contiguous parts of the data of count copies from the packed position on, in
-// typemap order. If elements is true, gaps inside pair types belong to the data.
+// typemap order. If the argument `elements` is true, gaps inside pair types belong to the data.
 func Segments(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64] {
 	origin, root := program[datatype.HeadOrigin], program[datatype.HeadRoot]
 	if elements {
@@ -64,8 +64,8 @@ type walk struct {
 	yield   func(offset, n int64) bool
 }
 
-// node iterates over the bytes of the node at base, except for the first skip bytes. It returns false if the consumer
-// stops.
+// node iterates over the bytes of the node whose base is `base`, except for the first `skip` bytes. It returns false if
+// the consumer stops.
 func (w walk) node(node, base, skip int64) bool {
 	kind, size, rest := w.program[node], w.program[node+1], w.program[node+2:]
 	switch kind {
