@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them: a ratio to the
-// better of MPICH and Open MPI (goal), a ratio to a plain C loop, which shows the speed of the hardware (of, ofGoal),
-// and a bound on the value (atMost).
+// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them. The goals are a
+// ratio to the better of MPICH and Open MPI (`goal`), a ratio to a plain C loop (`of`, `ofGoal`), and a bound on the
+// value (`atMost`). The C loop shows the speed of the hardware.
 type measurement struct {
 	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" for sharing in place
 	label   string

@@ -41,8 +41,8 @@ func BlockSize(n int) int64 {
 }
 
 // blockMsgBytes is the size of the message by which the leader of the members that share a block announces it. The
-// message has the name of the block, an error class if no block is available, and a flag that is set if no member can
-// fail to open the block.
+// message has the name of the block, an error class if no block is available, and a flag: no member can fail to open
+// the block.
 const blockMsgBytes = 16
 
 // offerBytes is the size of the leader's message if all members share memory: the identity of the new communicator,

@@ -13,10 +13,10 @@
 // plus S. Free entries are reused in the order in which they became free, and a table grows when half of its entries
 // are live.
 //
-// So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind: after 134,217,728 if no
-// handle is live, and after at least 67,108,864 with up to MaxLive/2 live handles. With more live handles, a number
-// repeats after 2^27/S new handles for each free entry. A table shrinks after most of many handles have been freed: two
-// entries become one. This may skip numbers, at most half of them.
+// So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind. This is 134,217,728 if no
+// handle is live, and at least 67,108,864 with up to MaxLive/2 live handles. With more live handles, a number repeats
+// after 2^27/S new handles for each free entry. A table shrinks after most of many handles have been freed: two entries
+// become one. This may skip numbers, at most half of them.
 //
 // C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
 // numbers on which all members agree; core/rma documents when those repeat.

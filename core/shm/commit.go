@@ -9,7 +9,7 @@ import (
 )
 
 // Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
-// remaining chunks: processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
+// remaining chunks. Processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
 // instead of refusing the allocation. The less memory is free, the smaller are the chunks, so that several processes
 // that allocate at once detect the shortage in time.
 const (
