@@ -118,7 +118,7 @@ static inline void gompi_call_run_plans(struct gompi_messages *m) {
 		gompi_messages_run_plans(m);
 }
 
-// Advances a request for a thread that waits for it.
+// Calls the progress function of a request for which this thread waits, if the request has one.
 static inline void gompi_request_progress(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0) && r->kind->progress != NULL)
 		r->kind->progress(r);
@@ -127,14 +127,14 @@ static inline void gompi_request_progress(struct gompi_request *r) {
 // Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
 // complete.
 int gompi_request_wait(struct gompi_request *r, const char *call);
-// Waits as gompi_request_wait does. failed_peer decides which failed process ends the wait (find_failed in struct
-// gompi_wait_desc).
+// Waits as gompi_request_wait does. The function failed_peer decides which failed process ends the wait (find_failed in
+// struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
 // Returns the failed process because of which a request can never complete, or GOMPI_NONE_FAILED
 // (gompi_failed_for_wait).
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
-// Describes in what and t what a wait for a request depends on. Keeps what->call.
+// Stores in `*what` and `*t` on which processes a wait for a request depends. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
 
@@ -149,7 +149,7 @@ int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous
-// if the data of the send must stay in this process until it is matched.
+// if the data of the send must stay in this process until the send is matched.
 bool gompi_isend_try_complete(struct gompi_request *r);
 // Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
 // NULL on failure; the caller then unlocks and calls gompi_raise_no_request.
@@ -215,16 +215,17 @@ static inline void gompi_status_from_request(const struct gompi_request *r, MPI_
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
 
-// gompi_request_query makes the kind of a complete request store the result, for an MPI function that only reads the
-// result. gompi_request_finish also releases the operation, for an MPI function that ends the request.
+// gompi_request_query calls the query function of a complete request. MPI functions that only read the result use it.
+// MPI functions that end the request use gompi_request_finish, which also calls the release function, unless the
+// request is persistent.
 void gompi_request_query(struct gompi_request *r);
 void gompi_request_finish_slow(struct gompi_request *r);
 static inline void gompi_request_finish(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
 		gompi_request_finish_slow(r);
 }
-// Ends a blocking receive that has completed with class: stores its status and raises its error. Returns the result of
-// the MPI function.
+// Ends a blocking receive that has completed with the error class `class`: stores its status and raises its error.
+// Returns the result of the MPI function.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
 		gompi_status_from_request(r, status);
