@@ -20,9 +20,9 @@ struct gompi_barrier {
 	struct gompi_barrier_member member[];
 };
 
-// Returns when all n members have called it as often as this member. The caller keeps *number, the count of this
-// member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to all
-// members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
+// Returns when all n members have called the function as often as this member. The caller keeps *number, the count of
+// this member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to
+// all members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 
 // Splits a barrier into two halves. Between the halves member 0 may act, for example synchronize with other nodes. At

@@ -69,10 +69,10 @@ enum {
 	// yields at each check. A thread that waits for the lock sleeps after GOMPI_MODE_POLLS yields. An update of an
 	// element takes 2.5 ns, a change of mode 10 us.
 	GOMPI_MODE_POLLS = 200,
-	// Checks of an activity flag between two checks that the process of the flag is alive. The latter cost one
-	// kill(2) for each process of the node.
+	// Number of checks of an activity flag between two checks that the process of this flag is alive. Checking that
+	// processes are alive costs one kill(2) for each process of the node.
 	GOMPI_ACTIVITY_POLLS = 10000,
-	// Checks of a table of attached memory that its owner is changing, before the thread yields.
+	// Number of checks of a table of attached memory, while its owner changes the table, before the thread yields.
 	GOMPI_ATTACHED_TABLE_POLLS = 1000,
 
 	// --- Programs that wait by calling MPI repeatedly (poll.c)
