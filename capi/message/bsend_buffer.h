@@ -22,7 +22,7 @@ struct gompi_bsend_message {
 	struct gompi_bsend_buffer *buffer;
 	char *data; // size bytes
 	int64_t size;
-	bool in_user_memory;                       // data is in the application's memory; else it must be freed
+	bool in_user_memory;                       // `data` is in the application's memory, else in memory to free
 	uint64_t seq;                              // sequence number in its buffer, from 1 on
 	struct gompi_bsend_message *prev, *next;   // neighbours by sequence number
 	struct gompi_bsend_message *below, *above; // neighbours by address

@@ -4,8 +4,8 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The buffer that a call uses: the buffer of the communicator comm, on which errors are raised, or the buffer of the
-// process if comm is MPI_COMM_NULL.
+// The buffer that a call uses: the buffer of the communicator comm or, if comm is MPI_COMM_NULL, of the process. Errors
+// are raised on comm.
 struct buffer_owner {
 	const char *call;
 	MPI_Comm comm;

@@ -38,8 +38,8 @@ __attribute__((cold)) int gompi_request_raise_failed(const char *call, int class
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
-// Checks the arguments of a send in the most common case: all are valid, the buffer is simple, and the target is
-// another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
+// Checks the arguments of a send in the most common case: all arguments are valid, the buffer is simple, and the target
+// is another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
 // returns the link. In all other cases returns NULL, and the caller must use gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
@@ -60,8 +60,8 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 	return process < 0 ? NULL : gompi_load_acquire(&r->vci->links[process]);
 }
 
-// Checks the arguments of a receive in the most common case: all are valid, and the buffer is simple. Fills in r. In
-// all other cases returns false, and the caller must use gompi_call_check.
+// Checks the arguments of a receive in the most common case: all arguments are valid, and the buffer is simple. Fills
+// in r. In all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -112,7 +112,7 @@ static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_mes
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0 ? a : &m->bsend_buffer;
 }
 
-// Advances plans if a message for which a plan waits may have completed.
+// Advances plans if a plan may be able to continue, because one of its messages has completed.
 static inline void gompi_call_run_plans(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->plan_may_continue) != 0, 0))
 		gompi_messages_run_plans(m);
@@ -131,7 +131,7 @@ int gompi_request_wait(struct gompi_request *r, const char *call);
 // struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Returns the failed process because of which a request can never complete, or GOMPI_NONE_FAILED
+// Returns the number of the failed process that prevents a request from completing, or GOMPI_NONE_FAILED
 // (gompi_failed_for_wait).
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
 // Stores in `*what` and `*t` on which processes a wait for a request depends. Leaves what->call unchanged.

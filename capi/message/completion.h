@@ -178,8 +178,8 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	return class;
 }
 
-// Returns a failed process because of which a request of the array can never complete, or GOMPI_NONE_FAILED. Sets
-// *failed_index to the index of that request.
+// Returns the number of a failed process that prevents a request of the array from completing, or GOMPI_NONE_FAILED.
+// Sets *failed_index to the index of that request.
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
 // Calls gompi_array_failed_peer. Its signature is that of find_failed in struct gompi_wait_desc.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);

@@ -191,10 +191,10 @@ void gompi_vci_drain_until(struct gompi_vci *l, const struct gompi_request *r);
 // checks the rank of the sender. gompi_dispatch_record is for any record whose sender the caller has checked.
 void gompi_handle_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 void gompi_dispatch_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
-// Starts a receive for which no thread waits yet. A small receive leaves its message in the inbox. A later wait or test
-// drains the whole inbox at once, which costs less than a drain in each call. A larger receive drains the inbox
-// immediately, because its data would fill the inbox. If the message is only announced (RECORD_RTS), its data can then
-// be read early.
+// Starts a receive, before any thread waits for its completion. A small receive leaves its message in the inbox. A
+// later wait or test drains the whole inbox at once, which costs less than a drain in each call. A larger receive
+// drains the inbox immediately, because its data would fill the inbox. If the message is only announced (RECORD_RTS),
+// its data can then be read early.
 static inline void gompi_irecv_locked(struct gompi_vci *l, struct gompi_request *r) {
 	enum { DRAIN_THRESHOLD_BYTES = 1024 };
 	int64_t size = r->buf.size;

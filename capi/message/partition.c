@@ -494,8 +494,8 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
 // Returns true if all data that the sender has for a partition of the receiver has arrived. If the partitions have no
-// bytes, the partition numbers of the two sides are mapped in proportion. A partition for which the sender has no data
-// arrives when the request is complete.
+// bytes, the partition numbers of the two sides are mapped in proportion. If the sender has no data for a partition,
+// the partition counts as arrived when the request is complete.
 static bool partition_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in complete_round

@@ -71,7 +71,7 @@ struct gompi_plan {
 	uint32_t reminded_step;           // value of next_step at the last gompi_plan_remind
 	uint32_t step_count;
 	gompi_a32 ref_flags;             // PLAN_IN_USE: in use by a caller or request; PLAN_CACHED: cached for reuse
-	struct gompi_error_status error; // first error; class is MPI_SUCCESS until an error occurs
+	struct gompi_error_status error; // first error; its class is MPI_SUCCESS until an error occurs
 	struct gompi_plan_error_data *error_data;
 	// Fields of active plans. plans_lock guards them.
 	struct gompi_plan *next_active;

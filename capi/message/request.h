@@ -12,7 +12,7 @@ enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
 
 enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };
 
-// The result of a request. class is MPI_SUCCESS or the error class.
+// The result of a request. Its field `class` is MPI_SUCCESS or the error class.
 struct gompi_result {
 	int32_t source, tag, class;
 	bool cancelled;
@@ -37,9 +37,9 @@ struct gompi_request_kind {
 	// Starts a persistent request. Its state is active already.
 	int (*start)(struct gompi_request *r, struct gompi_error_status *v);
 	int (*cancel)(struct gompi_request *r, struct gompi_error_status *v);
-	// release is called when neither the application nor the operation needs the request any more. If it fails, it
-	// may set result.class. free_object later frees the remaining data of the kind. It may access only the field
-	// object, because the other fields are invalid by then.
+	// The function `release` is called when neither the application nor the operation needs the request any more.
+	// If `release` fails, it may set result.class. free_object later frees the remaining data of the kind. It may
+	// access only the field object, because the other fields are invalid by then.
 	void (*release)(struct gompi_request *r);
 	void (*free_object)(struct gompi_request *r);
 	// Writes the error description to v. The class is that of result.
@@ -110,7 +110,7 @@ struct gompi_request {
 	bool in_persistent_table;  // its handle and memory do not belong to the VCI (persistent.c)
 	bool has_handle;           // the application holds a handle
 	bool freed;                // MPI_Request_free was called on the active request; completion frees it
-	bool posted;               // in the list of posted receives; entry is valid
+	bool posted;               // in the list of posted receives; the field `entry` is valid
 	bool blocking;             // a blocking call: the thread that started it waits for it
 	bool use_rendezvous;       // a send: its data stays in this process until it is matched
 	bool urgent;               // the record must notify the receiver's progress thread

@@ -55,7 +55,7 @@ enum gompi_notify_mode {
 
 struct gompi_pending {
 	struct gompi_pending *next;
-	struct gompi_record record; // word holds the kind and flags only, without the length
+	struct gompi_record record; // its field `word` has only the kind and flags, no length
 	struct gompi_request *send; // the send whose data or segment list the record carries, or NULL
 	enum gompi_notify_mode notify;
 };
@@ -157,7 +157,7 @@ struct gompi_messages {
 	struct gompi_node node;
 	bool no_cma;         // no process may read another's memory
 	uint64_t *cma_probe; // one page that peers read to find out whether process_vm_readv reaches this process
-	gompi_a32 plan_may_continue; // a message for which a plan may wait has completed
+	gompi_a32 plan_may_continue; // a message has completed, perhaps one of a plan
 	gompi_a32 plan_needs_app;    // a progress thread has left the next step of a plan to application threads
 	gompi_a32 hooks;             // bit mask of HOOK_*
 	struct gompi_vci vci[GOMPI_VCI_COUNT];
