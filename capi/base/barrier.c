@@ -19,7 +19,7 @@ static bool is_round_done(void *arg) {
 
 static int central_barrier(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_wait_desc *desc) {
 	// seq_cst: orders the stores of this member before its arrival, and the arrival of the last member before its
-	// store to `phase`, for which all members wait.
+	// store to `phase`. All members wait for this store.
 	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == (uint32_t)n * number) {
 		gompi_store_release(&b->phase, number);
 		gompi_wake(&b->wait);

@@ -8,7 +8,7 @@
 // The cache lines of one member. Each dissemination round has its own word, and only one partner writes this word. So
 // no atomic read-modify-write is needed.
 struct gompi_barrier_member {
-	// round[r]: number of the last barrier in which the partner of round r has arrived
+	// round[r]: the partner of round r has arrived in barriers 1 to round[r]
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 round[16];
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 };

@@ -49,15 +49,15 @@ enum {
 	// Checks for another member's buffer in a shared-memory collective. The member makes
 	// GOMPI_SHM_POLLS_BEFORE_WAKE checks before it publishes what it has finished and wakes waiting members (for
 	// the same reason as in a barrier), and GOMPI_SHM_POLLS checks before gompi_await. Together they take some
-	// microseconds, in which the other members copy the data of a buffer.
+	// microseconds. In this time the other members copy the data of a buffer.
 	GOMPI_SHM_POLLS_BEFORE_WAKE = 200,
 	GOMPI_SHM_POLLS = 5000,
 	// Checks for space in a full inbox of the receiver. If two processes both send before they receive, each serves
 	// its own inbox during these checks, within some microseconds. A send that becomes pending instead costs 3 us.
 	// If 64 messages of 16 KiB are posted each way, one message each way takes 1.7 us, without these checks 2.6 us.
 	GOMPI_INBOX_FULL_POLLS = 200,
-	// Checks for the target's answer to an operation in its ring. They take about a microsecond, within which a
-	// polling target answers. If the target does not answer in this time, the next transfers to it use system
+	// Checks for the target's answer to an operation in its ring. They take about a microsecond. A polling target
+	// answers within this time. If the target does not answer in this time, the next transfers to it use system
 	// calls, and take 540 ns instead of 4,500 ns.
 	GOMPI_ACK_POLLS = 400,
 	// Attempts to acquire a window member's lock before the thread draws a ticket. With tickets, each unlock hands

@@ -259,7 +259,7 @@ static inline void arm_wait(struct gompi_wait *t) {
 	// before the store to has_sleepers: see the top of this file
 	t->wake_seen = gompi_load_seq_cst(&t->word->wake_seq);
 	gompi_store_seq_cst(&t->word->has_sleepers, 1);
-	gompi_node_membarrier(); // pairs with gompi_wake_fence, for which it supplies the CPU fence
+	gompi_node_membarrier(); // supplies the CPU fence for the waker: pairs with gompi_wake_fence
 	t->stage = WAIT_ARMED;
 }
 
