@@ -361,7 +361,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 	}
 }
 
-// Copies bytes for which there is no receive buffer to l->stash, and marks the link as stalled. Returns false if out of
+// Copies to l->stash the bytes that have no receive buffer yet, and marks the link as stalled. Returns false if out of
 // memory.
 static bool stall_link(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (!l->is_stalled) {

@@ -240,7 +240,7 @@ struct gompi_tcp_completion {
 bool gompi_completion_reserve(void);
 // Releases the entry of an operation that has not started.
 void gompi_completion_unreserve(void);
-// Adds the completion of an operation for which an entry has been reserved.
+// Adds the completion of an operation. The operation has reserved an entry when it started.
 void gompi_completion_add(void *context, size_t length, int error);
 // Drops all completions and reserved entries, because the endpoint is closed.
 void gompi_completions_clear(void);

@@ -81,8 +81,9 @@ bool gompi_tcp_is_refused(int peer);
 // error. Writes an empty text if no error is known.
 void gompi_tcp_error_detail(int peer, char *text, size_t bytes);
 
-// Writes the addresses that this process would publish to text, in the order in which peers try them. Each line has an
-// address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to text.
+// Writes to `text` the addresses that this process would publish. Peers try them in the order of the lines. Each line
+// has an address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to
+// text.
 bool gompi_tcp_addresses(char *text, size_t bytes);
 
 // Counters for tests and debugging.
