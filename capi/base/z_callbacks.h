@@ -19,9 +19,9 @@ struct gompi_recipe;
 // capi/z_callbacks.c fills it in before the first call of MPI. All functions may block for a short time and may
 // allocate memory. No fast path calls them.
 struct gompi_go_callbacks {
-    // Raises an error of the given class on an object (kind is one of GOMPI_ON_). If text is NULL, class is an error code
-    // that the application raised. Returns the value that the MPI function named call must return: the class, or the code
-    // that the application's error handler stored.
+    // Raises an error of the given class on an object (`kind` is one of GOMPI_ON_). If `text` is NULL, `class` is an
+    // error code that the application raised. Returns the value that the MPI function with the name `call` must
+    // return: the class, or the code that the application's error handler stored.
     int (*raise_error)(int class, const char *call, const char *text, int kind, uintptr_t object);
     // Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
     // MPI_Win_call_errhandler. The text has less than MPI_MAX_ERROR_STRING bytes. The object may no longer exist. Returns
