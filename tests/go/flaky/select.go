@@ -83,7 +83,7 @@ var (
 )
 
 // onlyComment matches comment lines, whose changes do not matter. It must not match empty text, because git also
-// searches the pattern after the end of each line.
+// searches for the pattern after the end of each line.
 const onlyComment = `^[[:space:]]*(//|/\*|\*)`
 
 // changedSince returns the tests that differ between a commit and the working tree, apart from comments.

@@ -5,8 +5,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// strided is a layout for tests. An element has blocks blocks of block bytes, at distances of stride bytes. The extent
-// of an element is blocks * stride. Pack and Unpack are the reference for the engine's datatype processing.
+// strided is a layout for tests. An element has `blocks` blocks of `block` bytes, at distances of `stride` bytes. The
+// extent of an element is blocks * stride. Pack and Unpack are the reference for the engine's datatype processing.
 type strided struct{ blocks, block, stride int64 }
 
 func (s strided) Size() int64 { return s.blocks * s.block }

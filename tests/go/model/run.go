@@ -151,7 +151,7 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink searches until time end for a subset of p's calls with which p still fails. Every subset of a correct
+// Shrink searches until the time `end` for a subset of p's calls with which p still fails. Every subset of a correct
 // program's calls is a correct program.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
