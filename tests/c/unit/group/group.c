@@ -34,7 +34,7 @@ static void shuffle(struct list *l) {
 	}
 }
 
-/* Makes a random list of distinct processes below universe, with constant stride or irregular. */
+/* Makes a random list of distinct processes with numbers below `universe`, with constant stride or irregular. */
 static void any_list(struct list *l, int universe) {
 	int stride = 1 + below(3);
 	l->n = 0;

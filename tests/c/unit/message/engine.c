@@ -23,8 +23,9 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 
 static gompi_a32 done_threads;
 
-/* Sends batches of messages to the next process and receives batches from the previous process. Each thread runs it.
- * Uses contexts of all VCIs, and standard and synchronous mode. Sends or receives are posted first, at random. */
+/* Sends batches of messages to the next process and receives batches from the previous process. Each thread runs this
+ * function. Uses contexts of all VCIs, and standard and synchronous mode. Sends or receives are posted first, at
+ * random. */
 static void exchange_batches(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;

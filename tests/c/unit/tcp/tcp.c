@@ -243,7 +243,7 @@ static void run_peers(int listener, int done_pipe) {
 	}
 }
 
-/* Exchanges n messages with each peer in both directions. files: the limit of open files; 0: unchanged. */
+/* Exchanges n messages with each peer in both directions. `files` is the limit of open files; 0: unchanged. */
 static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;
