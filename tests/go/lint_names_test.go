@@ -34,7 +34,7 @@ var foreignNames = map[string]string{
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blankOut returns a text in which spans are replaced by blanks, so that the rest keeps its position.
+// blankOut returns a text in which the ranges `spans` are replaced by blanks, so that the rest keeps its position.
 func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {

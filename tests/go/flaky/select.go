@@ -17,7 +17,7 @@ import (
 // hasOwnTarget matches packages whose tests need hosts or a browser (`make test-cluster`, `make test-browser`).
 var hasOwnTarget = regexp.MustCompile(`^(tests/cluster|cmd/internal/report/browser)$`)
 
-// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches pattern.
+// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches `pattern`.
 func packagesWith(pattern string) ([]string, error) {
 	name, err := regexp.Compile(pattern)
 	if err != nil {
@@ -95,8 +95,8 @@ func changedSince(commit string) (selection, error) {
 	return changedTests(string(diff), testFunctions)
 }
 
-// changedTests returns the tests that a diff without context lines changes. functions returns the test functions of a
-// file.
+// changedTests returns the tests that a diff without context lines changes. The argument `functions` returns the test
+// functions of a file.
 func changedTests(diff string, functions func(file string) ([]function, error)) (selection, error) {
 	var s selection
 	var tests []function // tests of the current file

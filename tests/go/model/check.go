@@ -55,8 +55,8 @@ type checker struct {
 	Undecided int
 }
 
-// Check compares an output with the model. It returns nil if the standard permits the output. undecided is the number
-// of elements that have too many possible orders to decide.
+// Check compares an output with the model. It returns nil if the standard permits the output. The result `undecided` is
+// the number of elements that have too many possible orders to decide.
 func Check(p *Program, out *Output) (failure *Failure, undecided int) {
 	memory := make([][][]byte, len(p.Windows)) // by window
 	for i, w := range p.Windows {
@@ -342,8 +342,8 @@ func (h *history) String() string {
 
 const mostStates = 300_000
 
-// explain reports whether an order of the events gives every fetched result and the final value. decided is false if
-// the search has given up.
+// explain reports whether an order of the events gives every fetched result and the final value. The result `decided`
+// is false if the search has given up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
 	start := make([]byte, b.Extent)

@@ -155,7 +155,7 @@ type shaper struct {
 	most  int // approximate maximum true extent of the types
 }
 
-// typeFor makes a type with the signature sig whose elements do not overlap.
+// typeFor makes a type with the signature `sig`, whose elements do not overlap.
 func (s *shaper) typeFor(sig []run, depth int) *Type {
 	if len(sig) > 1 {
 		parts := make([]*Type, len(sig))

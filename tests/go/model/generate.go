@@ -266,7 +266,7 @@ func (g *generator) do(rank int, verb string, args ...int) {
 	g.ph.Ranks[rank] = append(g.ph.Ranks[rank], &Action{Verb: verb, Args: args})
 }
 
-// calls adds up to n calls by `rank` to random targets.
+// calls adds up to n calls by `rank` to random ranks of `targets`.
 func (g *generator) calls(rank, n int, targets []int) {
 	for range n {
 		if a := g.call(rank, targets); a != nil {
@@ -583,7 +583,7 @@ func (g *generator) elements() int {
 	return 1 + g.IntN(g.profile.Elements)
 }
 
-// side makes the type and the count of one side of a call. Together they have the signature sig.
+// side makes the type and the count of one side of a call. Together the type and the count have the signature `sig`.
 func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	depth := 0

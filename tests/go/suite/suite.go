@@ -262,7 +262,7 @@ func (p *Program) finding(words []string, marks map[string]int) (*Finding, error
 	return f, nil
 }
 
-// set parses a word key=value of a finding.
+// set stores the value of a word KEY=VALUE of a finding to f.
 func (f *Finding) set(key, value string, ranks int, marks map[string]int) error {
 	list := strings.Split(value, ",")
 	switch key {
