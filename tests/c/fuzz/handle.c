@@ -187,7 +187,7 @@ static void *const predefined[][4] = {
 	[T_SESSION] = {MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL},
 };
 
-/* Returns true if handle is in the range of the predefined handles of its kind. The null handle is not in that
+/* Returns true if `handle` is in the range of the predefined handles of its kind. The null handle is not in that
  * range. */
 int is_predefined(enum thing thing, const void *handle) {
 	static const int from[] = {[T_COMM] = 0x101,       [T_GROUP] = 0x109,   [T_TYPE] = 0x201,    [T_OP] = 0x21,

@@ -34,7 +34,7 @@ static int is_input(const char *b, int call, int member, uint64_t bytes) {
 	return 1;
 }
 
-/* Returns true if b has bytes [from, from + bytes) of the reduction over ranks [0, upto). */
+/* Returns true if `b` has `bytes` bytes, beginning with byte `from`, of the reduction over ranks 0 to upto - 1. */
 static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
 	for (uint64_t i = from; i < from + bytes; i += 2) {
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
@@ -215,7 +215,7 @@ static void run_random_calls(int me) {
 	}
 }
 
-/* Opens the collectives of all members anew. The other members can read the memory of members 0 to reads - 1. If
+/* Opens the collectives of all members anew. The other members can read the memory of the first `reads` members. If
  * `large` is true, there is memory for large buffers. */
 static void open_views(bool large, int reads) {
 	int32_t peers[MAX_RANKS];

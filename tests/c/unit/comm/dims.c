@@ -23,7 +23,7 @@ static bool better(const int *a, const int *b, int k) {
 
 static int best[MAX_DIMS], now[MAX_DIMS];
 
-/* Tries all descending numbers, at most max, for positions i to k - 1 whose product is n. */
+/* Tries all descending numbers, at most `max`, for positions i to k - 1 whose product is n. */
 static void try_all(int n, int i, int k, int max) {
 	if (i == k) {
 		if (n == 1 && (best[0] == 0 || better(now, best, k)))

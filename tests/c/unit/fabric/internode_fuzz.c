@@ -142,7 +142,8 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 	free(c);
 }
 
-/* Delivers the record that the given round of a call expects. behind: 0 for the next call, 1 for the call after it. */
+/* Delivers the record that the given round of a call expects. `behind` is 0 for the next call, 1 for the call after
+ * it. */
 static void deliver_expected(int round, int behind, int kind, const void *data, size_t length) {
 	struct internode_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];

@@ -200,7 +200,8 @@ static void read_some(struct socket *s) {
 	}
 }
 
-/* Plays all peers. Writes to done_pipe when each peer has received `rounds` messages. Runs until it is killed. */
+/* Plays all peers. Writes to the pipe `done_pipe` when each peer has received `rounds` messages. Runs until it is
+ * killed. */
 static void run_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;

@@ -49,7 +49,8 @@ static void fill(void) {
 	}
 }
 
-/* Tests MPI_SUM of n elements. The packet has the data, or (pulled) the target reads the data from the origin. */
+/* Tests MPI_SUM of n elements. The packet has the data or, if `pulled` is true, the target reads the data from the
+ * origin. */
 static void sums(bool pulled, bool fetch, int n) {
 	int64_t back[ELEMENTS], *from = (int64_t *)(void *)there;
 	struct gompi_operation operation = {.op = MPI_SUM};
