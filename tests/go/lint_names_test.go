@@ -34,7 +34,7 @@ var foreignNames = map[string]string{
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blankOut returns a text in which spans are replaced by blanks, so that the rest keeps its position.
+// blankOut returns a text in which the ranges `spans` are replaced by blanks, so that the rest keeps its position.
 func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
@@ -47,8 +47,8 @@ func blankOut(text string, spans []span) string {
 	return string(out)
 }
 
-// splitComments splits a file into prose and code. Each has blanks in place of the other. The prose of a source file is
-// its comments; a document has only prose.
+// splitComments splits a file into prose and code. Prose has blanks in place of code, and code has blanks in place of
+// prose. The prose of a source file is its comments; a document has only prose.
 func splitComments(file, content string) (prose, code string) {
 	var comments []span
 	switch filepath.Ext(file) {
@@ -171,9 +171,9 @@ var (
 	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
 )
 
-// missing calls report, with the line number, for each name in a text that the tree does not define. A name is a file
-// name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in
-// an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
+// missing calls the function `report`, with the line number, for each name in a text that the tree does not define. A
+// name is a file name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A
+// name that ends in an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
 func (k *identifiers) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {
