@@ -45,7 +45,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes,
 
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	const bool can_split =
-		one_rank_per_node(s) && s->nodes == 2; // with more nodes, a chunk for each node means less data
+		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data is sent if nodes reduce chunks
 	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
 	if (!one_rank_per_node(s))
 		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);

@@ -133,7 +133,7 @@ static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 // every fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce
 // in each operation. A member that fills bodies still finds enough free bodies. A member that waits until all members
 // have finished all earlier operations (pairs_begin) does not hang: each other member either waits too, and then
-// publishes finished (wait_word), or finishes the operation at once.
+// publishes its finished word (wait_word), or finishes the operation at once.
 //
 // If filled is true, this member has filled its buffer, and the function wakes members that wait for it.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {

@@ -22,7 +22,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_INTERNODE_MAX_AHEAD = 32, // maximum number of calls that a member is ahead of another; a power of two
+	GOMPI_INTERNODE_MAX_AHEAD = 32,    // maximum lead of a member, in calls; a power of two
 	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
 	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
 	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum queries from one peer: one per thread in a call

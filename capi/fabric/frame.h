@@ -22,7 +22,7 @@ struct gompi_frame_head {
 	uint32_t length;      // bytes of the frame with its head; a multiple of 8
 	uint32_t kind;
 	uint32_t sequence; // number, from 0, of the frame among those with records from `source` to `destination`
-	uint32_t received; // number of frames with records that `source` has received from `destination`; returns credits
+	uint32_t received; // frames with records that `source` has received from `destination`; returns credits
 };
 _Static_assert(sizeof(struct gompi_frame_head) == 32, "the head of a frame");
 

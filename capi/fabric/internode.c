@@ -159,8 +159,8 @@ enum block_exchange_kind { EXCHANGE_ALLGATHER, EXCHANGE_ALLTOALL, EXCHANGE_GATHE
 // The blocks that a member sends in a round: those with the numbers `first` to `last`. If `bit` is not 0, the member
 // sends only numbers with this bit set. In EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i at member k is the block of
 // member k - i, modulo n. In EXCHANGE_ALLTOALL, block i is for the member with the rank of its sender plus i. The block
-// travels a distance of 2^r in each round r whose bit is set in i. A member stores it in `received` at the position of
-// the member at distance i before it. After the last round, this member is the block's sender.
+// travels a distance of 2^r in each round r whose bit is set in i. A member stores the block in `received` as if the
+// member at distance i before it had sent the block directly. After the last round, that member is the block's sender.
 struct round_blocks {
 	int first, last, bit;
 };

@@ -1,9 +1,9 @@
 // Groups of node leaders: barriers and exchanges of small data among processes on different nodes, one record per
 // round.
 //
-// A group is a list of processes with an id on which the processes agree. Usually it has one process from each node on
-// which a window or communicator has members. All members make the same calls on a group in the same order. In each
-// member, only one thread at a time makes calls on the group.
+// A group is a list of processes with an id on which the processes agree. Usually a group has one process from each
+// node on which a window or communicator has members. All members make the same calls on a group in the same order. In
+// each member, only one thread at a time makes calls on the group.
 #ifndef GOMPI_FABRIC_INTERNODE_H
 #define GOMPI_FABRIC_INTERNODE_H
 
@@ -56,7 +56,7 @@ enum { GOMPI_INTERNODE_MISMATCH = -1 };
 struct gompi_internode_blocks {
 	uint32_t block_bytes;
 	// Writes one segment of this member's block into a record, at the address `at`. In an all-to-all, this is the
-	// block for member `to`. It may be called several times for a block. It must not wait.
+	// block for member `to`. The function may be called several times for a block, and must not block.
 	void (*fill)(void *arg, int to, uint64_t segment, char *at);
 	void *arg;
 	// Output [n]: the blocks of the other members, valid until the next call on the group. This member's element is
@@ -80,9 +80,9 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 // Sends the blocks of all members to the root (gather). Sets b->received only at the root. The argument `mismatch` is
 // as in gompi_internode_allgather.
 //
-// Synchronizes all members, except in a group of two members that have both opened the group. In this exception, the
-// non-root member waits for the root only once every few calls, and may not learn of a mismatch in the other calls. If
-// wait_for_root is true, the non-root member waits for a record from the root and learns of a mismatch. All members
+// Synchronizes all members, except in a group of two members that have both opened the group. In such a group of two,
+// the non-root member waits for the root only once every few calls, and may not learn of a mismatch in the other calls.
+// If wait_for_root is true, the non-root member waits for a record from the root and learns of a mismatch. All members
 // must pass the same wait_for_root, so the caller derives its value from signature and format.
 int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_internode_call *call,
 			   const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
