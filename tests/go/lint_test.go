@@ -112,7 +112,7 @@ func TestLintImportsGoOneWay(t *testing.T) {
 		}
 		layer := layerOf(path)
 		require.GreaterOrEqual(t, layer, 0,
-			"package %s has no layer: add it to tests/go/lint_test.go and to DESIGN section 2", path)
+			"package %s has no layer: add it to tests/go/lint_test.go", path)
 		for _, i := range own(p.Imports) {
 			if slices.Contains(allowedSideways[path], i) || strings.HasPrefix(i, path+"/") &&
 				path != "core" {
