@@ -19,12 +19,12 @@ static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }
 
-// Returns true if updating count elements of size bytes one by one is always the fastest.
+// Returns true if atomic instructions are always the fastest way to update count elements of size bytes.
 static inline bool gompi_atomic_is_fastest(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_ATOMIC_ALWAYS_COUNT);
 }
 
-// Returns true if address to is aligned for atomic instructions on an element of size bytes (a power of two).
+// Returns true if the address `to` is aligned for atomic instructions on an element of size bytes (a power of two).
 static inline bool gompi_is_aligned(const void *to, int64_t size) {
 	return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0;
 }
@@ -57,8 +57,8 @@ enum gompi_element_class {
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
-// The kernels by row (operation) and column (type) as in op.h; NULL where the standard does not allow the pair. Filled
-// by gompi_type_fill_tables.
+// The kernels by row (operation) and column (type) as in op.h; NULL where the standard does not allow the operation on
+// the type. Filled by gompi_type_fill_tables.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
 // Returns the kernel for op on elements of a predefined type. Returns NULL if op is not defined for the type, or if no

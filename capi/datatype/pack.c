@@ -3,8 +3,8 @@
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Consecutive entries of a list of blocks. prefix is NULL if all blocks have block bytes; else it has the running sum
-// of their sizes.
+// Consecutive entries of a list of blocks. `prefix` is NULL if all blocks have `block` bytes; else it has the running
+// sum of the block sizes.
 struct entries {
 	const int64_t *disp, *prefix;
 	int64_t base, block, n, bytes;
