@@ -17,8 +17,8 @@ struct gompi_default_name {
 };
 #define GOMPI_DEFAULT_NAME(literal) ((struct gompi_default_name){literal, sizeof(literal) - 1})
 
-// Stores the name of an object in name, which has MPI_MAX_OBJECT_NAME bytes; stores fallback if the object's name was
-// never set. Returns the length. t may be NULL.
+// Stores the name of an object in `name`, which has MPI_MAX_OBJECT_NAME bytes. Stores `fallback` if the object's name
+// was never set. Returns the length. t may be NULL.
 int gompi_name_get(struct gompi_attributes *t, struct gompi_default_name fallback, char *name);
 
 #pragma GCC visibility pop
