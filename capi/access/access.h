@@ -1,9 +1,9 @@
 // libgompirma-access.so implements the functions that gcc -fsanitize=thread calls for each load and store, for programs
-// that `gompicc --check` has compiled. It records the accesses to watched memory ("of interest") and passes them to
+// that `gompicc --check` has compiled. It records the accesses to watched memory and passes them to
 // libgompirma-insight.so. libgompirma-insight.so determines which memory is watched, and finds this library by the
 // symbol gompi_access_runtime. Without libgompirma-insight.so this library does nothing.
 //
-// This library owns the recorded accesses (gather.c). Only libgompirma-insight.so changes the ranges of interest
+// This library owns the recorded accesses (gather.c). Only libgompirma-insight.so changes the watched ranges
 // (insight/watch.c). Neither library is part of libgompirma.so.
 #ifndef GOMPI_ACCESS_H
 #define GOMPI_ACCESS_H
@@ -26,7 +26,7 @@ enum {
 
 struct gompi_access_runtime {
 	uint32_t version;
-	gompi_a32 range_count; // number of ranges; 0 if no memory is of interest
+	gompi_a32 range_count; // number of ranges; 0 if no memory is watched
 	gompi_a32 seq;         // incremented before and after each change of the ranges: odd while they change
 	gompi_a32 generation;  // incremented at each MPI call and after each change of the ranges
 	gompi_a64 low[GOMPI_ACCESS_MAX_RANGES],
@@ -37,12 +37,11 @@ struct gompi_access_runtime {
 	// Gets the recorded accesses of the thread by `drain`, and writes records with them for libgompirma-insight.so.
 	void (*_Atomic flush)(void);
 
-	// The process has several threads if this counter is positive. Then all memory may become of interest
-	// (gather.c).
+	// The process has several threads if this counter is positive. Then any memory may be watched later (gather.c).
 	gompi_a32 *_Atomic extra_threads;
 
-	// Hooks for an atomic operation on memory that is not of interest, because the operation may order this thread
-	// with other threads. `release` is called before an atomic store, `acquire` after an atomic load.
+	// Hooks for an atomic operation on memory that is not watched, because the operation may order this thread with
+	// other threads. `release` is called before an atomic store, `acquire` after an atomic load.
 	void (*_Atomic release)(const void *p);
 	void (*_Atomic acquire)(const void *p);
 
@@ -60,14 +59,15 @@ struct gompi_access_runtime {
 extern struct gompi_access_runtime gompi_access_runtime;
 
 // The latest accesses of a program location: a run of accesses at one stride, from `low` to `next` (exclusive). If
-// `stride` is 0, the last access was to memory that is not of interest. For an access of the same size that begins in
-// [checked_low, checked_low + checked_bytes), the check for interest has the same result as for the last access.
+// `stride` is 0, the last access was to memory that is not watched. For an access of the same size that begins in
+// [checked_low, checked_low + checked_bytes), the check whether the memory is watched has the same result as for the
+// last access.
 struct gompi_access_site {
 	_Alignas(64) uintptr_t key;
 	uintptr_t next, low, checked_low,
 		checked_bytes; // range for which the check need not be repeated
 	int64_t stride;
-	uint32_t size, generation; // generation: the entry is valid only if it equals that of gompi_access_runtime
+	uint32_t size, generation; // generation: the entry is valid only if it equals gompi_access_runtime.generation
 };
 enum { GOMPI_ACCESS_SITES = 512 };
 extern _Thread_local struct gompi_access_site *gompi_access_sites __attribute__((tls_model("initial-exec")));
@@ -78,10 +78,10 @@ static inline struct gompi_access_site *gompi_access_site(uintptr_t key) {
 	return &gompi_access_sites[(key ^ key >> 11) % GOMPI_ACCESS_SITES];
 }
 
-// Records an access if its memory is of interest.
+// Records an access if its memory is watched.
 void gompi_access_record(uintptr_t address, size_t size, unsigned kind, void *pc);
 
-// Returns true if any of the bytes is of interest.
+// Returns true if any of the bytes is watched.
 bool gompi_access_is_watched(uintptr_t address, size_t size);
 
 static inline bool gompi_access_is_enabled(void) {

@@ -1,5 +1,5 @@
-// Selects the accesses of interest and stores them until the next MPI call. Each program location has a run: accesses
-// at contiguous addresses or at one stride. So a loop over an array is one run.
+// Selects the accesses to watched memory and stores them until the next MPI call. Each program location has a run:
+// accesses at contiguous addresses or at one stride. So a loop over an array is one run.
 //
 // All state is per thread. The thread passes its accesses to libgompirma-insight.so before it calls MPI and before it
 // synchronizes with another thread. If a thread ends without either, its latest accesses are lost.
@@ -10,7 +10,7 @@
 
 #include "access/access.h"
 
-// Memory may become of interest after an access: the access may conflict with an operation that another thread starts
+// Memory may become watched only after an access: the access may conflict with an operation that another thread starts
 // later, without synchronization in between. So while there are several threads, accesses to other memory are also
 // recorded. Their number is limited to MAX_UNWATCHED_RUNS runs per thread, until its next MPI call or synchronization.
 
@@ -25,7 +25,7 @@ struct run {
 
 struct gather {
 	bool may_have_runs; // accesses may have been recorded
-	int unwatched_runs; // number of runs that began in memory not of interest
+	int unwatched_runs; // number of runs that began in memory that was not watched
 	size_t closed_count;
 	struct gompi_access_site sites[GOMPI_ACCESS_SITES];
 	struct run closed[MAX_CLOSED_RUNS];
@@ -49,8 +49,8 @@ __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_
 											   .drain = drain_gathered,
 											   .forget = forget_gathered};
 
-// Returns true if a range of interest overlaps [from, to). Stores in *begin and *end the bounds of that range or, if
-// there is none, of the gap between two ranges.
+// Returns true if a watched range overlaps [from, to). Stores in *begin and *end the bounds of that range or, if there
+// is none, of the gap between two ranges.
 static bool is_in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {
