@@ -68,8 +68,8 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
-// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if info is not an info
-// object.
+// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if the handle `info` is
+// not an info object.
 int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v);
 
 // Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
