@@ -54,7 +54,7 @@ static inline void advance_side(struct side *s, int64_t n, int64_t bytes) {
 		r->n = 0;
 }
 
-// Copies at most limit bytes between two sides of any layout.
+// Copies at most `limit` bytes between two sides of any layout.
 static int64_t copy_sides(char *dst, struct side *d, const char *src, struct side *s, int64_t limit) {
 	int64_t done = 0;
 	while (done < limit && refill(d) && refill(s)) {

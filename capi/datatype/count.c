@@ -10,8 +10,8 @@
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
 
-// Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32-bit integers in half
-// the time of 64-bit ones.
+// Returns `bytes` / `size`, or MPI_UNDEFINED if the division has a remainder. Most processors divide 32-bit integers in
+// half the time of 64-bit ones.
 static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
 	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;

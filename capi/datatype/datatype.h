@@ -99,9 +99,9 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 // Returns false only if no byte is touched twice.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
-// Returns true if data that begins lo bytes after buf is at an invalid address. An address in the first page is
-// invalid, because that page is never mapped. The cause is a buf that is NULL or another MPI constant, or MPI_BOTTOM
-// with displacements that are not addresses.
+// Returns true if data that begins `lo` bytes after the address `buf` is at an invalid address. An address in the first
+// page is invalid, because that page is never mapped. The cause is that `buf` is NULL or another MPI constant, or
+// MPI_BOTTOM with displacements that are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
 // A run: n blocks of `block` bytes each, which begin `stride` bytes apart. The first block begins `offset` bytes after
@@ -149,7 +149,8 @@ static inline void gompi_cursor_skip_blocks(struct gompi_cursor *c, int64_t n) {
 		gompi_cursor_advance(c);
 }
 
-// Consumes up to limit > 0 contiguous bytes. Returns their number and stores their offset. Returns 0 at the end.
+// Consumes up to `limit` > 0 contiguous bytes. Returns the number of bytes and stores the offset of the first byte.
+// Returns 0 at the end.
 static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, int64_t *offset) {
 	if (!c->run.n)
 		return 0;
@@ -163,8 +164,8 @@ static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, i
 	return n;
 }
 
-// Consumes and returns as many whole blocks of the current run as fit into limit bytes. Returns a run with n = 0 at the
-// end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
+// Consumes and returns as many whole blocks of the current run as fit into `limit` bytes. Returns a run with n = 0 at
+// the end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
@@ -182,7 +183,8 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
 }
 
 // gompi_cursor_pack copies the next bytes of a cursor over src to dst. gompi_cursor_unpack copies bytes from src to the
-// positions of a cursor over dst. Both copy limit bytes, or all that remain, and return the number of bytes copied.
+// positions of a cursor over dst. Both copy `limit` bytes, or all remaining bytes if there are fewer, and return the
+// number of bytes copied.
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
@@ -243,7 +245,7 @@ struct gompi_type_meta {
 	struct gompi_type_props props;
 };
 
-// Copies a program to the slot of the predefined type with this handle. words is the length of the program. Returns
+// Copies a program to the slot of the predefined type with this handle. The program has `words` 8-byte words. Returns
 // false if it is longer than a slot.
 bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words);
 
@@ -253,8 +255,8 @@ struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
 // is committed if its magic is GOMPI_TYPE_MAGIC.
 uintptr_t gompi_type_add_handle(struct gompi_type *t);
-// Makes a type from a program that Go has constructed. number is Go's number of the type. Returns the handle, or 0 if
-// out of memory or handles.
+// Makes a type from a program that Go has constructed. The argument `number` is Go's number of the type. Returns the
+// handle, or 0 if out of memory or handles.
 uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
 				 uintptr_t number);
 // Commits the type with this handle. Returns false if no type has this handle.

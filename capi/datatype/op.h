@@ -46,8 +46,8 @@ static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	return gompi_op_kernels[gompi_op_row[o]][gompi_op_column[t]];
 }
 
-// Runs the kernel of op and type (handles) on n elements. Returns -1, without any effect, if op is not defined for the
-// type.
+// Runs the kernel of the operation `op` and the type `type` (both are handles) on n elements. Returns -1, without any
+// effect, if the operation is not defined for the type.
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
 
 #pragma GCC visibility pop

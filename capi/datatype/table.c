@@ -1,4 +1,4 @@
-// The tables behind gompi_type_get and gompi_type_props_get, and the lifetime of types.
+// The tables in which gompi_type_get and gompi_type_props_get find types, and the lifetime of types.
 #include "datatype/datatype.h"
 #include "datatype/type_props.h"
 
