@@ -49,8 +49,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// If `included` is true, stores in *to the members of g with the n given ranks, in the order of the list `ranks`. Else
-// stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
+// Stores in *to the members of g with the n given ranks, in the order of the list `ranks`, if `included` is true. If it
+// is false, stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {
 	struct marks m;
@@ -176,8 +176,8 @@ GOMPI_ENTRY(MPI_Group_range_excl, gompi_group_range_excl);
 
 enum member_filter { FILTER_ALL, FILTER_IN, FILTER_NOT_IN };
 
-// Appends members of the list `a` to *to: all members, those that are also in b, or those that are not in b. Returns
-// false if out of memory.
+// Appends members of the list `a` to *to: all members, only the members that are also in `b`, or only the members that
+// are not in `b`. Returns false if out of memory.
 static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, enum member_filter filter,
 			   const struct gompi_ranks *b, int capacity) {
 	for (int i = 0; i < a->n; i++) {
