@@ -48,7 +48,7 @@ static inline uint64_t gompi_insight_count(struct gompi_insight_thread *t, int f
 	return gompi_insight_ticks();
 }
 
-// Adds bytes to the counter of a function.
+// Adds `bytes` to the byte counter of a function.
 static inline void gompi_insight_count_bytes(struct gompi_insight_thread *t, int function, int64_t bytes) {
 	gompi_insight_add_count(&t->slot->functions[function].bytes, bytes);
 }

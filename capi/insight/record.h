@@ -260,8 +260,8 @@ void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
 bool gompi_insight_is_inter(MPI_Comm comm);
 
-// Returns the address in the application from which a wrapper was called. address is the wrapper's return address,
-// which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.
+// Returns the address in the application from which a wrapper was called. The argument `address` is the wrapper's
+// return address, which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.
 uintptr_t gompi_insight_app_caller(struct gompi_insight_thread *t, uintptr_t address);
 
 // Returns true if an address is in the Fortran bindings. Adds the loaded object that contains the address to the table.

@@ -146,8 +146,8 @@ static void add_event(struct gompi_insight_thread *t, uint64_t what, uint64_t ob
 	t->words[t->used_words++] = object;
 }
 
-// Writes a record of an event, preceded by the pending drop, enter and fork events. If event is PENDING_ONLY, writes
-// only the pending events.
+// Writes a record of an event, preceded by the pending drop, enter and fork events. If the argument `event` is
+// PENDING_ONLY, writes only the pending events.
 enum { PENDING_ONLY = 1 << 8 };
 static void write_event(struct gompi_insight_thread *t, uint64_t event, uint64_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
@@ -244,7 +244,7 @@ void gompi_threads_acquire(uintptr_t object) {
 		known = o->clock;
 	gompi_flag_clear(busy);
 	if (!is_included || gompi_load(&record_all) != 0) {
-		advance_clock(t); // before the thread's clock includes that of the object
+		advance_clock(t); // before the thread's clock includes the object's clock
 		self->fork_is_current = false;
 		write_event(t, GOMPI_INSIGHT_ACQUIRE, object);
 		if (o != NULL)
