@@ -69,7 +69,8 @@ int gompi_rma_check_args(struct gompi_checked_op *c);
 int gompi_execute_accumulate(const struct gompi_checked_op *c);
 int gompi_execute_move(const struct gompi_checked_op *c);
 
-// Executes an operation at its target. origin and result are contiguous arrays of elements or bytes, or NULL.
+// Executes an operation at its target. The arguments `origin` and `result` are contiguous arrays of elements or bytes,
+// or NULL.
 typedef int gompi_target_function(const struct gompi_checked_op *c, const char *origin, char *result);
 
 // Splits an operation on a dynamic window into segments, each contiguous in one attached region. Calls f, unless f is

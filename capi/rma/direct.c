@@ -1,6 +1,6 @@
 // Put, get and the accumulates with valid arguments that can complete at once, but not on the fast path: derived
-// datatypes, memory of which only a range is mapped, any number of elements, short puts over the network.
-// gompi_rma_slow_path handles all other calls.
+// datatypes, partly mapped memory, any number of elements, short puts over the network. gompi_rma_slow_path handles all
+// other calls.
 #include "base/poll.h"
 #include "datatype/buffer.h"
 #include "rma/rma.h"
@@ -128,8 +128,8 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 	return gompi_rma_slow_path(&r);
 }
 
-// If *count copies of a datatype consist of contiguous elements that begin at the buffer's address, stores the number
-// of elements in *count and returns their predefined type. Otherwise returns NULL.
+// Converts *count copies of a datatype to elements of a predefined type. Stores the number of elements in *count and
+// returns their type. Returns NULL unless the copies are contiguous elements that begin at the buffer's address.
 static inline const struct gompi_type *to_elements(MPI_Count *count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || !gompi_type_is_freeable(t))

@@ -56,12 +56,12 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 	return true;
 }
 
-// Resolves an address like gompi_resolve_direct in memory of which only a range is mapped (gompi_mapped_range), for at
-// least one byte (direct.c).
+// Resolves an address like gompi_resolve_direct, for at least one byte in memory that is only partly mapped
+// (gompi_mapped_range; direct.c).
 bool gompi_resolve_partial(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
 			   int64_t *bytes);
 
-// Resolves an address in memory of which all or only a range is mapped, for at least one byte.
+// Resolves the address of at least one byte in memory that is fully or partly mapped.
 static inline bool gompi_resolve_mapped(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
 					char **address, int64_t *bytes) {
 	return gompi_resolve_direct(w, rank, disp, count, size, address, bytes)
