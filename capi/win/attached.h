@@ -39,9 +39,9 @@ int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t t
 int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at,
 			       uint64_t *end);
 
-// Returns true if n consecutive elements at the address `from` of `rank` are attached. Each element has `bytes` bytes,
-// the last `gap` bytes of which are a gap. Each element must lie in a single region; a gap at the end of a region need
-// not be attached.
+// Returns true if n consecutive elements at the address `from` of `rank` are attached. Each element has `bytes` bytes;
+// its last `gap` bytes are a gap. Each element must lie in a single region; a gap at the end of a region need not be
+// attached.
 bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap);
 
 #endif

@@ -70,8 +70,8 @@ static inline bool gompi_epoch_permits_target(struct gompi_win *w, enum gompi_ep
 // Checks whether the call `call` is permitted on w now for `target`: a rank, MPI_PROC_NULL, or GOMPI_ALL for all
 // members or a group. If the call is permitted, the epoch changes at once or in gompi_epoch_leave_call, depending on
 // the table. If not, nothing changes. Returns 0 or the class of the error status: MPI_ERR_RMA_SYNC, with the open
-// epochs in the text; MPI_ERR_RANK if target is no member. If `call` is a constant, the table row is a constant too,
-// and few instructions remain.
+// epochs in the text; MPI_ERR_RANK if `target` is not a member. If `call` is a constant, the table row is a constant
+// too, and few instructions remain.
 static inline __attribute__((always_inline)) int gompi_epoch_enter_call(struct gompi_win *w, enum gompi_epoch_call call,
 									int target, struct gompi_error_status *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];

@@ -48,8 +48,8 @@ struct gompi_hints_message {
 
 #pragma GCC visibility push(hidden)
 
-// Stores the defaults, modified by the environment and then by info. Returns 0 or the class of the error status:
-// MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
+// Stores the default hints, modified by the environment and then by the info object. Returns 0 or the class of the
+// error status: MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
 // Modifies h according to an info object. Returns 0 or the class of the error status, like gompi_hints_read. After an

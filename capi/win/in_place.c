@@ -59,8 +59,8 @@ static _Thread_local struct {
 	uint32_t steps;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-// Returns true if a step caused the fault at address, so that the store must be retried. Waits for the end of a step in
-// progress.
+// Returns true if a step caused the fault at this address, so that the store must be retried. Waits for the end of a
+// step in progress.
 static bool is_step_fault(uintptr_t address) {
 	bool is_recent = false;
 	for (int i = 0; i < RANGES; i++)
