@@ -243,7 +243,7 @@ func (t *hierarchy) Run(x *coll.ShmCall) (bool, error) {
 
 func (t *hierarchy) RunOnNode(x *coll.ShmCall) (bool, error) { return t.onNode.Run(x) }
 
-// reduction is the object behind the handle that C passes to gompi_reduce_in_go.
+// reduction is the object to which the handle refers that C passes to gompi_reduce_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error
