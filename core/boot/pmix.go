@@ -62,8 +62,8 @@ func openPMIx(rank string) (Client, error) {
 	}
 	p := &pmixJob{lib: lib, watch: pmi1.Unwatched{}}
 	if p.rank, err = lib.Init(); err != nil {
-		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v. It may have ended, or may have "+
-			"another version than libpmix on this node. Start the program again, %s", rank, err, instead)
+		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v. It may have ended, or its PMIx "+
+			"version may not match libpmix on this node. Start the program again, %s", rank, err, instead)
 	}
 	size, ok := lib.Number(pmixJobSize, true)
 	switch {

@@ -165,8 +165,8 @@ func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err 
 		}
 		length := head >> 32
 		if length < HeadWords || length > MaxRecord {
-			r.err = fmt.Errorf("the record at word %d of the ring has %d words; valid are %d to %d", r.tail,
-				length, HeadWords, MaxRecord)
+			r.err = fmt.Errorf("the record at word %d of the ring has %d words; a record has %d to %d",
+				r.tail, length, HeadWords, MaxRecord)
 			break
 		}
 		first := min(length, size-at)

@@ -18,15 +18,14 @@ import (
 // foreignNames lists names that comments and documents may use although the tree does not define them, by origin.
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
-		"MADV_DONTDUMP MADV_MERGEABLE SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
+		"SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
 		"STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
 	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +
 		"SELECTED_INT_KIND SELECTED_REAL_KIND AddressSanitizer",
 	"DWARF's": "DW_EH_PE_ DW_CFA_advance_loc DW_CFA_offset DW_CFA_restore DW_CFA_nop DW_CFA_offset_extended " +
 		"DW_CFA_remember_state DW_CFA_def_cfa DW_CFA_def_cfa_expression DW_CFA_expression " +
 		"DW_CFA_val_expression DW_CFA_val_offset DW_CFA_GNU_args_size",
-	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_ get_vendor " +
-		"MPI_LIBRARY",
+	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_",
 	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x MPI_ERR_X MPI_R ompi_N.c " +
 		"mpich_N.c mpi_TYPEn_supported app.c halo.c FILE.md DIR/program.txt",
 }

@@ -263,7 +263,7 @@ func (r *reader) event(e *raw) error {
 		return err
 	}
 	if dur < 0 {
-		return fmt.Errorf("dur is %v; it must be a duration from 0", e.Dur)
+		return fmt.Errorf("dur is %v; a duration must be 0 or more", e.Dur)
 	}
 	out := NewEvent(kindOf(e.Cat), e.Name, rank, thread, start, dur)
 	if err := e.Args.into(&out); err != nil {
@@ -300,7 +300,7 @@ func (a *rawArgs) into(e *Event) error {
 	}
 	if a.Wait != nil {
 		if *a.Wait < 0 || *a.Wait > maxTime {
-			return fmt.Errorf("wait is %v; it must be a duration from 0", *a.Wait)
+			return fmt.Errorf("wait is %v; a duration must be 0 or more", *a.Wait)
 		}
 		e.Waited = min(int64(math.Round(*a.Wait*1000)), e.Dur)
 	}
