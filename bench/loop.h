@@ -51,7 +51,7 @@ struct program {
 	const struct measurement *measurements;
 	int count;
 	void (*close)(void); /* undoes open; collective; may be NULL */
-	/* Run before and after each loop on the ranks that call body; not timed; may be NULL. */
+	/* Called before and after each loop on the ranks that call body; not timed; may be NULL. */
 	void (*before)(const struct measurement *m);
 	void (*after)(const struct measurement *m);
 	int threads; /* several threads call MPI */

@@ -35,8 +35,8 @@ func setCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// errorOf calls f, which calls a C function with the error status v. It returns the error in v as a Go error, or nil if
-// f returned MPI_SUCCESS.
+// errorOf calls f with an error status. The function f must pass it to a C function. errorOf returns the error in the
+// status as a Go error, or nil if f returned MPI_SUCCESS.
 func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {
@@ -45,13 +45,13 @@ func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	return nil
 }
 
-// nameOf returns the name that f, which calls a C function, stores.
+// nameOf returns the name that the function f stores. The function f must pass its argument to a C function.
 func nameOf(f func(name *C.char) C.int) string {
 	var name [abi.MPI_MAX_OBJECT_NAME]C.char
 	return C.GoStringN(&name[0], f(&name[0]))
 }
 
-// copyCommAttributes copies the attributes of a communicator for a duplicate that C does not know yet. The caller
+// copyCommAttributes copies the attributes of a communicator for its duplicate, which C does not know yet. The caller
 // passes the copy to openComm or dropAttributes.
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	t := attributesOf(from)
@@ -82,8 +82,8 @@ func deleteAttributes(t *C.struct_gompi_attributes, h uintptr) error {
 	})
 }
 
-// loadAttributes returns the attributes of an object in C. at is the address of the object's pointer to them. It
-// returns nil if the object never had attributes.
+// loadAttributes returns the attributes of an object in C, or nil if the object never had attributes. The argument `at`
+// is the address of the object's pointer to the attributes.
 func loadAttributes(at unsafe.Pointer) *C.struct_gompi_attributes {
 	// pairs with the release in gompi_attributes_make
 	return (*C.struct_gompi_attributes)(atomic.LoadPointer((*unsafe.Pointer)(at)))

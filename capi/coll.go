@@ -24,7 +24,7 @@ type collective struct {
 	agreed     coll.Agreed
 }
 
-// side is one of the two buffers of a collective call: with a count, or with arrays of counts, displacements and, for
+// side is one of the two buffers of a collective call. It has a count, or arrays of counts, displacements and, for
 // MPI_Alltoallw, types.
 type side struct {
 	buf                   uintptr
@@ -87,7 +87,8 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 	return nil
 }
 
-// call resolves the arguments into k. It ignores arguments that are not significant at this process.
+// call resolves the handles and addresses among the arguments, and stores the result in k. It ignores arguments that
+// are not significant at this process.
 func (a *collective) call(k *coll.Call) error {
 	c, err := commOf(a.comm)
 	if err != nil {
@@ -158,7 +159,7 @@ func (a *collective) fillSide(b *coll.Buffer, v *coll.Blocks, from *side, n int)
 	return nil
 }
 
-// integers copies an array of n ints, or of n 64-bit integers if wide. It returns nil for a null pointer.
+// integers copies an array of n ints or, if `wide` is true, of n 64-bit integers. It returns nil for a null pointer.
 func integers(address uintptr, n int, wide bool) []int64 {
 	if address == 0 {
 		return nil

@@ -243,7 +243,7 @@ func (t *hierarchy) Run(x *coll.ShmCall) (bool, error) {
 
 func (t *hierarchy) RunOnNode(x *coll.ShmCall) (bool, error) { return t.onNode.Run(x) }
 
-// reduction is the object behind the handle that C passes to gompi_reduce_in_go.
+// reduction is the object to which the handle refers that C passes to gompi_reduce_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error
@@ -257,8 +257,8 @@ func (t *shmColl) Run(x *coll.ShmCall) (bool, error) {
 // RunOnNode implements coll.Shm.
 func (t *shmColl) RunOnNode(x *coll.ShmCall) (bool, error) { return t.Run(x) }
 
-// run converts a collective for C and executes it with f. It pins the memory that x refers to, because C holds the
-// addresses as integers.
+// run converts the collective x to its C form and executes it with the function f. It pins the memory that x refers to,
+// because C holds the addresses as integers.
 func run(x *coll.ShmCall, f func(*C.struct_gompi_coll_call) C.int) (done bool, err error) {
 	c := C.struct_gompi_coll_call{kind: C.int(x.Kind), root: C.int(x.Root), bytes: C.uint64_t(x.Bytes)}
 	c.name = C.gompi_current_call()
@@ -303,7 +303,7 @@ func run(x *coll.ShmCall, f func(*C.struct_gompi_coll_call) C.int) (done bool, e
 		list := make([]C.struct_gompi_pair_block, len(members))
 		for i, m := range members {
 			list[i].member, list[i].buf.size = C.int32_t(m), C.int64_t(len(data[i]))
-			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // sets the union member at
+			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // sets the union member `at`
 		}
 		pin.Pin(&list[0])
 		return &list[0], C.int(len(list))
@@ -348,8 +348,9 @@ func mismatchError(d *C.struct_gompi_coll_mismatch) error {
 		uint64(d.local_signature), uint64(d.local_format))
 }
 
-// gompi_grow_shm allocates more zeroed memory of a communicator for shared-memory collectives. It is collective, and
-// returns NULL at all members if out of memory. owner is the value that was passed to gompi_shm_coll_open.
+// gompi_grow_shm allocates more zeroed memory for the shared-memory collectives of a communicator. It is collective,
+// and returns NULL at all members if out of memory. The argument `owner` is the value that was passed to
+// gompi_shm_coll_open.
 //
 //gompi:callback void *(uintptr_t owner, uint64_t bytes)
 //export gompi_grow_shm
@@ -361,8 +362,8 @@ func gompi_grow_shm(owner uintptr, bytes uint64) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// gompi_alloc_block allocates zeroed memory that the members of a communicator on this node share, and returns its
-// name; 0 if out of memory.
+// gompi_alloc_block allocates zeroed memory that the members of a communicator on this node share. It returns the name
+// of the memory, or 0 if out of memory.
 //
 //gompi:callback uint64_t (uintptr_t owner, uint64_t bytes)
 //export gompi_alloc_block
@@ -395,8 +396,8 @@ func gompi_free_block(owner uintptr, name, bytes uint64) {
 	shmByOwner(owner).comm.FreeBlock(name, int64(bytes))
 }
 
-// gompi_reduce_in_go computes inout = in op inout for the elements in the given number of bytes, with a reduction
-// implemented in Go. It returns 0 or an error class.
+// gompi_reduce_in_go computes inout = in op inout for arrays of the given number of bytes, with a reduction implemented
+// in Go. It returns 0 or an error class.
 //
 //gompi:callback int (uintptr_t reduction, const void *in, void *inout, uint64_t bytes)
 //export gompi_reduce_in_go
@@ -409,8 +410,8 @@ func gompi_reduce_in_go(which, in, inout uintptr, bytes uint64) int32 {
 	return 0
 }
 
-// gompi_raise_mismatch raises the error that another member's call differs from this member's, and returns the value
-// that the call must return.
+// gompi_raise_mismatch raises the error that another member's collective call differs from this member's call, and
+// returns the value that the call must return.
 //
 //gompi:callback int (uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch)
 //export gompi_raise_mismatch
@@ -442,8 +443,8 @@ func gompi_start_collective(call uintptr, persistent bool, info, request uintptr
 	return a.start(persistent, info, request)
 }
 
-// gompi_mismatch_text writes to text, of sizeof ((struct gompi_error_status *)0)->text bytes, how another member's call
-// differs from this member's. It returns the error class.
+// gompi_mismatch_text describes how another member's collective call differs from this member's call. It writes the
+// description to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes, and returns the error class.
 //
 //gompi:callback int (const struct gompi_coll_mismatch *mismatch, char *text)
 //export gompi_mismatch_text

@@ -21,7 +21,8 @@ import (
 // Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator argument of a call, or on MPI_COMM_SELF if
 // the argument is invalid.
 
-// onComm wraps the calls on a communicator: it looks up the communicator, runs f, and raises the error of f on it.
+// onComm executes an MPI call on a communicator: it looks up the communicator, runs f, and raises the error of f on the
+// communicator.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, err := commOf(h)
@@ -80,8 +81,9 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// newComm wraps the calls that create a communicator from another communicator. f creates the new communicator; info
-// has its hints. After an error newComm stores MPI_COMM_NULL, because programs read the handle even then.
+// newComm executes an MPI call that creates a communicator from another communicator. The function f creates the new
+// communicator; the info object `info` has its hints. After an error newComm stores MPI_COMM_NULL, because programs
+// read the handle even then.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := checkNotNull(newcomm); err != nil {
@@ -93,7 +95,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 			return err
 		}
 		n, err := f(c)
-		if n == nil { // nil without an error: the color is MPI_UNDEFINED
+		if n == nil { // n is nil without an error if the color is MPI_UNDEFINED
 			dropHints(hints)
 		} else {
 			n.Info, n.Errhandler = hints, inheritErrhandler(c)
@@ -134,8 +136,8 @@ func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
 	return dupComm("MPI_Comm_dup_with_info", comm_, info, newcomm)
 }
 
-// dupComm creates a duplicate with the attributes of c and the hints of info. It does not copy the hints of c (MPI-5.0
-// 7.4.4: they are not propagated).
+// dupComm creates a duplicate with the attributes of c and the hints of info. It does not copy the hints of c, because
+// MPI_Comm_dup does not propagate hints (MPI-5.0 7.4.4).
 func dupComm(function string, h, info, newcomm uintptr) int32 {
 	return newComm(function, h, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		n, err := c.Dup()
@@ -170,7 +172,7 @@ type idup struct {
 	hints                           any
 }
 
-// idups holds the duplications that C refers to by number.
+// idups holds the duplications in progress, to which C refers by number.
 var idups = handle.NewTable[idup](handle.Request)
 
 var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
@@ -180,8 +182,8 @@ var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 // because the new communicator does not exist yet. Members that share memory exchange the data of the new communicator
 // by nonblocking shared-memory collectives; the thread that makes progress then creates the communicator. Other members
 // exchange the data by messages; a goroutine waits for the messages and creates the communicator. The call itself
-// stores the handle, because --check identifies the communicator by the handle. It is invalid until the communicator
-// has been created.
+// stores the handle, because --check identifies the communicator by the handle. The handle is invalid until the
+// communicator has been created.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := checkNotNull(newcomm, at); err != nil {
 		return err
@@ -237,8 +239,8 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	return d.finish(d.draft.End(nil, 0, noRequest()))
 }
 
-// finish gives the new communicator its handle. If err is not nil, it frees the handle and the prepared hints,
-// attributes and error handler instead. After an error it stores MPI_COMM_NULL.
+// finish gives the new communicator n its handle. If `err` is not nil, finish instead frees the handle and the prepared
+// hints, attributes and error handler. After an error it stores MPI_COMM_NULL.
 func (d *idup) finish(n *comm.Comm, err error) error {
 	if err != nil {
 		dropHints(d.hints)
@@ -255,8 +257,8 @@ func (d *idup) finish(n *comm.Comm, err error) error {
 	return err
 }
 
-// gompi_idup_deliver delivers the data of member 0 (offer) of a MPI_Comm_idup to this member. number identifies the
-// operation. It returns 0 or an error class.
+// gompi_idup_deliver delivers to this member the data that member 0 has sent for an MPI_Comm_idup (`offer`). The
+// argument `number` identifies the operation. It returns 0 or an error class.
 //
 //gompi:callback int (uintptr_t number, const char *offer)
 //export gompi_idup_deliver
@@ -265,8 +267,8 @@ func gompi_idup_deliver(number, offer uintptr) (class int32) {
 	return idups.Get(number).draft.Open(slice[byte](offer, comm.DraftSize))
 }
 
-// gompi_idup_finish ends a MPI_Comm_idup. failed is this member's error class or 0; worst is the worst class of any
-// member. It returns the final class and stores its text.
+// gompi_idup_finish ends an MPI_Comm_idup. The argument `failed` is this member's error class or 0; `worst` is the
+// highest error class of all members. It returns the final class and stores its text.
 //
 //gompi:callback int (uintptr_t number, const char *offer, int failed, int worst, char *text)
 //export gompi_idup_finish

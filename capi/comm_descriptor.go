@@ -147,16 +147,17 @@ func closeComm(c *comm.Comm) {
 	C.gompi_comm_close(C.uintptr_t(c.Handle))
 }
 
-// attributesOf returns the attributes of a communicator, or nil if it never had any.
+// attributesOf returns the attributes of a communicator, or nil if the communicator never had attributes.
 func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
 	return loadAttributes(unsafe.Pointer(&descriptorOf(c).attributes))
 }
 
-// inheritErrhandler returns the error handler of c for a communicator that is derived from it. It acquires a reference.
+// inheritErrhandler returns the error handler of c for a communicator that is derived from c. It acquires a reference
+// to the handler.
 func inheritErrhandler(c *comm.Comm) uintptr {
 	h := atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&descriptorOf(c).errhandler.handle)))
 	switch h {
-	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // not reference counted
+	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // have no reference count
 		return h
 	}
 	return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle)))

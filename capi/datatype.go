@@ -16,7 +16,7 @@ import (
 // The calls on datatypes that Go implements. Types belong to no communicator, so errors are raised on MPI_COMM_SELF. No
 // function communicates or blocks.
 
-// onType wraps the calls on a datatype: it looks up the type, runs f, and raises the error of f.
+// onType executes an MPI call on a datatype: it looks up the type, runs f, and raises the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	t, err := datatype.Get(h)
@@ -37,7 +37,7 @@ func newType(function string, newtype uintptr, f func() (*datatype.Type, error))
 	})
 }
 
-// gompi_type_freed releases Go's copy of a type that has been freed. number is the copy's number in Go.
+// gompi_type_freed releases Go's copy of a type that has been freed. The argument `number` is the copy's number in Go.
 //
 //gompi:callback void (uintptr_t number)
 //export gompi_type_freed
@@ -48,9 +48,9 @@ func gompi_type_freed(number uintptr) {
 	}
 }
 
-// gompi_create_f90 stores the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
-// MPI_Type_create_f90_complex (combiner) with precision p and range r. datatype/named.c calls it at the first request
-// of a type. It returns the result of the call.
+// gompi_create_f90 creates the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
+// MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle.
+// datatype/named.c calls it when a type is first requested. It returns the result of the call.
 //
 //gompi:callback int (const char *call, int combiner, int p, int r, MPI_Datatype *newtype) as call
 //export gompi_create_f90
@@ -75,8 +75,8 @@ func smallForm(t *datatype.Type) error {
 	return nil
 }
 
-// storeContents fills the arrays, whose sizes the caller has checked. It returns MPI_ERR_ARG if an array that receives
-// elements is null.
+// storeContents fills the arrays of MPI_Type_get_contents, whose sizes the caller has checked. It returns MPI_ERR_ARG
+// if an array that receives elements is null.
 func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
 	c := t.Contents()
 	for _, a := range []struct {
@@ -133,8 +133,8 @@ func gompi_get_contents(contents, h uintptr) int32 {
 	})
 }
 
-// gompi_count_elements stores the number of basic elements in the first n bytes of copies of a datatype. It returns
-// false if the bytes end inside an element, or if the result exceeds 64 bits.
+// gompi_count_elements stores how many basic elements are in consecutive copies of a datatype with the given number of
+// bytes in total. It returns false if the data ends inside an element, or if the result exceeds 64 bits.
 //
 //gompi:callback bool (uintptr_t datatype, int64_t bytes, int64_t *elements)
 //export gompi_count_elements
@@ -142,8 +142,9 @@ func gompi_count_elements(h uintptr, bytes int64, elements uintptr) int32 {
 	return storeCount(h, elements, func(t *datatype.Type) (int64, bool) { return t.ElementsIn(bytes) })
 }
 
-// gompi_element_bytes stores the size in bytes of the first n basic elements of copies of a datatype. It returns false
-// if there are not enough elements, or if the result exceeds 64 bits.
+// gompi_element_bytes stores the total size in bytes of the given number of basic elements at the beginning of
+// consecutive copies of a datatype. It returns false if there are not enough elements, or if the result exceeds 64
+// bits.
 //
 //gompi:callback bool (uintptr_t datatype, int64_t elements, int64_t *bytes)
 //export gompi_element_bytes
@@ -151,7 +152,7 @@ func gompi_element_bytes(h uintptr, elements int64, bytes uintptr) int32 {
 	return storeCount(h, bytes, func(t *datatype.Type) (int64, bool) { return t.BytesOf(elements) })
 }
 
-// storeCount stores the result of f for a type. It returns 0 if there is no result.
+// storeCount calls f with a type and stores the result. It returns 0 if f has no result.
 func storeCount(h, at uintptr, f func(*datatype.Type) (int64, bool)) int32 {
 	t, err := datatype.Get(h)
 	if err != nil {

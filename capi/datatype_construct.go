@@ -13,12 +13,12 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Construction of datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10) that datatype/construct.c leaves to Go, and of Go's
-// copies of types that C has constructed. The time of a constructor is proportional to the length of its lists,
+// Constructs the datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10) that datatype/construct.c leaves to Go, and Go's
+// copies of the types that C has constructed. The time of a constructor is proportional to the length of its lists,
 // independent of the counts.
 
-// copyList copies an array argument of n ints or, if wide, of n 64-bit integers. It returns MPI_ERR_COUNT if n is
-// negative, and MPI_ERR_ARG if the array is NULL.
+// copyList copies an array argument of n ints or, if `wide` is true, of n 64-bit integers. It returns MPI_ERR_COUNT if
+// n is negative, and MPI_ERR_ARG if the array is NULL.
 func copyList(name string, n int64, wide bool, address uintptr) ([]int64, error) {
 	switch {
 	case n < 0:
@@ -43,7 +43,8 @@ type recipe = C.struct_gompi_recipe
 
 var (
 	blockLists = []string{"array_of_blocklengths", "array_of_displacements"}
-	// listsOf maps a constructor with lists to the arguments for them; "" marks a list that it does not have.
+	// listsOf maps a constructor with lists to the names of its list arguments; "" marks a list that the
+	// constructor does not have.
 	listsOf = map[C.int][]string{
 		abi.MPI_COMBINER_INDEXED: blockLists, abi.MPI_COMBINER_HINDEXED: blockLists,
 		abi.MPI_COMBINER_STRUCT:         blockLists,
@@ -55,7 +56,7 @@ var (
 	}
 )
 
-// construct creates the type of a recipe. find returns the type for a type argument of the recipe.
+// construct creates the type that a recipe describes. The function `find` returns the type with a handle in the recipe.
 func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
 	n, a, b := int64(r.n), int64(r.a), int64(r.b)
 	if r.combiner == abi.MPI_COMBINER_SUBARRAY || r.combiner == abi.MPI_COMBINER_DARRAY {
@@ -140,8 +141,8 @@ func formOf(large bool) datatype.Form {
 	return datatype.Small
 }
 
-// gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
-// handle. It returns the result of the call.
+// gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores the
+// handle of the type. It returns the result of the call.
 //
 //gompi:callback int (const struct gompi_recipe *recipe, uintptr_t newtype) as recipe->call
 //export gompi_construct_type

@@ -65,7 +65,7 @@ func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
 	return typ
 }
 
-// arena provides the memory of buffers whose addresses are passed to C. reset frees all of them.
+// arena provides the memory of buffers whose addresses are passed to C. The method `reset` frees all these buffers.
 type arena struct {
 	bytes []byte
 	used  int
@@ -227,7 +227,7 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// TestTypeTable checks that gompi_type_get finds predefined and committed types, and no uncommitted or freed ones.
+// TestTypeTable checks that gompi_type_get finds predefined and committed types, and no uncommitted or freed types.
 func TestTypeTable(t *testing.T) {
 	datatype.Predefined(func(typ *datatype.Type) { require.NotNil(t, cType(typ), typ) })
 	typ := must(datatype.Vector(datatype.Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))

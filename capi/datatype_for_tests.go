@@ -13,7 +13,7 @@ import (
 )
 
 // Wrappers of datatype/cursor.c and datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed;
-// the addresses are those of buffers.
+// the addresses are addresses of buffers.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {
@@ -24,8 +24,8 @@ func overlapsTyped(t *datatype.Type, count int64) bool {
 	return bool(C.gompi_type_overlaps(cType(t), C.int64_t(count)))
 }
 
-// walkTyped returns the segments that C's cursor returns from a position on, each of at most limit bytes. If runs is
-// set, it uses gompi_cursor_run where that returns a run.
+// walkTyped returns the segments that C's cursor returns from a position on. Each segment has at most `limit` bytes. If
+// `runs` is true, walkTyped uses gompi_cursor_run where that function returns a run.
 func walkTyped(t *datatype.Type, count int64, elements bool, position, limit int64,
 	runs bool) (segments [][2]int64) {
 	view := uint32(C.GOMPI_BYTES)

@@ -89,7 +89,7 @@ func (typeHandles) Find(h uintptr) uintptr {
 		return 0
 	}
 	known, ok := datatype.AssignHandle(again, h)
-	if ok && !bool(C.gompi_type_set_go_number(t, C.uintptr_t(known))) { // freed concurrently
+	if ok && !bool(C.gompi_type_set_go_number(t, C.uintptr_t(known))) { // another thread has freed the type
 		datatype.RemoveNumber(known)
 		return 0
 	}

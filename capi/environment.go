@@ -24,8 +24,8 @@ import (
 
 // Initialization and termination (chapter 11), and the calls of chapter 9 that env.c does not implement.
 
-// graceFlush limits the time for which an exiting process waits until its output is flushed. The flush may block at a
-// pipe that no process reads, or because of a thread that waits for input.
+// graceFlush is the maximum time for which an exiting process waits until its output is flushed. The flush may block at
+// a pipe that no process reads, or because of a thread that waits for input.
 const graceFlush = 5 * time.Second
 
 // exit flushes the output and ends the process. It runs no exit handlers, since those might call MPI.
@@ -82,7 +82,7 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 //export gompi_finalize
 func gompi_finalize() (rc int32) {
 	defer guard("MPI_Finalize", 0, 0, &rc)
-	if p := core.Self(); p != nil { // first, while MPI still works (MPI-5.0 11.2.4)
+	if p := core.Self(); p != nil { // delete attributes first, while MPI still works (MPI-5.0 11.2.4)
 		if err := deleteCommAttributes(p.SelfComm); err != nil {
 			return finish("MPI_Finalize", 0, 0, err)
 		}

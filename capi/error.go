@@ -22,7 +22,7 @@ import (
 // (MPI-5.0 9.3; runtime/raise.c).
 
 // finish returns the value that an exported function returns to its C entry point: 0 if err is nil, otherwise the
-// result of raiseError. kind is 0 if the call has no object.
+// result of raiseError. The argument `kind` is 0 if the call has no object.
 func finish(function string, kind handle.Kind, object uintptr, err error) int32 {
 	if err == nil {
 		return abi.MPI_SUCCESS
@@ -39,7 +39,7 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	}
 }
 
-// runNoObject wraps the calls without an object: it runs f and raises its error.
+// runNoObject executes an MPI call that has no object: it runs f and raises the error of f.
 func runNoObject(function string, f func() error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	return finish(function, 0, 0, f())
@@ -57,12 +57,12 @@ func storeResult[T any](at uintptr, f func() (T, error)) error {
 	return err
 }
 
-// storeNoObject wraps the calls without an object that store the result of f at an address.
+// storeNoObject executes an MPI call that has no object: it stores the result of f at an address.
 func storeNoObject[T any](function string, at uintptr, f func() (T, error)) int32 {
 	return runNoObject(function, func() error { return storeResult(at, f) })
 }
 
-// storeString stores a text of less than size bytes, and its length.
+// storeString stores the text s, truncated to less than `size` bytes, and its length.
 func storeString(s string, size int, at, length uintptr) error {
 	err := checkNotNull(at, length)
 	if err == nil {
@@ -71,9 +71,9 @@ func storeString(s string, size int, at, length uintptr) error {
 	return err
 }
 
-// raiseError raises the error of a call on an object. kind is one of handle.Kind, 0 for none. It returns the value for
-// the C entry point: the error class, or a negative token for gompi_raise_pending if a handler of the application must
-// run. Such a handler may leave by longjmp, so it never runs above a Go frame.
+// raiseError raises the error of a call on an object. The argument `kind` is a handle.Kind, or 0 if there is no object.
+// It returns the value for the C entry point: the error class, or a negative token for gompi_raise_pending if a handler
+// of the application must run. Such a handler may leave by longjmp, so it never runs above a Go frame.
 func raiseError(class int32, function, text string, kind int32, object uintptr) int32 {
 	return int32(C.gompi_raise_from_go(C.int(class), cText(function), cText(text), C.int(kind),
 		C.uintptr_t(object)))
@@ -107,8 +107,7 @@ func gompi_abort_error(class int32, message uintptr) {
 	abort(class, cString(message), true)
 }
 
-// lookupComm returns the communicator with a handle, including predefined ones, or nil if no communicator
-// has it.
+// lookupComm returns the communicator with a handle, which may be predefined, or nil if no communicator has the handle.
 func lookupComm(h uintptr) *comm.Comm {
 	if p := core.Self(); p != nil {
 		switch h {

@@ -17,7 +17,7 @@ import (
 
 // Conversion of groups between Go and C, which implements them (capi/group/).
 
-// ranksOf returns the C form of a group. pin keeps its list in place.
+// ranksOf returns the C form of a group. It pins the list of the group with `pin`.
 func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 	first, stride, list := g.Form()
 	ranks := C.struct_gompi_ranks{n: C.int32_t(g.Size()), first: C.int32_t(first), stride: C.int32_t(stride)}
@@ -28,7 +28,7 @@ func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 	return ranks
 }
 
-// groupOf returns the group with a handle, or MPI_ERR_GROUP if no group has it.
+// groupOf returns the group with a handle, or MPI_ERR_GROUP if no group has the handle.
 func groupOf(h uintptr) (*group.Group, error) {
 	g := C.gompi_group_get(C.MPI_Group(pointer(h)))
 	if g == nil && h == abi.MPI_GROUP_NULL {

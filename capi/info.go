@@ -51,8 +51,8 @@ func putFlag(at uintptr, value bool) {
 	}
 }
 
-// infoValue returns the value of a key in an info argument, "" if it is not set. It returns MPI_ERR_INFO if there is no
-// such object.
+// infoValue returns the value of a key in an info argument, or "" if the key is not set. It returns MPI_ERR_INFO if no
+// info object has the handle.
 func infoValue(h uintptr, key string) (string, error) {
 	var value [C.MPI_MAX_INFO_VAL]C.char
 	err := errorOf(func(v *C.struct_gompi_error_status) C.int {
@@ -82,7 +82,7 @@ func hintsOf(h uintptr) (any, error) {
 	return hints, err
 }
 
-// dropHints frees the hints of a communicator that is not created. hints may be nil.
+// dropHints frees the hints of a communicator that could not be created. The argument `hints` may be nil.
 func dropHints(hints any) {
 	if h, ok := hints.(commHints); ok {
 		C.free(unsafe.Pointer(h.alloc_kinds))

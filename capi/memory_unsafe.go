@@ -10,10 +10,10 @@ import (
 // Addresses of application memory arrive as uintptr. These functions convert them to Go pointers for the duration of
 // one call. Special addresses such as MPI_IN_PLACE (1) must never be converted.
 
-// out returns the application's variable of type T at address.
+// out returns a pointer to the application's variable of type T at an address.
 func out[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// slice returns n elements of type T at address as a slice; nil if n <= 0.
+// slice returns the n elements of type T at an address as a slice, or nil if n <= 0.
 func slice[T any](address uintptr, n int) []T {
 	if n <= 0 {
 		return nil
@@ -21,9 +21,9 @@ func slice[T any](address uintptr, n int) []T {
 	return unsafe.Slice(out[T](address), n)
 }
 
-// array returns n elements of type T at address, which the caller may read, as a slice. It first touches every 64 KiB
-// of the array. A wrong length then ends the process by the same signal as a wrong address, and not by an allocation
-// failure in Go. It returns MPI_ERR_COUNT if the array would exceed the address space.
+// array returns the n elements of type T at an address as a slice, which the caller may read. It first touches every 64
+// KiB of the array. A wrong length then ends the process by the same signal as a wrong address, and not by an
+// allocation failure in Go. It returns MPI_ERR_COUNT if the array would exceed the address space.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))
@@ -52,7 +52,7 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 //go:noinline
 func touch(p *byte) byte { return *p }
 
-// cString copies the C string at address. It returns "" for a null pointer.
+// cString copies the C string at an address. It returns "" for a null pointer.
 func cString(address uintptr) string {
 	if address == 0 {
 		return ""

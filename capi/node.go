@@ -62,8 +62,8 @@ func openNode(nd *shm.Node, all proc.Table) {
 	C.gompi_internode_start()
 }
 
-// permitted returns the addresses and ports that GOMPIRMA_INTERFACE and GOMPIRMA_PORTS allow other processes to connect
-// to. It ignores errors in their values; the network reports them when it opens.
+// permitted returns the addresses and ports to which GOMPIRMA_INTERFACE and GOMPIRMA_PORTS allow other processes to
+// connect. It ignores errors in the values of these variables; the network reports the errors when it opens.
 func permitted() (w boot.ListenSpec) {
 	var detail [256]C.char
 	var first, last C.int
@@ -90,7 +90,7 @@ type progressPath struct{}
 func (progressPath) Run()  { C.gompi_progress_run() }
 func (progressPath) Stop() { C.gompi_progress_stop() }
 
-// Await implements shm.Waiter. It waits in C by steps, and evaluates done in Go between them.
+// Await implements shm.Waiter. It waits in C in steps, and calls the function `done` in Go between the steps.
 func (progressPath) Await(done func() bool, what shm.Waiting) error {
 	var t C.struct_gompi_wait
 	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))

@@ -38,8 +38,8 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 	return t, n, nil
 }
 
-// gompi_external_in_go packs or unpacks data, beginning at the position in the packed buffer, and advances the position
-// (pack/external.c).
+// gompi_external_in_go packs or unpacks data, beginning at the given position in the packed buffer, and advances the
+// position (pack/external.c).
 //
 //gompi:callback int (const struct gompi_external *x, bool packs) as x->call
 //export gompi_external_in_go

@@ -13,7 +13,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// noRequest returns the error that no request can be created.
+// noRequest returns the error for a request that cannot be created.
 func noRequest() error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
 }
@@ -21,7 +21,7 @@ func noRequest() error {
 // goRequest is the request of an operation that Go executes.
 type goRequest struct{ c *C.struct_gompi_request }
 
-// openRequest creates the request of an operation on c, and stores its handle at an address.
+// openRequest creates the request of an operation on the communicator c, and stores the request's handle at an address.
 func openRequest(c *comm.Comm, at uintptr) (goRequest, error) {
 	r := goRequest{C.gompi_go_request_open(C.uintptr_t(c.Handle), C.uint64_t(c.Context(comm.PointToPoint)),
 		out[C.uintptr_t](at))}
@@ -40,7 +40,7 @@ func (r goRequest) complete(err error) {
 	C.gompi_go_request_complete(r.c, C.int(mpierr.ClassOf(err)), text)
 }
 
-// storeText stores the text of an error at the address of the text of an error status.
+// storeText stores the text of an error at `at`, the address of the text in an error status.
 func storeText(at uintptr, err error) {
 	const room = len(C.struct_gompi_error_status{}.text)
 	b := slice[byte](at, room)

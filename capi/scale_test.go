@@ -32,7 +32,7 @@ type bigJob struct {
 	members        []*bigMember
 	file           *os.File // the node's memory
 
-	// words writes the contribution of a rank to the current exchange.
+	// words writes a rank's contribution to the current exchange into b.
 	words func(rank int, b []byte)
 	size  int
 
@@ -54,7 +54,7 @@ type bigMember struct {
 	blocks  []bigBlock
 	ids     atomic.Uint64
 	peer    int // rank of the node leader that wire.Recv simulates
-	ahead   int // number of nodes, beginning with that leader's, whose data was received
+	ahead   int // number of nodes, beginning with the leader's node, whose data was received
 	perNode int
 }
 
@@ -96,7 +96,7 @@ func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []by
 	return nil
 }
 
-// Recv receives a message of a member on this node. Of any other member it receives zeros, which mean success.
+// Recv receives a message of a member on this node. For any other member it stores zeros, which mean success.
 func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
 	clear(b)
 	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
@@ -132,8 +132,8 @@ func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
 	return nil
 }
 
-// Recv generates the message of a node leader in a round: the data of the members of its node, and then of the next
-// nodes. A further call for the same leader continues with the next node.
+// Recv generates the message that a node leader sends in a round: the data of the members of its node, and then of the
+// following nodes. Another call for the same leader continues with the next node.
 func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	j := w.job
 	if from != w.peer {
@@ -251,8 +251,8 @@ func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)
 	})
 }
 
-// mostWords is the size in bytes of each member's data in the first exchange of a SharedAllgather. It is so large that
-// even fifteen members use shared memory for it.
+// mostWords is the number of bytes of each member's data in the first exchange of a SharedAllgather. It is so large
+// that even fifteen members use shared memory for it.
 const mostWords = 20 << 10
 
 // TestAllgatherOfManyNodes checks allgathers at the members of one node, for several numbers of nodes, with ranks
@@ -431,7 +431,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		who, float64(kept)/1e3, float64(peak-before)/1e6, float64(shared)/1e6, float64(nodePeak-onNode)/1e6)
 }
 
-// meetsNobody is the data path of the only real process of a node. Its barriers return immediately.
+// meetsNobody is the data path if only one process of the node is not simulated. Its barriers return immediately.
 type meetsNobody struct{ dataPath }
 
 func (meetsNobody) NodeBarrier(uintptr) error { return nil }
@@ -483,8 +483,8 @@ func (j *bigJob) nodeMemory(t *testing.T) int64 {
 	return s.Blocks * 512
 }
 
-// watch samples the memory of this process and of the node until the returned function is called. That function returns
-// the maxima.
+// watch samples the memory of this process and of the node until the returned function is called. The returned function
+// returns the maxima of both.
 func (j *bigJob) watch(t *testing.T) func() (process, node int64) {
 	var process, node int64
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -10,8 +10,8 @@ import (
 
 // Topologies (MPI-5.0 chapter 8).
 
-// onTopology wraps the calls on a communicator that must have a topology of type T: it looks up both, runs f, and
-// raises the error of f.
+// onTopology executes an MPI call on a communicator that must have a topology of type T: it looks up the communicator
+// and the topology, runs f, and raises the error of f.
 func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) error) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		t, err := needTopology[T](c)
@@ -118,7 +118,7 @@ func gompi_graph_create(old uintptr, nnodes int32, index, edges uintptr, reorder
 	})
 }
 
-// weightsAt returns the weights at an address. weighted is false for MPI_UNWEIGHTED.
+// weightsAt returns the n weights at an address. The result `weighted` is false for MPI_UNWEIGHTED.
 func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) {
 	switch at {
 	case abi.MPI_UNWEIGHTED:
@@ -134,7 +134,7 @@ func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) 
 	return weights, true, err
 }
 
-// cloned copies application memory whose contents are needed after the call.
+// cloned returns a copy of application memory, because the contents are needed after the MPI call.
 func cloned(x []int32) []int32 { return append([]int32(nil), x...) }
 
 //export gompi_dist_graph_create_adjacent

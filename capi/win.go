@@ -183,7 +183,7 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 	return errnoError(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
 }
 
-// gompi_host_of stores the host name of a process of the job, as text of less than size bytes.
+// gompi_host_of stores the host name of a process of the job, as text of less than `size` bytes.
 //
 //gompi:callback void (int peer, char *name, int size)
 //export gompi_host_of
@@ -203,7 +203,7 @@ func errnoError(errno C.int) error {
 	return unix.Errno(errno)
 }
 
-// onWin wraps the calls on a window: it looks up the window, runs f, and raises the error of f on it.
+// onWin executes an MPI call on a window: it looks up the window, runs f, and raises the error of f on the window.
 func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 	defer guard(function, handle.Win, h, &rc)
 	w, err := window(h)
@@ -295,8 +295,8 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 }
 
 // gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores the new size of
-// the table in bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes,
-// then holds the detail.
+// the table in bytes. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+// gompi_error_status *)0)->text bytes.
 //
 //gompi:callback int (uintptr_t win, uint64_t *bytes, char *text)
 //export gompi_grow_attached
@@ -324,8 +324,8 @@ func gompi_attached_table(win uintptr, rank int32) uintptr {
 	return 0
 }
 
-// gompi_map_attached returns the address at which this process has mapped size bytes at an offset of the node's memory,
-// or NULL if they cannot be mapped.
+// gompi_map_attached returns the address at which this process has mapped `size` bytes at an offset of the node's
+// memory, or NULL if the bytes cannot be mapped.
 //
 //gompi:callback void *(uintptr_t win, int64_t offset, int64_t size)
 //export gompi_map_attached
@@ -336,9 +336,9 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	return 0
 }
 
-// gompi_exchange_with_members exchanges blocks of size bytes among the members of a window that spans nodes, for
-// MPI_Win_set_info; all receives the blocks by rank. It returns 0 or an error class; text, of sizeof ((struct
-// gompi_error_status *)0)->text bytes, then holds the detail.
+// gompi_exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
+// MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank. It returns 0 or an error class.
+// With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
 //
 //gompi:callback int (uintptr_t win, const void *mine, int64_t size, void *all, char *text)
 //export gompi_exchange_with_members

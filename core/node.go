@@ -19,8 +19,8 @@ import (
 // gompirun passes the memory to its children. Under other launchers the lowest rank of the node creates it and the
 // other ranks open it through /proc. A process without a launcher creates its own.
 //
-// The function permitted returns the addresses of this host that other processes may connect to. silent is how long the
-// path to another process may fail; 0 means no limit.
+// The function `permitted` returns the addresses of this host that other processes may connect to. The argument
+// `silent` is how long the path to another process may fail; 0 means no limit.
 func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Duration) (*shm.Node, *boot.NodeMap, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {

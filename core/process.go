@@ -103,8 +103,9 @@ func Rank() int {
 	return -1
 }
 
-// Abort asks the launcher to end the job with exit status code. It may be called during MPI_Init. If it returns, for
-// example without a launcher, the caller ends the process. byError: an error handler ends the job, not MPI_Abort.
+// Abort asks the launcher to end the job with the exit status `code`. It may be called during MPI_Init. If it returns,
+// for example without a launcher, the caller ends the process. The argument `byError` is true if an error handler ends
+// the job, not MPI_Abort.
 func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
 		cause := failedRank()
@@ -141,8 +142,8 @@ const (
 // the processes connected to it. So if a process has failed, EndAnnounced waits up to graceLost or graceLostOther.
 // gompirun announces the end, which ends the wait. Other launchers kill this process during the wait.
 //
-// afterFailure: the caller knows that a process has failed. The node may not have recorded the failure yet: the thread
-// that detected the closed connection records it a moment later.
+// The argument afterFailure is true if the caller knows that a process has failed. The node may not have recorded the
+// failure yet: the thread that detected the closed connection records it a moment later.
 func EndAnnounced(afterFailure bool) bool {
 	nd := node.Load()
 	if nd == nil {

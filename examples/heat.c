@@ -59,9 +59,10 @@ static double at_first(int x, int y, int *fixed) {
 	return 0.15;
 }
 
-/* Computes one step for `rows` rows. The copies old and new each have a halo row above and below. rate says how fast a
- * point approaches its neighbours' temperature; it is 0 where the temperature is fixed. All points at the plate's edge
- * are fixed, so it does not matter that here[x - 1] and here[x + 1] may be in another row. */
+/* Computes one step for `rows` rows. The copies `old` and `new` each have a halo row above and below. The array `rate`
+ * says how fast a point approaches its neighbours' temperature; the rate is 0 where the temperature is fixed. All
+ * points at the plate's edge are fixed, so it does not matter that here[x - 1] and here[x + 1] may be in another
+ * row. */
 static void compute(const double *restrict old, double *restrict new, const double *restrict rate, int rows) {
 	for (int y = 1; y <= rows; y++) {
 		const double *up = old + (size_t)(y - 1) * width, *here = up + width, *down = here + width;
@@ -84,8 +85,8 @@ static void set_up(double *old, double *new, double *rate, int first, int rows) 
 }
 
 /* Puts this rank's edge rows into the halos of its neighbours, and returns when the neighbours' rows are in its own
- * halo. copy selects one of the two copies, 0 or 1. A window is [copy][row][x] with rows + 2 rows, row 0 being the
- * upper halo. */
+ * halo. The argument `copy` selects one of the two copies, 0 or 1. A window holds an array [copy][row][x] with rows + 2
+ * rows; row 0 is the upper halo. */
 static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int copy) {
 	int rows = band_rows(rank), up = rank - 1,
 	    down = rank + 1 < ranks && band_rows(rank + 1) > 0 ? rank + 1 : MPI_PROC_NULL;
@@ -115,7 +116,7 @@ static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int 
 		break;
 	case FLUSH:
 		MPI_Win_flush_all(win);      /* the puts of this rank are complete at the targets */
-		MPI_Barrier(MPI_COMM_WORLD); /* and so are those of all other ranks */
+		MPI_Barrier(MPI_COMM_WORLD); /* so are the puts of all other ranks */
 		MPI_Win_sync(win);
 		break;
 	}

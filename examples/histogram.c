@@ -3,10 +3,10 @@
  * Rank 0 reads the file into its window; every rank gets its part of the text with MPI_Get. The table has a fixed
  * number of slots, divided evenly among the ranks' windows. To count a word, a rank computes the word's 64-bit hash,
  * which selects the first slot to try. MPI_Compare_and_swap writes the hash into the slot's key if the key is 0, that
- * is, if the slot is free. It returns the previous key. If that was 0, the rank puts the word's letters into the slot.
- * If it was the same hash, the slot already belongs to this word. Otherwise the rank tries the next slot. When it has
- * the slot, MPI_Accumulate adds 1 to the slot's count. All ranks count words concurrently, and no count is lost. The
- * lengths of the words are counted by MPI_Accumulate into an array on rank 0.
+ * is, if the slot is free. It returns the previous key. If the previous key was 0, the rank puts the word's letters
+ * into the slot. If it was the word's hash, the slot already belongs to this word. Otherwise the rank tries the next
+ * slot. When it has the slot, MPI_Accumulate adds 1 to the slot's count. All ranks count words concurrently, and no
+ * count is lost. The lengths of the words are counted by MPI_Accumulate into an array on rank 0.
  *
  *     gompirun -n 4 histogram [FILE] [--top N] [--slots N]
  *
@@ -35,15 +35,15 @@ struct entry { /* a word and the number of its occurrences */
 
 static int rank, ranks;
 static int top = 12;
-static int64_t slots; /* of each rank */
+static int64_t slots; /* number of slots of each rank */
 static const char *path = "/usr/share/common-licenses/GPL-3";
 
 /* Returns whether c is an ASCII letter or a byte of a character outside of ASCII. A word consists of such bytes, and of
  * apostrophes between them. */
 static int letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128; }
 
-/* Finds the next word that begins in text[*at .. end); the word may extend beyond end, up to `size`. Stores the word in
- * lower case, truncated to WORD - 1 bytes. Returns its length, or 0 if no further word begins there. */
+/* Finds the next word that begins in text[*at .. end); the word may extend beyond `end`, up to `size`. Stores the word
+ * in lower case, truncated to WORD - 1 bytes. Returns its length, or 0 if no further word begins there. */
 static int next_word(const char *text, int64_t size, int64_t end, int64_t *at, char word[WORD]) {
 	int64_t i = *at;
 	while (i < end && !letter((unsigned char)text[i]))
@@ -80,14 +80,14 @@ static int count_word(MPI_Win table, const char *word) {
 		MPI_Aint at = (MPI_Aint)(index % (uint64_t)slots * sizeof(struct slot));
 		MPI_Compare_and_swap(&hash, &free_key, &found, MPI_UINT64_T, owner, at + offsetof(struct slot, key),
 				     table);
-		MPI_Win_flush(owner, table); /* found has its value now */
-		if (found == 0)              /* this rank has taken the slot: no other rank writes its letters */
+		MPI_Win_flush(owner, table); /* `found` has its value now */
+		if (found == 0)              /* this rank has taken the slot: no other rank puts letters into it */
 			MPI_Put(word, WORD, MPI_CHAR, owner, at + offsetof(struct slot, word), WORD, MPI_CHAR, table);
 		if (found == 0 || found == hash) {
 			static const int64_t one = 1;
 			MPI_Accumulate(&one, 1, MPI_INT64_T, owner, at + offsetof(struct slot, count), 1, MPI_INT64_T,
 				       MPI_SUM, table);
-			MPI_Win_flush_local(owner, table); /* word may be overwritten */
+			MPI_Win_flush_local(owner, table); /* the caller may overwrite `word` */
 			return 1;
 		}
 	}
@@ -103,7 +103,7 @@ static int by_count(const void *a, const void *b) {
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->word, y->word);
 }
 
-/* Counts the words of the text without a hash table: sorts all words and merges equal ones. */
+/* Counts the words of the text without a hash table: sorts all words and merges equal words. */
 static int64_t count_serially(const char *text, int64_t size, struct entry **entries, int64_t lengths[LENGTHS],
 			      int64_t *words) {
 	int64_t room = 1024, n = 0, different = 0, at = 0;
@@ -254,8 +254,8 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = MPI_Wtime();
 
-	/* Gets this rank's part of the text, the two bytes before it, which show whether a word has begun there, and
-	 * some bytes after it, since the last word may extend beyond the part. */
+	/* Gets this rank's part of the text. It also gets the two bytes before the part, which show whether a word has
+	 * begun there, and some bytes after the part, into which the last word may extend. */
 	int64_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
 	int64_t from = first > 2 ? first - 2 : 0, to = end + 4096 < size ? end + 4096 : size;
 	char *part = malloc((size_t)(to - from) + 1);

@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
 	}
 
 	/* Rank 0's window memory has the counter and the picture. The other ranks have no window memory, since all
-	 * operations access that of rank 0. */
+	 * operations access the memory of rank 0. */
 	size_t row_size = 3 * (size_t)width, picture_size = row_size * (size_t)height;
 	struct shared *shared;
 	MPI_Win win;
@@ -118,17 +118,17 @@ int main(int argc, char **argv) {
 	for (;;) {
 		int64_t one = 1, y;
 		MPI_Fetch_and_op(&one, &y, MPI_INT64_T, 0, offsetof(struct shared, next_row), MPI_SUM, win);
-		MPI_Win_flush(0, win); /* y has its value now */
+		MPI_Win_flush(0, win); /* `y` has its value now */
 		if (y >= height)
 			break;
 		compute_row((int)y, row);
 		MPI_Put(row, (int)row_size, MPI_BYTE, 0,
 			(MPI_Aint)(offsetof(struct shared, rgb) + (size_t)y * row_size), (int)row_size, MPI_BYTE, win);
-		MPI_Win_flush_local(0, win); /* row may be overwritten now */
+		MPI_Win_flush_local(0, win); /* `row` may be overwritten now */
 		rows++;
 	}
 	MPI_Win_unlock_all(win);     /* all puts of this rank are complete in rank 0's memory */
-	MPI_Barrier(MPI_COMM_WORLD); /* and so are those of all other ranks */
+	MPI_Barrier(MPI_COMM_WORLD); /* so are the puts of all other ranks */
 	double seconds = MPI_Wtime() - begin;
 
 	int *all_rows = malloc(sizeof(int) * (size_t)ranks);

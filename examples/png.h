@@ -105,14 +105,13 @@ static int png_write(const char *path, int width, int height, const unsigned cha
 	return bad ? -1 : 0;
 }
 
-/* Returns 0 if the file can be written, otherwise -1 with errno set. Programs call it before they compute the picture.
- * */
+/* Returns 0 if the file can be written, else -1 with errno set. Programs call it before they compute a picture. */
 static inline int png_writable(const char *path) {
 	FILE *file = fopen(path, "ab");
 	return file ? fclose(file) : -1;
 }
 
-/* png_colour sets rgb to the colour at a position of a scale: 0 is the first colour, 1 the last. Between the colours,
+/* png_colour sets `rgb` to the colour at a position of a scale: 0 is the first colour, 1 the last. Between the colours,
  * which are at equal distances, it interpolates linearly. */
 static inline void png_colour(const unsigned char (*scale)[3], int colours, double position, unsigned char rgb[3]) {
 	double at = position < 0 ? 0 : position > 1 ? colours - 1 : position * (colours - 1);

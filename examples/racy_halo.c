@@ -7,7 +7,7 @@
 //
 //	gompirun -n 4 --check racy_halo
 //
-// With the argument "fixed" the program has the fence, and --check finds nothing.
+// With the argument "fixed" the program calls the fence, and --check finds nothing.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

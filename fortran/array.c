@@ -3,7 +3,7 @@
 
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size) {
 	if (n <= 0)
-		n = 1; /* so that data is not NULL, which C might reject even for an empty array */
+		n = 1; /* so that `data` is not NULL, which C might reject even for an empty array */
 	if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
 		return MPI_ERR_NO_MEM;
 	a->data = a->heap;
@@ -29,8 +29,8 @@ void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
 		to[i] = ((const int *)a->data)[i];
 }
 
-/* Sets *from and *to to the numbers of neighbors from which this process receives and to which it sends, in the
- * communicator's topology. */
+/* Counts the neighbors of this process in the communicator's topology. Sets *from to the number of those from which it
+ * receives, and *to to the number of those to which it sends. */
 static int neighbors(MPI_Comm comm, int *from, int *to) {
 	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
 	if (rc)
@@ -49,7 +49,7 @@ static int neighbors(MPI_Comm comm, int *from, int *to) {
 	case MPI_DIST_GRAPH:
 		return PMPI_Dist_graph_neighbors_count(comm, from, to, &weighted);
 	}
-	return MPI_SUCCESS; /* no topology: the call reports the error */
+	return MPI_SUCCESS; /* no topology: the MPI function reports the error */
 }
 
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored,

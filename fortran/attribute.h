@@ -4,7 +4,7 @@
 
 #include "callback.h"
 
-/* Returns a new cell that holds value, or NULL if out of memory. The address of the cell is the attribute in C. */
+/* Returns a new cell that holds `value`, or NULL if out of memory. The address of the cell is the attribute in C. */
 void *gompi_attribute_cell(MPI_Aint value);
 
 /* Frees a cell. Ignores NULL and every other address that is not a cell. */
@@ -18,7 +18,7 @@ MPI_Aint gompi_attribute_value(void *pointer);
 struct gompi_keyval {
 	gompi_procedure *copy, *delete;
 	MPI_Aint extra;
-	bool old; /* MPI_Keyval_create: the procedures take INTEGERs of default size */
+	bool old; /* made by MPI_Keyval_create: the procedures take INTEGERs of default size */
 };
 
 struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old);

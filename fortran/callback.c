@@ -16,7 +16,7 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	MPI_User_function *function;
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc;
-	if (EIGHT) { /* in the large-count form, the procedure's len has 8 bytes, as this INTEGER */
+	if (EIGHT) { /* in the large-count form, the procedure's argument len has 8 bytes, like an INTEGER here */
 		NAME(op_create_c_f08)(user_fn, commute, op, ierror);
 		return;
 	}
@@ -104,7 +104,7 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 }
 SAME(grequest_start, grequest_start_f08)
 
-/* ---- Data representations (MPI-5.0 14.5.3). They are never unregistered. The program's procedures get the program's
+/* ---- Data representations (MPI-5.0 14.5.3). MPI never unregisters them. The program's procedures get the program's
  * own extra_state variable, not a copy. ---- */
 
 typedef void convert(void *userbuf, integer *datatype, integer *count, void *filebuf, MPI_Offset *position,

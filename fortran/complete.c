@@ -1,5 +1,5 @@
-/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, the results that
- * request_data.c holds for it are copied to the program, and its entry is freed. */
+/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, these functions copy
+ * the results that request_data.c holds for it to the program, and free its entry. */
 #include "gompi_f.h"
 
 static inline void completed(integer request) {
@@ -53,9 +53,9 @@ static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statu
 	return rc;
 }
 
-/* Prepares the C arrays of a call with n requests. c_statuses and c_indices refer to the program's own array if that
- * has C's form. statuses or indices is NULL if the call has no such array. Raises an error and returns its code if n
- * does not fit into an int or memory runs out. */
+/* Prepares the C arrays of a call with n requests. The arrays `c_statuses` and `c_indices` refer to the program's own
+ * array if that array has C's form. The argument `statuses` or `indices` is NULL if the call has no such array. Raises
+ * an error and returns its code if n does not fit into an int or memory runs out. */
 static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
 			    f_status *statuses, integer *indices) {
@@ -83,9 +83,8 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 	ints_free(c_indices);
 }
 
-/* Notifies request_data.c of completed requests, and stores the n handles in now for the program. The completed
- * requests are those at indices, or the first ones if indices is NULL. now is NULL for calls that release no requests.
- * */
+/* Notifies request_data.c of completed requests: those at the positions `indices`, or the first requests if `indices`
+ * is NULL. Stores the n handles in `now` for the program. Calls that release no requests pass NULL as `now`. */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);

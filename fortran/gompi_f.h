@@ -8,8 +8,8 @@
  *
  * Every file with entry points is compiled twice: to define mpi_put_, which calls MPI_Put, and pmpi_put_, which calls
  * PMPI_Put. Therefore a profiling library in C sees the calls of Fortran programs. If a profiling library in Fortran
- * calls pmpi_put_, one in C does not see the call again. Calls that the bindings make only for a conversion use PMPI_
- * names, so that no tool sees them. */
+ * calls pmpi_put_, a profiling library in C does not see the call again. Calls that the bindings make only for a
+ * conversion use PMPI_ names, so that no tool sees them. */
 #ifndef GOMPI_F_H
 #define GOMPI_F_H
 
@@ -94,7 +94,7 @@ static inline bool status_ignored(const void *status) {
 }
 
 /* Returns the status that C reads and writes: MPI_STATUS_IGNORE if the program ignores the status, the program's
- * variable if it has C's form, else own with the values of the program's variable. */
+ * variable if it has C's form, else `own` with the values of the program's variable. */
 static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	if (status_ignored(status))
 		return MPI_STATUS_IGNORE;
@@ -105,7 +105,7 @@ static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	return own;
 }
 
-/* Copies the status that C has written from own to the program's variable, unless C wrote there directly. */
+/* Copies the status that C has written from `own` to the program's variable, unless C wrote there directly. */
 static inline void status_out(f_status *status, const MPI_Status *own) {
 	if (EIGHT && !status_ignored(status))
 		for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
@@ -205,9 +205,9 @@ GOMPI_HANDLES_IN(MPI_Datatype, datatype)
 GOMPI_HANDLES_IN(MPI_Info, info)
 GOMPI_HANDLES_IN(MPI_Request, request)
 
-/* Converts the datatypes of MPI_Alltoallw or, if neighbor is set, of MPI_Neighbor_alltoallw. Their number is the number
- * of processes to which the call sends (which 0) or from which it receives (which 1). If ignored is set, the datatypes
- * are not significant and are not converted. The array may outlive the call. */
+/* Converts the datatypes of MPI_Alltoallw or, if `neighbor` is set, of MPI_Neighbor_alltoallw. Their number is the
+ * number of processes to which the call sends (if `which` is 0) or from which it receives (if `which` is 1). If
+ * `ignored` is set, the datatypes are not significant and are not converted. The array may outlive the call. */
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from);
 
 /* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. Input uses
@@ -301,11 +301,11 @@ struct gompi_kept {
 	integer *newcomm_to;
 };
 
-/* Frees the data of a blocking call. If copy is set, first copies changed elements to the program's section. */
+/* Frees the data of a blocking call. If `copy` is set, first copies changed elements to the program's section. */
 void gompi_release(struct gompi_kept *k, bool copy);
 /* Takes ownership of the data and releases it when the request is complete. For a persistent request, fills the buffers
- * at each start, and frees the data with the request. request is NULL if the call failed; the data is then freed at
- * once, without copying results. */
+ * at each start, and frees the data with the request. If the call failed, `request` is NULL; the function then frees
+ * the data at once, without copying results. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* number of requests with an entry in request_data.c; almost always 0 */
@@ -331,7 +331,7 @@ int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes does so only if INTEGERs have 8 bytes: the
+/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes stores them only if INTEGERs have 8 bytes: the
  * library knows the sizes for 4 bytes. */
 void gompi_tell_sizes(MPI_Info info);
 static inline void tell_sizes(MPI_Info info) {

@@ -35,7 +35,7 @@ ENTRY void NAME(type_get_contents)(const integer *datatype, const integer *max_i
 		rc = ints_room(&ints, *max_integers, array_of_integers);
 	if (!rc)
 		rc = datatypes_in(&types, *max_datatypes,
-				  array_of_datatypes); /* so that a call which does nothing changes nothing */
+				  array_of_datatypes); /* handles that the call does not set stay unchanged */
 	if (rc)
 		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else
@@ -62,7 +62,7 @@ ENTRY void NAME(type_get_contents_c_f08)(const integer *datatype, const MPI_Coun
 	int combiner, rc = ints_room(&ints, *max_integers, array_of_integers);
 	if (!rc)
 		rc = datatypes_in(&types, *max_datatypes,
-				  array_of_datatypes); /* so that a call which does nothing changes nothing */
+				  array_of_datatypes); /* handles that the call does not set stay unchanged */
 	if (rc)
 		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else

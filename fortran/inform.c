@@ -12,8 +12,8 @@
 
 extern const int gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
 
-/* Sets mpi_TYPEn_supported in info for each size n of TYPE for which the ABI has a datatype. scale is 2 for complex
- * types, whose size is twice that of their kind, else 1. */
+/* Sets mpi_TYPEn_supported in `info` for each size n of TYPE for which the ABI has a datatype. The argument `scale` is
+ * 2 for complex types, whose size is twice the size of their kind, else 1. */
 static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale) {
 	char key[MPI_MAX_INFO_KEY];
 	int has;

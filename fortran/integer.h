@@ -53,8 +53,8 @@ static inline int all_fit(const char *function, const char *argument, MPI_Count 
 	return rc;
 }
 
-/* Returns the address where C writes a result: the program's variable if it is an int, else own. int_out then copies
- * own to the program's variable. */
+/* Returns the address where C writes a result: the program's variable if it is an int, else `own`. int_out then copies
+ * `own` to the program's variable. */
 static inline int *int_to(integer *to, int *own) { return EIGHT ? own : (int *)to; }
 static inline void int_out(integer *to, int own) {
 	if (EIGHT)

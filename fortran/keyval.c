@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-/* ---- Cells. They are in blocks of memory that are never freed, so that an attribute's pointer alone shows whether it
- * is the address of a cell, which Fortran has set. ---- */
+/* ---- Cells. They are in blocks of memory that are never freed, so that the pointer alone shows whether an attribute
+ * is a cell, that is, whether Fortran has set it. ---- */
 
 enum { PIECE = 256 };
 
@@ -15,7 +15,7 @@ struct piece {
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *pieces;
-static MPI_Aint *unused; /* free list: each cell holds the address of the next */
+static MPI_Aint *unused; /* free list: each cell holds the address of the next cell */
 
 void *gompi_attribute_cell(MPI_Aint value) {
 	MPI_Aint *cell;
@@ -39,7 +39,7 @@ void *gompi_attribute_cell(MPI_Aint value) {
 	return cell;
 }
 
-/* Returns true if the address is that of a cell. Needs mu. */
+/* Returns true if the address is that of a cell. The caller must hold mu. */
 static bool isCellLocked(const void *pointer) {
 	for (const struct piece *p = pieces; p; p = p->next) {
 		uintptr_t at = (uintptr_t)pointer - (uintptr_t)p->cell;

@@ -26,19 +26,19 @@ void gompi_layout_of(struct gompi_layout *l, const CFI_cdesc_t *d);
 MPI_Aint gompi_layout_at(const struct gompi_layout *l, MPI_Count i);
 
 /* gompi_layout_gather copies all elements into a contiguous buffer. gompi_layout_scatter copies back only the elements
- * in which from differs from before, because the program may use the unchanged elements concurrently. */
+ * in which `from` differs from `before`, because the program may use the unchanged elements concurrently. */
 void gompi_layout_gather(char *to, const struct gompi_layout *l);
 void gompi_layout_scatter(const struct gompi_layout *l, const char *from, const char *before);
 
-/* n consecutive elements of the predefined datatype basic, in a datatype's typemap. */
+/* n consecutive elements of the predefined datatype `basic`, in a datatype's typemap. */
 struct gompi_run {
 	MPI_Aint at; /* displacement in bytes */
 	MPI_Count n;
 	MPI_Datatype basic;
 };
 
-/* Calls use for each run of the typemap of count elements of a datatype, in typemap order. If use returns an error
- * class, stops and returns this class. */
+/* Calls the function `use` for each run of the typemap of `count` elements of a datatype, in typemap order. If `use`
+ * returns an error class, stops and returns this class. */
 int gompi_typemap(MPI_Datatype type, MPI_Count count, int (*use)(void *arg, const struct gompi_run *run), void *arg);
 
 #endif

@@ -5,9 +5,9 @@
  * size. Either the program itself defines them, or the other library is loaded too, because nothing else defines them.
  * The constructor below finds such a symbol and ends the program before it has done anything.
  *
- * A program that uses the modules for INTEGERs of 8 bytes does not link with the library for 4 bytes: in these modules
- * the initialization functions, one of which every program calls, have symbols that only the library for 8 bytes
- * defines. */
+ * A program that uses the modules for INTEGERs of 8 bytes does not link with the library for 4 bytes. In these modules,
+ * the initialization functions have symbols that only the library for 8 bytes defines, and every program calls one of
+ * these functions. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -26,8 +26,8 @@ int gompi_raise_pending(enum gompi_object kind, integer object, int code) {
 	return code;
 }
 
-/* Returns an error code of the class, and sets its error string to text. Each class has one code, which the first error
- * of the class creates. Returns the class itself if no code can be created. */
+/* Returns an error code of the class, and sets its error string to `text`. Each class has one code, which the first
+ * error of the class creates. Returns the class itself if no code can be created. */
 static int code_of(int class, const char *text) {
 	static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 	static int codes[128]; /* indexed by class; 0: not created yet */

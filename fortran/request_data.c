@@ -16,8 +16,8 @@ struct entry {
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-/* List of entries, oldest first. A number of a request may be reused before the completion of the previous request with
- * this number has been processed here. */
+/* List of entries, oldest first. MPI may give the number of a completed request to another request before this file has
+ * processed the completion. */
 static struct entry *entries;
 
 /* Copies changed elements to the program's sections, and the new communicator to its variable. */
@@ -84,7 +84,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 }
 
 /* Returns the pointer in the list that points to the request's oldest entry, or the NULL pointer at the end of the
- * list. Needs mu. */
+ * list. The caller must hold mu. */
 static struct entry **findLocked(integer request) {
 	struct entry **at = &entries;
 	while (*at && (*at)->request != request)

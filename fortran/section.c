@@ -174,7 +174,7 @@ static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type,
 
 /* Programs send the same sections repeatedly, such as the edges of their arrays. Therefore each thread caches the
  * datatypes of the sections that it described last. Only sections with predefined datatypes are cached, because the
- * handle of a derived datatype may be reused for a different one. */
+ * handle of a derived datatype may be reused for a different datatype. */
 struct known {
 	MPI_Datatype of, made; /* made is MPI_DATATYPE_NULL or 0 if the entry is empty */
 	MPI_Count count;
@@ -189,7 +189,7 @@ struct known {
 enum { KNOWN = 16 };
 
 struct memory {
-	unsigned life; /* the global life when the cache was filled; datatypes exist only in their life */
+	unsigned life; /* the global `life` when the cache was filled; its datatypes exist only in this life */
 	unsigned next; /* counter; the next entry to replace is next % KNOWN */
 	struct known known[KNOWN];
 };
@@ -228,7 +228,7 @@ static struct memory *recall(void) {
 	return memory;
 }
 
-/* Returns true if the section may be cached. Then sets k to the key of its entry. */
+/* Returns true if the section may be cached. If so, sets *k to the key of its entry. */
 static bool may_keep(struct known *k, const struct gompi_layout *l, MPI_Count count, MPI_Datatype type) {
 	if ((uintptr_t)type >= 4096 || l->rank > (int)(sizeof k->dim / sizeof *k->dim))
 		return false;
@@ -253,8 +253,8 @@ static MPI_Datatype find(const struct memory *m, struct known *wanted) {
 	return MPI_DATATYPE_NULL;
 }
 
-/* Stores the datatype made in the cache under the key k. The cache then owns the datatype. Returns false if there is no
- * cache. */
+/* Stores the datatype `made` in the cache under the key k. The cache then owns the datatype. Returns false if there is
+ * no cache. */
 static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 	struct known *old;
 	if (!m)

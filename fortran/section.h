@@ -31,8 +31,8 @@ struct gompi_section {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	/* True if section_close must free type. Pending operations hold their own reference to the datatype. False if
-	 * type belongs to the program or to the cache. */
+	/* True if section_close must free `type`. Pending operations hold their own reference to the datatype. False if
+	 * `type` belongs to the program or to the cache. */
 	bool made;
 };
 
@@ -60,8 +60,8 @@ static inline void section_close(struct gompi_section *s) {
 int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count,
 			     MPI_Datatype type);
 
-/* Copies a section into a contiguous buffer. comes_out says that MPI writes the buffer, so that the elements must be
- * copied back when the operation is complete. */
+/* Copies a section into a contiguous buffer. The argument `comes_out` says that MPI writes the buffer, so that the
+ * elements must be copied back when the operation is complete. */
 int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out);
 
 static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out) {
@@ -76,7 +76,7 @@ static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bo
 static inline int whole(const CFI_cdesc_t *d) { return simple(d) ? MPI_SUCCESS : MPI_ERR_BUFFER; }
 
 /* Checks the buffer of a call that uses one element of a datatype. The buffer may be a section, but the datatype must
- * fit into one element of it. Returns MPI_ERR_TYPE if it does not fit. */
+ * fit into one element of the section. Returns MPI_ERR_TYPE if it does not fit. */
 int gompi_single(const CFI_cdesc_t *d, MPI_Datatype type);
 static inline int single(const CFI_cdesc_t *d, MPI_Datatype type) {
 	return simple(d) ? MPI_SUCCESS : gompi_single(d, type);

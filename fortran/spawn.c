@@ -23,7 +23,7 @@ static char **strings(const char *from, size_t n, size_t length, size_t stride) 
 	return list;
 }
 
-/* Returns the number of strings before the first blank one. */
+/* Returns the number of strings before the first blank string. */
 static size_t until_blank(const char *from, size_t length, size_t stride) {
 	size_t n = 0;
 	for (;; n++, from += stride) {

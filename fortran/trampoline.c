@@ -13,7 +13,8 @@ struct kind {
 	gompi_procedure *procedure[MOST]; /* entry i is written once, before function i is first returned */
 };
 
-/* Returns the index of a procedure in a table, to which it adds a new procedure. Returns -1 if the table is full. */
+/* Returns the index of a procedure in a table. Adds the procedure if it is not in the table. Returns -1 if the table is
+ * full. */
 static int number(struct kind *k, gompi_procedure *procedure) {
 	int i = 0;
 	pthread_mutex_lock(&mu);

@@ -6,9 +6,9 @@ struct visit {
 	void *arg;
 };
 
-/* The arguments of a datatype's constructor. numbers holds the integers followed by the addresses or, for a large-count
- * constructor, the large counts. The order is the same in these forms, except for subarray and darray, where the small
- * form has the sizes between other integers. */
+/* The arguments of a datatype's constructor. The array `numbers` holds the integers followed by the addresses or, for a
+ * large-count constructor, the large counts. The order is the same in both forms, except for subarray and darray, where
+ * the small form has the sizes between other integers. */
 struct contents {
 	int combiner;
 	bool large;
@@ -153,7 +153,7 @@ static int darray(const struct visit *v, const struct contents *c, MPI_Count ext
 	return rc;
 }
 
-/* Visits one element of a derived datatype at offset at. */
+/* Visits one element of a derived datatype at the offset `at`. */
 static int constructed(const struct visit *v, const struct contents *c, MPI_Aint at) {
 	const MPI_Count *k = c->numbers;
 	const MPI_Datatype old = c->types[0];
@@ -194,7 +194,7 @@ static int constructed(const struct visit *v, const struct contents *c, MPI_Aint
 	return MPI_ERR_TYPE;
 }
 
-/* Visits n consecutive elements of a datatype. at is the offset of the first one. */
+/* Visits n consecutive elements of a datatype. The first element is at the offset `at`. */
 static int visit(const struct visit *v, MPI_Datatype type, MPI_Count n, MPI_Aint at) {
 	struct contents c = {0};
 	MPI_Count lb, extent;

@@ -3,8 +3,8 @@
 # SONAME
 #
 # scripts/build.sh calls this script. A program that must run with any MPI library of the standard ABI is linked to
-# libmpi_abi. This one has no code: only the names of the functions, for linkers, and a dependency on libgompirma.
-# docs/RATIONALE.md gives the reasons for this design.
+# libmpi_abi. The libmpi_abi of gompirma has no code. It has only the names of the functions, for linkers, and a
+# dependency on libgompirma. docs/RATIONALE.md gives the reasons for this design.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: scripts/abi.sh OUT SONAME" >&2; exit 2; }
@@ -31,5 +31,5 @@ set -- $(objdump -h "$work/lib" | awk '$2 == ".gnu.hash" { print $3, $6 }')
 dd if=/dev/zero of="$work/lib" bs=1 seek=$((0x$2 + 16)) count=$((0x$1 - 16)) conv=notrunc status=none
 
 mv -f "$work/lib" "$abi/libmpi_abi.so.1"
-for name in libmpi_abi.so libmpi_abi.so.0; do ln -sfn libmpi_abi.so.1 "$abi/$name"; done # MPICH's has number 0
+for name in libmpi_abi.so libmpi_abi.so.0; do ln -sfn libmpi_abi.so.1 "$abi/$name"; done # MPICH's library has number 0
 echo "$stamp" >"$work/stamp"

@@ -60,7 +60,7 @@ test | ref | bench | bench-fabric | cluster)
 	need gdb-minimal gdb # a test checks that a debugger sees faults as without gompirma
 	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
-browser) # separate, because Chromium needs some 300 MB
+browser) # a separate step, because Chromium needs some 300 MB
 	need chromium chromium
 	;;
 fresh)

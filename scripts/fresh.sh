@@ -73,7 +73,7 @@ inside() {
 	bad=0
 	exec 7<&0 9>"$work/lock"
 	flock 9 # held as long as any process runs in the namespaces
-	# Descriptor 7 is a pipe from the script outside of the namespaces. End of file means that this script has
+	# Descriptor 7 is a pipe from the script outside of the namespaces. End of file means that the outer script has
 	# ended.
 	trap 'exit 130' TERM
 	{ read -r _ <&7; kill -TERM 1; kill -KILL -1; } 2>/dev/null &

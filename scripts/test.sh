@@ -24,7 +24,7 @@ trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
 # progress NAME START: prints every minute that a step is still running. Runs until this script kills it or has ended.
 progress() {
-	local silent # a pipe without a writer; a read from it with a timeout sleeps without a `sleep` process
+	local silent # a pipe without a writer; a read from this pipe with a timeout sleeps without a `sleep` process
 	exec {silent}<> <(:)
 	while read -r -t 60 -u "$silent" || kill -0 $$; do
 		echo "== $1: still running after $((SECONDS - $2)) s"

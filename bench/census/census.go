@@ -106,7 +106,7 @@ func (t *table) addAll(section, line string) {
 	}
 }
 
-// add adds a row for calls, and a second row for their _c forms if no row measures these yet.
+// add adds a row for the calls in `calls`, and a second row for their _c forms if no row measures these yet.
 func (t *table) add(section, calls string, fields []string) {
 	for _, large := range []bool{false, true} {
 		what := ""
@@ -149,7 +149,8 @@ func (t *table) add(section, calls string, fields []string) {
 // call matches one call in rows.txt: literal C code in backquotes, or a function with some of its arguments.
 var call = regexp.MustCompile("`([^`]*)`|(\\w+)(?:\\(([^`]*?)\\)(?: |$))?")
 
-// calls returns the C code of the calls in source, and the functions that they call. large selects the _c forms.
+// calls returns the C code of the calls in the text `source`, and the functions that they call. The argument `large`
+// selects the _c forms.
 func (t *table) calls(source string, large bool) (c string, functions []string) {
 	var parts []string
 	for _, m := range call.FindAllStringSubmatch(source, -1) {
@@ -178,8 +179,8 @@ func (t *table) calls(source string, large bool) (c string, functions []string) 
 	return strings.Join(parts, " "), functions
 }
 
-// call returns the C code of a call of f, with the usual arguments where given has none. The code stores a result that
-// is no error code, since the compiler might otherwise remove the call.
+// call returns the C code of a call of f, with the arguments in `given` and the usual arguments for all other
+// parameters. The code stores a result that is no error code, since the compiler might otherwise remove the call.
 func (t *table) call(f *abi.Function, given map[string]string) string {
 	var arguments []string
 	for _, p := range f.CParams() {
@@ -250,7 +251,7 @@ func twin(value, kind string) string {
 	return value
 }
 
-// Write writes the C code of the rows for whose functions there returns true.
+// Write writes the C code of the rows for all of whose functions the function `there` returns true.
 func Write(w io.Writer, there func(function string) bool) error {
 	var loops, list strings.Builder
 	for i, r := range Rows() {

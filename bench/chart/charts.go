@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A chart is a drawing and the name of its files. draw returns nil if the report has no measurement for the chart.
+// A chart is a drawing and the name of its files. The function draw returns nil if the report has no measurement for
+// the chart.
 type chart struct {
 	name string
 	draw func(r *report) (*drawing, error)
@@ -58,7 +59,7 @@ var charts = []chart{
 		"ialltoall", "Iallgatherv + Wait", "iallgatherv")},
 }
 
-// swept returns the drawing function of a chart of sweeps, with a panel for each pair of title and series in names.
+// swept returns the drawing function of a chart of sweeps, with a panel for each pair of title and series in `names`.
 func swept(names ...string) func(r *report) (*drawing, error) {
 	var views []view
 	for i := 0; i < len(names); i += 2 {
@@ -73,7 +74,7 @@ func swept(names ...string) func(r *report) (*drawing, error) {
 // A view is one panel: its title, the series and the prefix of the names of its measurements.
 type view struct{ title, series, prefix string }
 
-// across describes the x axis. Only every every-th value has a label.
+// across describes the x axis. Labels are at every n-th value, n being the field `every`.
 type across struct {
 	label string
 	word  func(x float64) string
@@ -189,8 +190,8 @@ func sweeps(r *report) (*drawing, error) {
 		})
 }
 
-// bars draws a bar for each row. of returns the bar's label, the value to which the bar extends, the value of its
-// stroke, and whether it has the colour of a good value.
+// bars draws a bar for each row. The function `of` returns the bar's label, the value to which the bar extends, the
+// value of its stroke, and whether it has the colour of a good value.
 func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
 	error) {
 	if len(rows) == 0 {

@@ -129,7 +129,8 @@ func axis(a *plot.Axis, low, high float64, ticks []plot.Tick) {
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// decades returns the smallest range between powers of ten that contains low and high, and a tick at each power of ten.
+// decades returns the smallest range between powers of ten that contains the values `low` and `high`, and a tick at
+// each power of ten.
 func decades(low, high float64, word func(float64) string) (from, to float64, ticks []plot.Tick) {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	if first == last {

@@ -43,8 +43,9 @@ func censusMeasurements() (all []measurement) {
 	return all
 }
 
-// ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses the given
-// number of first launches. It returns 0 if gompirma has no time, or if neither MPICH nor Open MPI has.
+// ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses at most the
+// first `launches` launches of each library. It returns 0 if gompirma has no time, or if neither MPICH nor Open MPI
+// has.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {

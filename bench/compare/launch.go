@@ -136,7 +136,7 @@ type launcher struct {
 
 // measure returns an outcome for every measurement of the batch with this library. One launch runs the batch. If a
 // measurement fails, another launch runs the measurements after it. If the failed measurement belongs to a sweep, the
-// rest of the sweep fails without a launch, so that a hang costs its time only once.
+// rest of the sweep fails without a launch, so that a hang costs the timeout only once.
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {
@@ -170,8 +170,8 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 }
 
 // launch starts the program of the batch once. It returns the outcomes that the program printed, by the rows of the
-// measurements, and a description of the failure, if any. After timeout without output it sends SIGTERM, so that the
-// MPI launcher can end its processes, then SIGKILL.
+// measurements, and a description of the failure, if any. If there is no output for the time `timeout`, it sends
+// SIGTERM, so that the MPI launcher can end its processes, then SIGKILL.
 func (r launcher) launch(batch []measurement, l library) (outcomes map[string]outcome, failure string) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them: a ratio to the
-// better of MPICH and Open MPI (goal), a ratio to a plain C loop, which shows the speed of the hardware (of, ofGoal),
-// and a bound on the value (atMost).
+// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them. The goals are a
+// ratio to the better of MPICH and Open MPI (`goal`), a ratio to a plain C loop (`of`, `ofGoal`), and a bound on the
+// value (`atMost`). The C loop shows the speed of the hardware.
 type measurement struct {
 	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" for sharing in place
 	label   string
@@ -90,7 +90,8 @@ func coll(row, label string, goal float64) measurement {
 	return newMeasurement("collectives", row, label, goal)
 }
 
-// inquiries returns measurements of calls that read local state. None may take longer than with MPICH and Open MPI.
+// inquiries returns measurements of calls that read local state. None of them may take longer than with MPICH and Open
+// MPI.
 func inquiries(calls ...string) (all []measurement) {
 	for _, call := range calls {
 		m := newMeasurement("inquiries", strings.ToLower(call), "MPI_"+call, 1)
@@ -108,7 +109,7 @@ func inquiries(calls ...string) (all []measurement) {
 	return all
 }
 
-// sweep returns measurements of one operation, one for each x of xs. It replaces a %s in label by the x.
+// sweep returns measurements of one operation, one for each x of xs. It replaces %s in the argument `label` by x.
 func sweep(kind, program, series, label string, xs []int, set func(m *measurement, x int)) (all []measurement) {
 	for _, x := range xs {
 		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,
@@ -145,8 +146,8 @@ var (
 	threads = []int{1, 2, 4}
 )
 
-// bySize returns a sweep over sizes with at most two launches. Two are enough, since the sweep shows how a time grows
-// with the size, and an adjacent size is as informative as another launch.
+// bySize returns a sweep over sizes with at most two launches. Two launches are enough, since the sweep shows how a
+// time grows with the size, and an adjacent size is as informative as another launch.
 func bySize(program, row, label string) []measurement {
 	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
 		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2

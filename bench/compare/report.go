@@ -27,7 +27,7 @@ type report struct {
 	Empty float64 `json:"empty,omitempty"`
 
 	results results
-	part    string // heading of the table that line has begun
+	part    string // heading of the table that the method line has begun
 }
 
 // A record is one measurement.
@@ -155,9 +155,9 @@ const (
 	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
 )
 
-// document replaces the text between two marks of the document named into by the main tables, or those of sweeps, of
-// the report in the file named from. After the tables it shows their charts, which are in the directory charts next to
-// the document.
+// document replaces the text between two marks of the file `into` by tables of the report in the file `from`: the main
+// tables, or those of the sweeps. After the tables it shows their charts, which are in the directory charts next to the
+// document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {
@@ -211,7 +211,7 @@ func (all *report) swept() string {
 	return tables.String()
 }
 
-// replaced returns text with words in place of what is between the marks begin and end.
+// replaced returns `text` with `words` in place of the text between the marks `begin` and `end`.
 func replaced(text, words, begin, end string) (string, error) {
 	before, rest, ok := strings.Cut(text, begin)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // sweepGoal is the wanted median ratio over a sweep's sizes.
 const sweepGoal = 1.2
 
-// powers returns from, 2 * from, 4 * from and so on, at most to.
+// powers returns the numbers `from`, 2 * `from`, 4 * `from` and so on that are at most `to`.
 func powers(from, to int) (all []int) {
 	for x := from; x <= to; x *= 2 {
 		all = append(all, x)
@@ -65,8 +65,9 @@ func multiple(all []measurement) []measurement {
 	})
 }
 
-// oneSided returns sweeps of all operations with all synchronizations on all window kinds. usual selects those that run
-// without -all: the combinations that public suites run by default, and more combinations of put and get.
+// oneSided returns sweeps of all operations with all synchronizations on all window kinds. The function `usual` selects
+// the sweeps that run without -all: the combinations that public suites run by default, and more combinations of put
+// and get.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -111,8 +112,8 @@ func sweptMessages() []measurement {
 	)...)
 }
 
-// sweptCollectives returns sweeps of all calls of sweep_collectives in one form, named before + CALL + after. Each form
-// has its own table, with the heading part.
+// sweptCollectives returns sweeps of all calls of sweep_collectives in one form, named `before` + CALL + `after`. Each
+// form has its own table, with the heading `part`.
 func sweptCollectives(part, before, after string) (all []measurement) {
 	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
 		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan

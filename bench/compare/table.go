@@ -95,8 +95,8 @@ func row(m measurement, libraries []string, all results) string {
 	return "| " + strings.Join(append(cells, ratio, goal), " | ") + " |"
 }
 
-// goalCells formats the ratios of best and of yardstick, if any, to mine. It also formats the goals, with a remark if
-// none of them is met.
+// goalCells formats the ratios of the values `best` and `yardstick`, if any, to the value `mine`. It also formats the
+// goals, with a remark if none of them is met.
 func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal string) {
 	var ratios, goals []string
 	met := false

@@ -1,9 +1,9 @@
 // libgompirma-access.so implements the functions that gcc -fsanitize=thread calls for each load and store, for programs
-// that `gompicc --check` has compiled. It records the accesses to memory of interest and passes them to
-// libgompirma-insight.so. That library determines which memory is of interest, and finds this library by the symbol
-// gompi_access_runtime. Without libgompirma-insight.so this library does nothing.
+// that `gompicc --check` has compiled. It records the accesses to watched memory and passes them to
+// libgompirma-insight.so. libgompirma-insight.so determines which memory is watched, and finds this library by the
+// symbol gompi_access_runtime. Without libgompirma-insight.so this library does nothing.
 //
-// This library owns the recorded accesses (gather.c). Only libgompirma-insight.so changes the ranges of interest
+// This library owns the recorded accesses (gather.c). Only libgompirma-insight.so changes the watched ranges
 // (insight/watch.c). Neither library is part of libgompirma.so.
 #ifndef GOMPI_ACCESS_H
 #define GOMPI_ACCESS_H
@@ -26,30 +26,29 @@ enum {
 
 struct gompi_access_runtime {
 	uint32_t version;
-	gompi_a32 range_count; // number of ranges; 0 if no memory is of interest
+	gompi_a32 range_count; // number of ranges; 0 if no memory is watched
 	gompi_a32 seq;         // incremented before and after each change of the ranges: odd while they change
 	gompi_a32 generation;  // incremented at each MPI call and after each change of the ranges
 	gompi_a64 low[GOMPI_ACCESS_MAX_RANGES],
-		high[GOMPI_ACCESS_MAX_RANGES]; // sorted; ranges neither overlap nor are adjacent
+		high[GOMPI_ACCESS_MAX_RANGES]; // sorted; the ranges neither overlap nor touch
 
 	// Set by libgompirma-insight.so. Returns true if the thread is outside of MPI calls.
 	bool (*_Atomic is_outside_mpi)(void);
-	// Writes the recorded accesses of the thread, which it gets from drain, to records of libgompirma-insight.so.
+	// Gets the recorded accesses of the thread by `drain`, and writes records with them for libgompirma-insight.so.
 	void (*_Atomic flush)(void);
 
-	// The process has several threads if this counter is positive. Then all memory may become of interest
-	// (gather.c).
+	// The process has several threads if this counter is positive. Then any memory may be watched later (gather.c).
 	gompi_a32 *_Atomic extra_threads;
 
-	// Hooks for an atomic operation on memory that is not of interest, because the operation may order this thread
-	// with other threads. release is called before a store, acquire after a load.
+	// Hooks for an atomic operation on memory that is not watched, because the operation may order this thread with
+	// other threads. `release` is called before an atomic store, `acquire` after an atomic load.
 	void (*_Atomic release)(const void *p);
 	void (*_Atomic acquire)(const void *p);
 
-	// has_gathered returns true if the thread has recorded accesses. drain removes them and writes them as groups
-	// of 64-bit words. A group is the program location, then kind | runs << 8, then four words for each run. These
-	// are the address of the first byte, the block size, the stride, and the number of blocks. drain returns the
-	// number of words that it has written, or 0 if no accesses are left.
+	// has_gathered returns true if the thread has recorded accesses. `drain` removes the accesses and stores them
+	// in `words` as groups of 64-bit words. A group is the program location, then kind | runs << 8, then four words
+	// for each run. These are the address of the first byte, the block size, the stride, and the number of blocks.
+	// `drain` returns the number of words that it has stored, or 0 if no accesses are left.
 	bool (*has_gathered)(void);
 	size_t (*drain)(uint64_t *words, size_t room);
 
@@ -59,15 +58,16 @@ struct gompi_access_runtime {
 
 extern struct gompi_access_runtime gompi_access_runtime;
 
-// The latest accesses of a program location: a run from low to next (exclusive) at one stride. If stride is 0, the last
-// access was to memory that is not of interest. An access of the same size that begins in [checked_low, checked_low +
-// checked_bytes) has the same result of the check for interest as the last access.
+// The latest accesses of a program location: a run of accesses at one stride, from `low` to `next` (exclusive). If
+// `stride` is 0, the last access was to memory that is not watched. For an access of the same size that begins in
+// [checked_low, checked_low + checked_bytes), the check whether the memory is watched has the same result as for the
+// last access.
 struct gompi_access_site {
 	_Alignas(64) uintptr_t key;
 	uintptr_t next, low, checked_low,
 		checked_bytes; // range for which the check need not be repeated
 	int64_t stride;
-	uint32_t size, generation; // generation: the entry is valid only if it equals that of gompi_access_runtime
+	uint32_t size, generation; // generation: the entry is valid only if it equals gompi_access_runtime.generation
 };
 enum { GOMPI_ACCESS_SITES = 512 };
 extern _Thread_local struct gompi_access_site *gompi_access_sites __attribute__((tls_model("initial-exec")));
@@ -78,10 +78,10 @@ static inline struct gompi_access_site *gompi_access_site(uintptr_t key) {
 	return &gompi_access_sites[(key ^ key >> 11) % GOMPI_ACCESS_SITES];
 }
 
-// Records an access if its memory is of interest.
+// Records an access if its memory is watched.
 void gompi_access_record(uintptr_t address, size_t size, unsigned kind, void *pc);
 
-// Returns true if any of the bytes is of interest.
+// Returns true if any of the bytes is watched.
 bool gompi_access_is_watched(uintptr_t address, size_t size);
 
 static inline bool gompi_access_is_enabled(void) {

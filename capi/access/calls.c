@@ -108,7 +108,7 @@ EXPORTED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 	return __memset_chk(to, byte, n, room);
 }
 
-// Passes the thread's recorded accesses to libgompirma-insight.so at once, which appends them to the ring as records.
+// Passes the thread's recorded accesses to libgompirma-insight.so at once, which appends records with them to the ring.
 // The position of an atomic operation's record in the ring defines the order of the operation. A store is recorded
 // before it is executed, so that a thread that loads the stored value appends its record later. A load is recorded
 // after it is executed.

@@ -1,5 +1,5 @@
-// Selects the accesses of interest and stores them until the next MPI call. Each program location has a run: accesses
-// at contiguous addresses or at one stride. So a loop over an array is one run.
+// Selects the accesses to watched memory and stores them until the next MPI call. Each program location has a run:
+// accesses at contiguous addresses or at one stride. So a loop over an array is one run.
 //
 // All state is per thread. The thread passes its accesses to libgompirma-insight.so before it calls MPI and before it
 // synchronizes with another thread. If a thread ends without either, its latest accesses are lost.
@@ -10,7 +10,7 @@
 
 #include "access/access.h"
 
-// Memory may become of interest after an access: the access may conflict with an operation that another thread starts
+// Memory may become watched only after an access: the access may conflict with an operation that another thread starts
 // later, without synchronization in between. So while there are several threads, accesses to other memory are also
 // recorded. Their number is limited to MAX_UNWATCHED_RUNS runs per thread, until its next MPI call or synchronization.
 
@@ -25,7 +25,7 @@ struct run {
 
 struct gather {
 	bool may_have_runs; // accesses may have been recorded
-	int unwatched_runs; // number of runs that began in memory not of interest
+	int unwatched_runs; // number of runs that began in memory that was not watched
 	size_t closed_count;
 	struct gompi_access_site sites[GOMPI_ACCESS_SITES];
 	struct run closed[MAX_CLOSED_RUNS];
@@ -49,15 +49,15 @@ __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_
 											   .drain = drain_gathered,
 											   .forget = forget_gathered};
 
-// Returns true if a range of interest overlaps [from, to). Stores the bounds of that range, or of the gap between two
-// ranges.
+// Returns true if a watched range overlaps [from, to). Stores in *begin and *end the bounds of that range or, if there
+// is none, of the gap between two ranges.
 static bool is_in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {
 		// acquire: pairs with the increments of seq in publish_ranges (insight/watch.c)
 		uint32_t change = gompi_load_acquire(&r->seq);
 		uint32_t low = 0, high = gompi_load(&r->range_count), n = high;
-		while (low < high) { // find the first range that ends after from
+		while (low < high) { // find the first range that ends after `from`
 			uint32_t middle = (low + high) / 2;
 			if (gompi_load(&r->high[middle]) > from)
 				high = middle;
@@ -166,7 +166,7 @@ static void add_closed(struct gather *g, const struct gompi_access_site *s, uint
 	g->closed[g->closed_count++] = (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
 }
 
-// Closes the run of a site: moves it to the closed runs. Returns true if the closed runs are nearly full.
+// Closes the run of a site: moves the run to the closed runs. Returns true if the closed runs are nearly full.
 static bool close_run(struct gather *g, struct gompi_access_site *s) {
 	int64_t stride = s->stride, size = s->size;
 	if (stride == 0)
@@ -289,7 +289,8 @@ static void forget_gathered(uintptr_t low, uintptr_t high) {
 	}
 }
 
-// Writes closed runs, as many as fit into room words, and removes them. Returns the number of words written.
+// Stores as many closed runs as fit into `room` 8-byte words in `words`, and removes them from the closed runs. Returns
+// the number of words written.
 static size_t write_groups(struct gather *g, uint64_t *words, size_t room) {
 	enum { GROUP_HEAD_WORDS = 2, RUN_WORDS = 4 };
 	size_t used = 0, i = 0;

@@ -28,8 +28,8 @@ static inline struct gompi_attribute *entry_at(struct gompi_attributes *t, uint3
 	return &gompi_load(&t->list)->entry[i];
 }
 
-// Returns the index of an attribute, or the number of entries if it is not set. The callers of this and all following
-// static functions hold gompi_keyvals_lock.
+// Returns the index of an attribute, or the number of entries if the attribute is not set. The callers of this and all
+// following static functions hold gompi_keyvals_lock.
 static inline uint32_t index_of_keyval(struct gompi_attributes *t, int keyval) {
 	uint32_t i = 0, n = t == NULL ? 0 : gompi_load(&t->entry_count);
 	while (i < n && gompi_load(&entry_at(t, i)->keyval) != keyval)
@@ -41,7 +41,7 @@ static inline bool is_set_at(struct gompi_attributes *t, uint32_t i) {
 	return t != NULL && i < gompi_load(&t->entry_count);
 }
 
-// Replaces the list of entries by one of twice the size and returns it. Returns NULL if out of memory.
+// Replaces the list of entries by a list of twice the size, and returns the new list. Returns NULL if out of memory.
 static __attribute__((cold)) struct gompi_attribute_list *grow_list(struct gompi_attributes *t) {
 	struct gompi_attribute_list *l = gompi_load(&t->list);
 	uint32_t n = gompi_load(&t->entry_count), capacity = l == NULL ? INITIAL_CAPACITY : 2 * l->capacity;
@@ -98,8 +98,8 @@ static inline void remove_at(struct gompi_attributes *t, uint32_t i) {
 	gompi_keyval_release_locked(k);
 }
 
-// Calls the delete function of the attribute at an index. If remove_after, then removes the attribute, unless the
-// callback has removed it. Releases the lock during the callback. Returns MPI_SUCCESS or the error class in *v.
+// Calls the delete function of the attribute at an index. If remove_after is true, then removes the attribute, unless
+// the callback has removed it. Releases the lock during the callback. Returns MPI_SUCCESS or the error class in *v.
 static int delete_locked(struct gompi_error_status *v, struct gompi_attributes *t, uint32_t i, uintptr_t object,
 			 bool remove_after) {
 	const struct gompi_keyval *current = entry_at(t, i)->key;

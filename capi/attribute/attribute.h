@@ -78,22 +78,23 @@ static inline struct gompi_attributes *gompi_attributes_ensure(struct gompi_attr
 	return __builtin_expect(t != NULL, 1) ? t : gompi_attributes_make(at);
 }
 
-// Sets an attribute. If it already has a value, calls the delete function first. Returns MPI_SUCCESS or the error class
-// in *v: MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function; then nothing has changed. t is NULL if
-// its allocation failed.
+// Sets an attribute. If the attribute already has a value, calls the delete function first. Returns MPI_SUCCESS or the
+// error class in *v: MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function. After an error, the attribute
+// is unchanged. t is NULL if its allocation failed.
 int gompi_attribute_set(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value);
-// Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if it is not set or there is no
-// such keyval, or the error of the delete function; then nothing has changed. t may be NULL.
+// Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if the attribute is not set or
+// the keyval does not exist, or the error of the delete function. After an error, the attribute is unchanged. t may be
+// NULL.
 int gompi_attribute_delete(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval);
 // Creates the table for the duplicate of an object. Calls the copy functions in the order in which the attributes were
-// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM. Then it
-// deletes the attributes copied so far, as attributes of the new object. from may be NULL.
+// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM. After
+// an error, calls the delete functions of the attributes copied so far with the new object. `from` may be NULL.
 int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);
 // Deletes the attributes of an object that is being freed, in reverse order of setting. Stops at an error of a delete
-// function; that attribute and those set before it remain. t may be NULL.
+// function; its attribute and the attributes set earlier remain. t may be NULL.
 int gompi_attributes_delete(struct gompi_error_status *v, struct gompi_attributes *t, uintptr_t object);
 // Frees the table of an object that no longer exists, without calling delete functions for remaining attributes. t may
 // be NULL.

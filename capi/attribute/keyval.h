@@ -23,13 +23,13 @@ struct gompi_keyval {
 	bool is_freed;
 };
 
-// gompi_keyvals_lock guards these objects; their own locks are unused.
+// gompi_keyvals_lock guards these pools; the locks in the pools are unused.
 extern struct gompi_object_pool gompi_keyvals[GOMPI_KEYVAL_KINDS];
 
-// Guards keyvals and all changes of attribute tables. No callback of the application runs under it.
+// Guards keyvals and all changes of attribute tables. No callback of the application runs under this lock.
 extern struct gompi_biased_mutex gompi_keyvals_lock;
 
-// Returns true if there is such a keyval, including a freed one that an attribute still uses.
+// Returns true if a keyval with this number exists. A freed keyval that an attribute still uses exists too.
 static inline bool gompi_keyval_exists(enum gompi_keyval_kind kind, int number) {
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number) != NULL;
 }

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 // Sets the name of an object. Truncates a name that is too long, as a Fortran assignment does. Returns MPI_SUCCESS or
-// the error class in *v: MPI_ERR_ARG if name is NULL, MPI_ERR_NO_MEM. t is NULL if its allocation failed.
+// the error class in *v: MPI_ERR_ARG if `name` is NULL, MPI_ERR_NO_MEM. t is NULL if its allocation failed.
 int gompi_name_set(struct gompi_error_status *v, struct gompi_attributes *t, const char *name);
 
 // The name of an object whose name was never set; a string literal.
@@ -17,8 +17,8 @@ struct gompi_default_name {
 };
 #define GOMPI_DEFAULT_NAME(literal) ((struct gompi_default_name){literal, sizeof(literal) - 1})
 
-// Stores the name of an object in name, which has MPI_MAX_OBJECT_NAME bytes; stores fallback if the object's name was
-// never set. Returns the length. t may be NULL.
+// Stores the name of an object in `name`, which has MPI_MAX_OBJECT_NAME bytes. Stores `fallback` if the object's name
+// was never set. Returns the length. t may be NULL.
 int gompi_name_get(struct gompi_attributes *t, struct gompi_default_name fallback, char *name);
 
 #pragma GCC visibility pop

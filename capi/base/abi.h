@@ -15,7 +15,7 @@
 #include "mpix_gompirma.h"
 #pragma GCC visibility pop
 
-// A short call takes about as long as fetching its instructions, so each one starts at a cache line boundary.
+// A short call takes about as long as fetching its instructions, so each function starts at a cache line boundary.
 #define GOMPI_CALL __attribute__((aligned(64)))
 #define GOMPI_ENTRY(name, definition)                                           \
 	extern __typeof__(P##name) P##name __attribute__((alias(#definition))); \

@@ -1,7 +1,7 @@
-// All memory orders of the data path, by name. A plain name is relaxed: it orders nothing. _acquire and _release pair
-// with each other; each use names its partner. All threads observe the operations named seq_cst (sequentially
-// consistent) in the same order. Except on x86, a seq_cst operation does not order later relaxed accesses: a later load
-// that must not overtake it needs gompi_full_fence_after_rmw.
+// All memory orders of the data path, by name. An operation with a plain name is relaxed: it orders nothing. _acquire
+// and _release pair with each other; each use names its partner. All threads observe the operations named seq_cst
+// (sequentially consistent) in the same order. Except on x86, a seq_cst operation does not order later relaxed
+// accesses: a later load that must not overtake it needs gompi_full_fence_after_rmw.
 //
 // No other file names a memory order (tests/go/lint_test.go).
 #ifndef GOMPI_ATOMICS_H
@@ -54,8 +54,8 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_cas_strong(p, old, v) \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// Returns true if *p equals v. It is an acquire: stores that precede the release of v are then visible. On x86 it is
-// one instruction, whereas compilers do not fuse an atomic load with the comparison.
+// Returns true if *p equals v. The comparison is an acquire operation: stores that precede the release of v are then
+// visible. On x86 it is one instruction, whereas compilers do not fuse an atomic load with the comparison.
 static inline bool gompi_equals_acquire(gompi_a64 *p, uint64_t v) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	bool equal;

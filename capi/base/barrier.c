@@ -1,7 +1,7 @@
-// The barrier has two algorithms. If there is a core for each process: dissemination, with ceil(log2 n) rounds of
-// one-way signals. With fewer cores, a member would be descheduled in each round of a dissemination barrier. So the
-// algorithm is then central: a counter of arrivals, and one word on which all members wait. Each process needs to run
-// only once.
+// The barrier has two algorithms. If there is a core for each process, it uses dissemination, with ceil(log2 n) rounds
+// of one-way signals. With fewer cores, a member would be descheduled in each round of a dissemination barrier. So with
+// fewer cores it uses a central algorithm: a counter of arrivals, and one word on which all members wait. Each process
+// then needs to run only once.
 #include "base/barrier.h"
 
 #include "base/tuning.h"
@@ -18,8 +18,8 @@ static bool is_round_done(void *arg) {
 }
 
 static int central_barrier(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_wait_desc *desc) {
-	// seq_cst: orders the stores of this member before its arrival, and the arrival of the last member before the
-	// phase that all members wait for.
+	// seq_cst: orders the stores of this member before its arrival, and the arrival of the last member before its
+	// store to `phase`. All members wait for this store.
 	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == (uint32_t)n * number) {
 		gompi_store_release(&b->phase, number);
 		gompi_wake(&b->wait);

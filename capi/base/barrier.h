@@ -8,7 +8,7 @@
 // The cache lines of one member. Each dissemination round has its own word, and only one partner writes this word. So
 // no atomic read-modify-write is needed.
 struct gompi_barrier_member {
-	// round[r]: number of the last barrier in which the partner of round r has arrived
+	// round[r]: the partner of round r has arrived in barriers 1 to round[r]
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 round[16];
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 };
@@ -20,9 +20,9 @@ struct gompi_barrier {
 	struct gompi_barrier_member member[];
 };
 
-// Returns when all n members have called it as often as this member. The caller keeps *number, the count of this
-// member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to all
-// members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
+// Returns when all n members have called the function as often as this member. The caller keeps *number, the count of
+// this member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to
+// all members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 
 // Splits a barrier into two halves. Between the halves member 0 may act, for example synchronize with other nodes. At

@@ -44,13 +44,13 @@ void gompi_biased_reset_owner(void) {
 	gompi_is_bias_owner = false;
 }
 
-// Acquires the lock for a thread that holds the mutex. In the bias owner, restores the bias after enough acquisitions.
-// In any other thread, revokes the bias, and waits until the bias owner has released the lock.
+// Acquires the lock for a thread that holds the mutex. If this thread is the bias owner, restores the bias after enough
+// acquisitions. Otherwise revokes the bias, and waits until the bias owner has released the lock.
 static void revoke_bias_and_lock(struct gompi_biased_mutex *l) {
 	if (gompi_is_bias_owner) {
 		if (gompi_load(&l->is_revoked) != 0 && l->revocations < MAX_REVOCATIONS &&
 		    ++l->owner_streak >= (uint32_t)RESTORE_STREAK << l->revocations)
-			gompi_store(&l->is_revoked, 0); // other threads acquire the mutex before they check it
+			gompi_store(&l->is_revoked, 0); // other threads acquire the mutex before they check is_revoked
 	} else {
 		l->owner_streak = 0;
 		if (gompi_load(&l->is_revoked) == 0) {

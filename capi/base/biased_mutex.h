@@ -2,7 +2,7 @@
 // acquires any lock of this kind owns the bias of all of them: this thread acquires and releases the locks by plain
 // stores. Another thread revokes the bias of a lock with membarrier(2); from then on the lock is a struct gompi_mutex.
 // The bias owner restores the bias after many consecutive acquisitions of the mutex. Each revocation doubles the
-// required number. Without membarrier(2) all these locks are mutexes.
+// required number of acquisitions. Without membarrier(2) all these locks are mutexes.
 #ifndef GOMPI_BIASED_MUTEX_H
 #define GOMPI_BIASED_MUTEX_H
 
@@ -40,7 +40,7 @@ static inline bool gompi_biased_lock_fast(struct gompi_biased_mutex *l) {
 	return false;
 }
 
-// Acquires the lock. The calling thread must not hold it.
+// Acquires the lock. The calling thread must not hold the lock.
 static inline void gompi_biased_lock(struct gompi_biased_mutex *l) {
 	if (__builtin_expect(!gompi_biased_lock_fast(l), 0))
 		gompi_biased_lock_slow(l);

@@ -1,4 +1,4 @@
-// Records which MPI function the application has called, for the report on a hang.
+// Keeps the name of the MPI function that each thread executes, for the report on a hang.
 #ifndef GOMPI_CALL_NAME_H
 #define GOMPI_CALL_NAME_H
 

@@ -9,8 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 // The result of a failed check: an error class, and a text with the values. A check raises no error: the MPI function
-// that requested the check raises it as its last act. The result of the check decides whether the function continues.
-// The value that an error handler returned never decides it, because that value may be MPI_SUCCESS.
+// that requested the check raises the error as its last act. The result of the check decides whether the function
+// continues. The value that an error handler returned never decides it, because that value may be MPI_SUCCESS.
 struct gompi_error_status {
 	int class;
 	char text[400];
@@ -34,9 +34,10 @@ enum {
 __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_error_status *v, int class,
 								const char *text, ...);
 
-// Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. If text
-// is NULL, class is an error code that the application raised. Returns the value that the MPI function `name` must
-// return. It calls Go, so it is not for the fast path. It must be the last act of a call: see gompi_error_status.
+// Raises an error of the given class on `object`, whose `kind` is one of GOMPI_ON_. The `text` describes the error. If
+// it is NULL, `class` is an error code that the application raised. Returns the value that the MPI function `name` must
+// return. The function calls Go, so it is not for the fast path. It must be the last act of an MPI function: see
+// gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
 // Calls gompi_return_error with MPI_ERR_ARG, for a call whose result pointer is NULL.

@@ -24,8 +24,8 @@ static bool on_same_node(int a, int b) {
 
 static bool is_failed_local(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_FAILED; }
 
-// Returns true if entry l, whose field rank is entry_rank, covers a process: the entry is for this process or, after
-// GOMPI_FAILED_NODE_TIMEOUT, for any process of its node.
+// Returns true if entry l, whose field `rank` contains entry_rank, covers a process: the entry is for this process or,
+// after GOMPI_FAILED_NODE_TIMEOUT, for any process of its node.
 static bool covers_process(struct gompi_failed_process *l, uint32_t entry_rank, int rank) {
 	return entry_rank == (uint32_t)rank + 1 ||
 	       (gompi_load(&l->cause) == GOMPI_FAILED_NODE_TIMEOUT && on_same_node((int)entry_rank - 1, rank));

@@ -13,20 +13,20 @@ enum {
 bool gompi_is_failed(int rank);
 
 // Returns true if the process has failed, or can receive nothing because an entry of its ring or inbox is stuck: a
-// sender has reserved the entry and never filled it. *stuck keeps state between the calls of one wait. The wait zeroes
-// *stuck before its first call.
+// sender has reserved the entry and never filled it. Between the calls of one wait, `*stuck` keeps state. The wait
+// zeroes `*stuck` before its first call.
 bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck);
 
 // Returns the number of the first process that is known to have failed, GOMPI_UNKNOWN_FAILED or GOMPI_NONE_FAILED.
 int gompi_first_failed(void);
 
-// Records that a process of another node has failed, and the cause (enum gompi_failure_cause). Returns false if that
-// was already recorded. Wakes no thread.
+// Notes that a process of another node has failed, and the cause (enum gompi_failure_cause). Returns false if the
+// failure was already noted. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
-// Returns a failed or unreachable process on which the wait depends, or GOMPI_NONE_FAILED. *stuck is as in
-// gompi_is_unreachable. gompi_find_failed_for_wait may check every member of the object; gompi_failed_for_wait calls it
-// only once a process has failed.
+// Returns a failed or unreachable process on which the wait depends, or GOMPI_NONE_FAILED. The argument `stuck` is as
+// in gompi_is_unreachable. gompi_find_failed_for_wait may check every member of the object; gompi_failed_for_wait calls
+// that function only if a process has failed.
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck);
 static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
 	return __builtin_expect(gompi_load(&gompi_node_header()->failed_count) == 0, 1)
@@ -34,7 +34,7 @@ static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, stru
 		       : gompi_find_failed_for_wait(desc, stuck);
 }
 
-// Records for this thread which failed process ended a wait. The next gompi_failure_text (error_status.h) reports it.
+// Notes for this thread which failed process ended a wait. The next gompi_failure_text (error_status.h) reports it.
 void gompi_note_failed(int rank);
 
 #endif

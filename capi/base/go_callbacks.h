@@ -29,11 +29,11 @@ struct gompi_collective {
 	int32_t tag; // nonblocking collectives: tag of the messages
 	// nonblocking collectives: the members communicate through shared memory, so Go only reports errors
 	bool uses_shm;
-	// On what the nodes have agreed in gompi_hierarchy_run: the number of bytes, and whether another member's call
+	// What the nodes have agreed on in gompi_hierarchy_run: the number of bytes, and whether another member's call
 	// differs. NULL if gompi_hierarchy_run has not run.
 	const struct gompi_agreed {
 		uint64_t bytes;
-		const struct gompi_coll_mismatch *mismatch; // NULL if none differs
+		const struct gompi_coll_mismatch *mismatch; // NULL if no call differs
 	} * agreed;
 };
 

@@ -10,8 +10,8 @@ import "unsafe"
 // Handles is a table of handles that C creates. A test compares its handles with those of core/handle.
 type Handles struct{ c C.struct_gompi_handles }
 
-// Open initializes an empty table. above contains the bits of each handle above its number; numbers is the largest
-// number.
+// Open initializes an empty table. The argument above contains the bits of each handle that precede its number; the
+// argument numbers is the largest number.
 func (t *Handles) Open(above, numbers uint32) {
 	C.gompi_handles_open(&t.c, C.uint32_t(above), C.uint32_t(numbers))
 }

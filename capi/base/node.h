@@ -16,8 +16,8 @@ struct gompi_waitword {
 	gompi_a32 has_sleepers; // 1 if a thread may sleep on wake_seq
 };
 
-// The activity flag of one thread: seq is odd while the thread is inside a small accumulate. Each has its own cache
-// line (update/mode.h).
+// The activity flag of one thread: seq is odd while the thread is inside a small accumulate. Each flag has its own
+// cache line (update/mode.h).
 struct gompi_activity {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 seq;
 };
@@ -105,7 +105,7 @@ struct gompi_cell {
 	// For tools that read the process from outside; written once.
 	uint64_t code_address;                               // an address in the library's code
 	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)
-	gompi_ai32 progress_threads[GOMPI_PROGRESS_THREADS]; // thread ids; 0 after the last one
+	gompi_ai32 progress_threads[GOMPI_PROGRESS_THREADS]; // thread ids; 0 after the last id
 	// unreachable: rank + 1 of processes to which this process cannot connect. connect_requests: rank + 1 of
 	// processes that cannot connect to this process and ask it to connect to them (fabric/connect_back.c).
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unreachable[GOMPI_UNREACHABLE_SLOTS];

@@ -25,7 +25,7 @@ enum {
 	GOMPI_KIND_MESSAGE = 7,
 	GOMPI_KIND_INFO = 8,
 	GOMPI_KIND_ERRHANDLER = 9,
-	GOMPI_KIND_PERSISTENT = 10, // persistent requests; the application never sees the ones of core/handle
+	GOMPI_KIND_PERSISTENT = 10, // persistent requests; core/handle's own requests never reach the application
 	GOMPI_KIND_DATATYPE = 11,
 	GOMPI_KIND_REQUEST = 12, // requests of messages; core/handle.Kind has neither this kind nor GOMPI_KIND_KEYVAL
 	GOMPI_KIND_KEYVAL = 13,  // the first of several kinds, one for each kind of keyval

@@ -1,7 +1,7 @@
 // Support for programs that wait by calling MPI repeatedly: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until
 // it succeeds, MPI_Get and MPI_Win_flush, MPI_Win_test, MPI_Iprobe, MPI_Test. The process that they wait for may need
-// the core on which they run. These functions yield the core to that process. Without a yield it would get the core at
-// the end of the time slice, after some 1,000 times as long.
+// the core on which they run. These functions yield the core to that process. Without a yield that process would get
+// the core only at the end of the time slice, after some 1,000 times as long.
 #ifndef GOMPI_POLL_H
 #define GOMPI_POLL_H
 
@@ -13,7 +13,7 @@ struct gompi_poll {
 	uint32_t idle_calls; // consecutive idle calls: they found nothing new
 	uint32_t flushes;
 	uint32_t idle_tests; // MPI_Test and similar calls that found nothing, in total
-	const void *address; // address of the last check; value is what it found there
+	const void *address; // address that the last check read; value: the element there
 	uint64_t value;
 	int64_t since_ns;      // time of the first check of the series
 	int64_t last_yield_ns; // time when a flush last yielded the core
@@ -23,16 +23,16 @@ extern _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("init
 // Yields the core if the series of calls has lasted long enough (tuning.h).
 void gompi_poll_maybe_yield(void);
 
-// Records an idle call: a poll that found nothing new, or an attempt that did not succeed.
+// Counts an idle call: a poll that found nothing new, or an attempt that did not succeed.
 static inline void gompi_poll_idle(void) {
 	if (++gompi_poll.idle_calls % GOMPI_POLL_CALLS == 0)
 		gompi_poll_maybe_yield();
 }
 
-// Records that a call found something new. Later idle calls start a new series.
+// Notes that a call found something new. Later idle calls start a new series.
 static inline void gompi_poll_reset(void) { gompi_poll.idle_calls = 0; }
 
-// Records that a call has read an element of 1, 2, 4 or 8 bytes at address `at`. The call is idle if the thread's last
+// Notes that a call has read an element of 1, 2, 4 or 8 bytes at address `at`. The call is idle if the thread's last
 // check found the same value at the same address.
 static inline void gompi_poll_check_value(const void *at, const void *element, int64_t size) {
 	uint64_t value = 0;
@@ -55,8 +55,8 @@ static inline void gompi_poll_check_value(const void *at, const void *element, i
 	gompi_poll_reset();
 }
 
-// Records the end of a flush or unlock, which may belong to a poll or to work. Yields the core at most once every
-// GOMPI_FLUSH_YIELD_NS, if there are fewer cores than processes.
+// Notes the end of a flush or unlock, which may belong to a series of polls or to useful work. Yields the core at most
+// once every GOMPI_FLUSH_YIELD_NS, if there are fewer cores than processes.
 void gompi_poll_after_flush(void);
 
 #endif

@@ -32,9 +32,9 @@ struct gompi_processes {
 struct gompi_processes *gompi_processes_new(void);
 void gompi_processes_free(struct gompi_processes *t);
 
-// Adds the n processes of a job. node_of[rank] is the node of a process; if node_of is NULL, all are on node 0.
-// index[rank] is its local_index; if index is NULL, the local_index equals the rank. Returns the number of the process
-// with rank 0, or -1 if out of memory. Only one thread at a time may call the function.
+// Adds the n processes of a job. The node of a process is node_of[rank]; if node_of is NULL, all processes are on node
+// 0. The local_index of a process is index[rank]; if `index` is NULL, it equals the rank. Returns the number of the
+// process with rank 0, or -1 if out of memory. Only one thread at a time may call the function.
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index);
 
 static inline int gompi_processes_count(const struct gompi_processes *t) {

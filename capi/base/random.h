@@ -7,7 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Fills memory of at most 256 bytes. Returns false, with errno set, if getrandom(2) and /dev/urandom are denied.
+// Stores `bytes` random bytes, at most 256, at address `to`. Returns false, with errno set, if getrandom(2) and
+// /dev/urandom are denied.
 bool gompi_random(void *to, size_t bytes);
 
 #pragma GCC visibility pop

@@ -77,7 +77,7 @@ int gompi_ranks_compare_slow(const struct gompi_ranks *a, const struct gompi_ran
 	return result;
 }
 
-// Converts r, which is regular, to a list with the given capacity. Returns false if out of memory.
+// Converts r, which has no list, to a list with the given capacity. Returns false if out of memory.
 static bool make_list(struct gompi_ranks *r, int capacity) {
 	struct gompi_ranks_list *l = malloc(list_bytes(capacity));
 	if (l == NULL)

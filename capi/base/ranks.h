@@ -9,10 +9,10 @@
 
 #pragma GCC visibility push(hidden)
 
-// An ordered sequence of distinct processes: either at a constant stride, or an explicit list.
+// An ordered sequence of distinct processes. Their numbers either have a constant stride or are in a list.
 struct gompi_ranks {
 	int32_t n, first, stride;
-	int32_t *list; // in a struct gompi_ranks_list; NULL if the sequence is regular
+	int32_t *list; // in a struct gompi_ranks_list; NULL if the stride is constant
 };
 
 // A reference-counted list. Once the list is complete it does not change, and several struct gompi_ranks may share it.
@@ -27,7 +27,7 @@ static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
 	return r->list == NULL ? r->first + i * r->stride : r->list[i];
 }
 
-// Returns the rank of a process, or -1 if it is not a member. Costs O(log n), or O(1) if r is regular.
+// Returns the rank of a process, or -1 if it is not a member. Costs O(log n), or O(1) if r has a constant stride.
 int gompi_ranks_find_slow(const struct gompi_ranks *r, int process);
 static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
 	if (__builtin_expect(r->stride != 1 || r->list != NULL, 0))
@@ -47,14 +47,14 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 	return gompi_ranks_compare_slow(a, b);
 }
 
-// Appends a process that is not yet in r. r starts empty and never exceeds capacity processes. The caller has not
-// published r yet. Returns false if out of memory.
+// Appends a process that is not yet in r. The caller starts with an empty r, appends at most `capacity` processes, and
+// has not published r yet. Returns false if out of memory.
 bool gompi_ranks_append(struct gompi_ranks *r, int process, int capacity);
-// Shrinks the allocation of a list to its ranks.
+// Shrinks the memory of a list to the size that its ranks need.
 void gompi_ranks_shrink(struct gompi_ranks *r);
-// Releases the former content of *to and makes *to equal to *from. gompi_ranks_share makes *to use the list of *from.
-// gompi_ranks_copy copies the list, so from->list may be any array. If out of memory, gompi_ranks_copy returns false
-// and leaves *to unchanged.
+// Releases the former content of `*to` and makes `*to` equal to `*from`. gompi_ranks_share makes the two share one
+// list. gompi_ranks_copy copies the list, so from->list may be any array. If out of memory, gompi_ranks_copy returns
+// false and leaves *to unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
 // Releases the list of r and makes r empty.

@@ -22,9 +22,9 @@ struct gompi_wait_details {
 // Stores the processes of r in t: member_count, stride, member.
 void gompi_fill_wait_ranks(struct gompi_wait_details *t, const struct gompi_ranks *r);
 
-// Work that a waiting thread does for its process, for example serving a ring. has_work is a quick check whether there
-// is work. serve does the work without blocking, and returns true if there was work. Several threads may call both at
-// the same time.
+// Work that a waiting thread does for its process, for example serving a ring. The function has_work is a quick check
+// whether there is work. The function `serve` does the work without blocking, and returns true if there was work.
+// Several threads may call these functions at the same time.
 struct gompi_service {
 	bool (*has_work)(void);
 	bool (*serve)(void);
@@ -34,8 +34,8 @@ struct gompi_service {
 	// Called at the end of each wait, for services whose has_work is expensive. If on_wait_end is NULL, the end of
 	// the wait calls has_work and serve instead.
 	void (*on_wait_end)(void);
-	// NULL, or returns the number of the process of member i of an object; -1 if i is out of range or the object
-	// belongs to another package. Called once a process has failed.
+	// NULL, or returns the process number of member i of an object; -1 if i is out of range or the object belongs
+	// to another package. Called once a process has failed.
 	int (*member_process)(uint64_t object, int i);
 	// NULL, or describes the object of a wait that is about to sleep. Returns false if the object belongs to
 	// another package.
@@ -46,8 +46,8 @@ struct gompi_service {
 	uint64_t (*stuck_entry)(int process);
 };
 
-// Adds a service to every wait. The caller calls the function before the first wait. *s must stay valid until the
-// process ends.
+// Adds a service to every wait. Must be called before the first wait. The service must stay valid until the process
+// ends.
 void gompi_service_add(const struct gompi_service *s);
 
 // Calls each service that has work once. Returns true if there was work.
@@ -63,9 +63,9 @@ void gompi_serve_at_wait_end(void);
 // Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
 void gompi_notify_long_wait(void);
 
-// Calls member_process (the other functions: stuck_entry, fill_details) of one service after the other, until a service
-// has a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0, and
-// gompi_fill_wait_details changes nothing.
+// Calls member_process (the other two functions call stuck_entry and fill_details) of one service after another, until
+// a service has a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0,
+// and gompi_fill_wait_details changes nothing.
 int gompi_services_member(uint64_t object, int i);
 uint64_t gompi_services_stuck_entry(int process);
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t);

@@ -21,7 +21,7 @@ static inline void gompi_siphash_word(uint64_t v[4], uint64_t word) {
 	v[0] ^= word;
 }
 
-// Returns the hash of n words, n < 32.
+// Returns the hash of n 64-bit words, n < 32.
 static inline uint64_t gompi_siphash(const uint64_t key[2], const uint64_t *words, size_t n) {
 	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
 			 key[1] ^ 0x7465646279746573};

@@ -1,6 +1,6 @@
 // The library's own fields of MPI_Status, and the predefined request that any call may return for an operation that is
-// already complete. MPI_internal[0] holds flags. [1] is the low and [2] the high half of the number of bytes received;
-// The number is -1 if it is MPI_UNDEFINED.
+// already complete. MPI_internal[0] holds flags. MPI_internal[1] is the low half and MPI_internal[2] the high half of
+// the number of bytes received. The number is -1 if it is undefined.
 #ifndef GOMPI_STATUS_H
 #define GOMPI_STATUS_H
 
@@ -24,7 +24,7 @@ static inline void gompi_status_set_bytes(MPI_Status *s, int64_t bytes) {
 	s->MPI_internal[2] = (int)(uint32_t)((uint64_t)bytes >> 32);
 }
 
-// Writes all fields of *status except MPI_ERROR. status may be MPI_STATUS_IGNORE.
+// Writes all fields of *status except MPI_ERROR. The argument `status` may be MPI_STATUS_IGNORE.
 static inline void gompi_status_fill(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled) {
 	if (status == MPI_STATUS_IGNORE)
 		return;

@@ -26,7 +26,7 @@ static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) 
 	return gompi_table_entry_of(t, handle_in(e)) == e;
 }
 
-// Returns the number of the live or last handle of an entry, with the bits above the number.
+// Returns the number of the live or last handle of an entry, including the bits above the number.
 static uint32_t last_number_of(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }
@@ -71,7 +71,7 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	} else if (handle_in(e) == handle) {
 		object = object_in(e);
 	} else {
-		gompi_store_release(&e->object, object); // not before the entry is free, when it matches no lookup
+		gompi_store_release(&e->object, object); // after the entry has become free, so no lookup matches it
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
 	pthread_mutex_unlock(&tables_lock);

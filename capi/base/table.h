@@ -10,11 +10,11 @@
 
 #include "base/atomics.h"
 
-// In a free entry, handle is the complement ~n of n, the number of the entry's last handle. The low bits of ~n are the
-// index of another entry, so no lookup matches a free entry. The next handle of the entry has the number n + the number
-// of entries.
+// In a free entry, the field `handle` is the complement ~n of n, the number of the entry's last handle. The low bits of
+// ~n are the index of another entry, so no lookup matches a free entry. The next handle of the entry has the number n +
+// the number of entries.
 struct gompi_table_entry {
-	_Atomic uintptr_t handle; // the release store publishes object
+	_Atomic uintptr_t handle; // its release store publishes `object`
 	void *_Atomic object;     // not NULL if a lookup can find the entry
 };
 _Static_assert(sizeof(uintptr_t) == 8, "a number and an entry");
@@ -28,7 +28,7 @@ struct gompi_table_entries {
 // A larger table replaces one that is too small. The old table stays unchanged, for threads that still read it: their
 // handles are older than the new table.
 struct gompi_table {
-	struct gompi_table_entries *_Atomic entries; // the release store publishes the entries
+	struct gompi_table_entries *_Atomic entries; // its release store publishes the entries
 };
 
 // A table whose handles C creates, by core/handle's rule. It never shrinks. The owner's lock guards changes.
@@ -53,7 +53,7 @@ struct gompi_free_list {
 
 // The number of objects of a kind. The owner's lock guards it.
 struct gompi_live_count {
-	int64_t live, peak; // peak: maximum of live since memory was last returned to the system
+	int64_t live, peak; // peak: maximum of `live` since memory was last returned to the system
 };
 
 static inline void gompi_live_count_inc(struct gompi_live_count *c) {
@@ -61,8 +61,8 @@ static inline void gompi_live_count_inc(struct gompi_live_count *c) {
 		c->peak = c->live;
 }
 
-// Decrements the count. Returns true once when live has fallen to an eighth of peak, if peak is at least min_peak. The
-// caller should then return memory to the system.
+// Decrements the count. Returns true once when `live` has fallen to an eighth of `peak`, if `peak` is at least
+// min_peak. The caller should then return memory to the system.
 static inline bool gompi_live_count_dec(struct gompi_live_count *c) {
 	const int64_t min_peak = 65536;
 	if (--c->live > c->peak / 8 || c->peak < min_peak)
@@ -103,25 +103,26 @@ static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 	return __builtin_expect(e == NULL, 0) ? NULL : gompi_table_object(e);
 }
 
-// Stores an object, which must not be NULL, for a handle unless the handle already has one. Returns the object stored
-// for the handle, or NULL if out of memory.
+// Stores an object, which must not be NULL, for a handle unless the handle already has an object. Returns the object
+// stored for the handle, or NULL if out of memory.
 void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
 // Removes the object of a handle and returns it. Returns NULL if the handle has no object.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 
 // Initializes an empty table. kind_bits and max_number are as in struct gompi_handles.
 void gompi_handles_open(struct gompi_handles *s, uint32_t kind_bits, uint32_t max_number);
-// Doubles the number of entries unless out of memory or at the maximum. Returns the entries that are in use afterwards.
+// Doubles the number of entries unless out of memory or at the maximum. Returns the entries that the table has
+// afterwards.
 __attribute__((cold)) struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s);
 // Returns to the system the pages of outgrown tables, and the freed memory that the C library keeps. The caller calls
-// it when gompi_live_count_dec returns true. A thread that still reads an outgrown table finds zeros, which match no
-// handle except 0.
+// the function when gompi_live_count_dec returns true. A thread that still reads an outgrown table finds zeros, which
+// match no handle except 0.
 void gompi_handles_trim(struct gompi_handles *s);
 // Frees the memory of the table.
 void gompi_handles_close(struct gompi_handles *s);
 
-// Makes an entry free. number is the number of its last handle. A thread that reads the entry concurrently may still
-// get the old object.
+// Makes an entry free. The argument `number` is the number of its last handle. A thread that reads the entry
+// concurrently may still get the old object.
 static inline void gompi_table_free_entry(struct gompi_table_entry *e, uint32_t number) {
 	gompi_store(&e->handle, ~(uintptr_t)number);
 }
@@ -166,8 +167,8 @@ static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handl
 void *gompi_free_list_alloc(struct gompi_free_list *s);
 // Returns an object to the free list.
 void gompi_free_list_put(struct gompi_free_list *s, void *object);
-// Frees all objects of the linked list that starts at first. link_offset is the offset, in an object, of the link to
-// the next object.
+// Frees all objects of the linked list that starts at `first`. The argument link_offset is the offset, in an object, of
+// the link to the next object.
 void gompi_free_all(void *first, size_t link_offset);
 
 #pragma GCC visibility pop

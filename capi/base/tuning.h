@@ -49,15 +49,15 @@ enum {
 	// Checks for another member's buffer in a shared-memory collective. The member makes
 	// GOMPI_SHM_POLLS_BEFORE_WAKE checks before it publishes what it has finished and wakes waiting members (for
 	// the same reason as in a barrier), and GOMPI_SHM_POLLS checks before gompi_await. Together they take some
-	// microseconds, in which the other members copy the data of a buffer.
+	// microseconds. In this time the other members copy the data of a buffer.
 	GOMPI_SHM_POLLS_BEFORE_WAKE = 200,
 	GOMPI_SHM_POLLS = 5000,
 	// Checks for space in a full inbox of the receiver. If two processes both send before they receive, each serves
 	// its own inbox during these checks, within some microseconds. A send that becomes pending instead costs 3 us.
 	// If 64 messages of 16 KiB are posted each way, one message each way takes 1.7 us, without these checks 2.6 us.
 	GOMPI_INBOX_FULL_POLLS = 200,
-	// Checks for the target's answer to an operation in its ring. They take about a microsecond, within which a
-	// polling target answers. If the target does not answer in this time, the next transfers to it use system
+	// Checks for the target's answer to an operation in its ring. They take about a microsecond. A polling target
+	// answers within this time. If the target does not answer in this time, the next transfers to it use system
 	// calls, and take 540 ns instead of 4,500 ns.
 	GOMPI_ACK_POLLS = 400,
 	// Attempts to acquire a window member's lock before the thread draws a ticket. With tickets, each unlock hands
@@ -69,10 +69,10 @@ enum {
 	// yields at each check. A thread that waits for the lock sleeps after GOMPI_MODE_POLLS yields. An update of an
 	// element takes 2.5 ns, a change of mode 10 us.
 	GOMPI_MODE_POLLS = 200,
-	// Checks of an activity flag between two checks that the process of the flag is alive. The latter cost one
-	// kill(2) for each process of the node.
+	// Number of checks of an activity flag between two checks that the process of this flag is alive. Checking that
+	// processes are alive costs one kill(2) for each process of the node.
 	GOMPI_ACTIVITY_POLLS = 10000,
-	// Checks of a table of attached memory that its owner is changing, before the thread yields.
+	// Number of checks of a table of attached memory, while its owner changes the table, before the thread yields.
 	GOMPI_ATTACHED_TABLE_POLLS = 1000,
 
 	// --- Programs that wait by calling MPI repeatedly (poll.c)

@@ -94,7 +94,7 @@ static void write_text(_Atomic char *to, size_t size, const char *text) {
 	}
 }
 
-// Writes the fields that may change during a wait.
+// Writes those fields of a wait record that may change during the wait.
 static void write_pending_members(struct gompi_wait_record *r, const struct gompi_wait_details *t) {
 	gompi_store(&r->pending_count, t->pending_count);
 	for (int i = 0; i < GOMPI_WAIT_MISSING_WORDS; i++)
@@ -152,7 +152,7 @@ static int publish_events(struct gompi_cell *me, int record, const struct gompi_
 
 int gompi_publish_wait(const struct gompi_wait_desc *desc) {
 	if (desc->call == NULL || desc->call[0] == 0)
-		return NO_RECORD; // a thread of the library itself
+		return NO_RECORD; // no application call: a thread of the library waits
 	struct gompi_cell *me = gompi_my_cell();
 	int i = reserve_wait_record(me, 0, GOMPI_WAIT_THREADS);
 	if (i == GOMPI_WAIT_THREADS) {
@@ -253,12 +253,13 @@ static inline bool poll_step(struct gompi_wait *t) {
 	return t->now_ns < t->poll_end_ns;
 }
 
-// Arms the wait. The next check of the condition decides whether the thread sleeps.
+// Prepares to sleep (arms the wait): from here on, wakers notify this thread. The next check of the condition decides
+// whether the thread sleeps.
 static inline void arm_wait(struct gompi_wait *t) {
 	// before the store to has_sleepers: see the top of this file
 	t->wake_seen = gompi_load_seq_cst(&t->word->wake_seq);
 	gompi_store_seq_cst(&t->word->has_sleepers, 1);
-	gompi_node_membarrier(); // pairs with gompi_wake_fence, for which it supplies the CPU fence
+	gompi_node_membarrier(); // supplies the CPU fence for the waker: pairs with gompi_wake_fence
 	t->stage = WAIT_ARMED;
 }
 

@@ -28,7 +28,8 @@ static inline void gompi_wake_fence(void) {
 }
 
 // Wakes the sleepers of w. The caller has made their condition true before. Executes gompi_wake_fence before the check
-// for sleepers: without the fence, the check could miss a sleeper that has not seen the condition. Orders nothing else.
+// for sleepers: without the fence, the check could miss a sleeper that has not seen the condition. The fence orders
+// nothing else.
 static inline void gompi_wake(struct gompi_waitword *w) {
 	gompi_wake_fence();
 	gompi_wake_if_asleep(w);
@@ -59,25 +60,26 @@ struct gompi_stuck_entry {
 struct gompi_wait_desc {
 	const char *call;    // name of the MPI function that the application called
 	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
-	int32_t tag;         // of a message; see enum gompi_wait_reason
+	int32_t tag;         // tag or other number, as enum gompi_wait_reason says
 	uint64_t object;     // handle
-	bool depends_on_all; // peer must act next, but the wait may depend on any member of the object
+	bool depends_on_all; // the peer must act next, but the wait may depend on any member of the object
 	uint8_t reason;      // enum gompi_wait_reason
-	// NULL, or a function that replaces gompi_find_failed_for_wait, for a wait whose dependencies peer and object
-	// do not describe. of is find_failed_arg.
+	// NULL, or a function that replaces gompi_find_failed_for_wait, for a wait whose dependencies `peer` and
+	// `object` do not describe. Its argument `of` is find_failed_arg.
 	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);
 	const void *find_failed_arg;
-	// NULL, or a function that completes the report of the wait. on is fill_details_arg. On entry, *what is a copy
-	// of this struct, and *t is zeroed. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait. The
-	// function then describes the first event with a number >= first, and returns the number of this event. It
-	// returns -1 if there is no such event.
+	// NULL, or a function that completes the report of the wait. Its argument `on` is fill_details_arg. On entry,
+	// *what is a copy of this struct, and *t is zeroed. If `peer` is GOMPI_PEERS_SEVERAL, any of several events may
+	// end the wait. The function then describes the first event with a number >= first, and returns the number of
+	// this event. It returns -1 if there is no such event.
 	int (*fill_details)(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t);
 	const void *fill_details_arg;
 };
 
 // Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process on which the wait depends
-// fails: the peer; any member of the object if there is no single peer; any process if neither is known. Sleeps on w;
-// every thread that makes the condition true must wake w. While it polls, this thread serves the rings of its process.
+// fails: the peer; any member of the object if there is no single peer; any process if neither is known. The thread
+// sleeps on w; every thread that makes the condition true must wake the sleepers of w. While it polls, this thread
+// serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc);
 
 // Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
@@ -89,7 +91,7 @@ struct gompi_wait {
 	struct gompi_wait_desc desc;
 	int64_t now_ns, poll_end_ns; // poll_end_ns: time when polling ends
 	uint32_t poll_count, wake_seen;
-	int32_t eager_polls_left, record_index; // record_index: of the wait record, once the thread sleeps
+	int32_t eager_polls_left, record_index; // record_index: index of the wait record while asleep
 	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps
 	struct gompi_stuck_entry stuck;
 };
@@ -102,11 +104,11 @@ void gompi_wait_end(struct gompi_wait *t);
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 
-// Sleeps until *word differs from seen, until a wake-up, or for ns nanoseconds.
+// Sleeps until `*word` differs from `seen`, until a wake-up, or for `ns` nanoseconds.
 void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);
 
-// Yields the core at the time *now, and updates *now. Returns true if another thread has used the core for at least
-// long_yield_ns.
+// Yields the core. The caller passes the current time in `*now`, and the function updates it. Returns true if another
+// thread has used the core for at least long_yield_ns.
 bool gompi_yield_timed(int64_t *now);
 
 // Wakes the progress thread of the process with this cell, if it sleeps and no thread of that process polls. The caller

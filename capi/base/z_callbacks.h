@@ -21,66 +21,68 @@ struct gompi_recipe;
 struct gompi_go_callbacks {
     // Returns the error handler function for errors on a file, or on no file.
     uintptr_t (*file_errhandler_function)(MPI_File fh);
-    // Raises an error of the given class on an object (kind is one of GOMPI_ON_). If text is NULL, class is an error code
-    // that the application raised. Returns the value that the MPI function named call must return: the class, or the code
-    // that the application's error handler stored.
+    // Raises an error of the given class on an object (`kind` is one of GOMPI_ON_). If `text` is NULL, `class` is an
+    // error code that the application raised. Returns the value that the MPI function with the name `call` must
+    // return: the class, or the code that the application's error handler stored.
     int (*raise_error)(int class, const char *call, const char *text, int kind, uintptr_t object);
     // Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
     // MPI_Win_call_errhandler. The text has less than MPI_MAX_ERROR_STRING bytes. The object may no longer exist. Returns
     // the length of the text.
     int (*called_error_text)(int class, int kind, uintptr_t object, char *text);
-    // grow_shm allocates more zeroed memory of a communicator for shared-memory collectives. It is collective, and
-    // returns NULL at all members if out of memory. owner is the value that was passed to gompi_shm_coll_open.
+    // grow_shm allocates more zeroed memory for the shared-memory collectives of a communicator. It is collective,
+    // and returns NULL at all members if out of memory. The argument `owner` is the value that was passed to
+    // gompi_shm_coll_open.
     void *(*grow_shm)(uintptr_t owner, uint64_t bytes);
-    // alloc_block allocates zeroed memory that the members of a communicator on this node share, and returns its
-    // name; 0 if out of memory.
+    // alloc_block allocates zeroed memory that the members of a communicator on this node share. It returns the name
+    // of the memory, or 0 if out of memory.
     uint64_t (*alloc_block)(uintptr_t owner, uint64_t bytes);
     // map_block maps memory that a member has allocated with gompi_alloc_block. It returns NULL if the memory cannot
     // be mapped.
     void *(*map_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
     // free_block releases memory of gompi_alloc_block that no member uses any longer.
     void (*free_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
-    // reduce_in_go computes inout = in op inout for the elements in the given number of bytes, with a reduction
-    // implemented in Go. It returns 0 or an error class.
+    // reduce_in_go computes inout = in op inout for arrays of the given number of bytes, with a reduction implemented
+    // in Go. It returns 0 or an error class.
     int (*reduce_in_go)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
-    // raise_mismatch raises the error that another member's call differs from this member's, and returns the value
-    // that the call must return.
+    // raise_mismatch raises the error that another member's collective call differs from this member's call, and
+    // returns the value that the call must return.
     int (*raise_mismatch)(uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch);
     // start_collective starts a nonblocking collective, or creates a persistent request for it, and stores the
     // request. It returns the result of the call.
     int (*start_collective)(const struct gompi_collective *call, bool persistent, uintptr_t info, uintptr_t request);
-    // mismatch_text writes to text, of sizeof ((struct gompi_error_status *)0)->text bytes, how another member's call
-    // differs from this member's. It returns the error class.
+    // mismatch_text describes how another member's collective call differs from this member's call. It writes the
+    // description to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes, and returns the error class.
     int (*mismatch_text)(const struct gompi_coll_mismatch *mismatch, char *text);
     // release_comm notifies Go that no started operation needs a freed communicator any longer.
     void (*release_comm)(uintptr_t owner);
     // run_collective executes a collective, including all checks. It returns the result of the call.
     int (*run_collective)(const struct gompi_collective *call);
-    // idup_deliver delivers the data of member 0 (offer) of a MPI_Comm_idup to this member. number identifies the
-    // operation. It returns 0 or an error class.
+    // idup_deliver delivers to this member the data that member 0 has sent for an MPI_Comm_idup (`offer`). The
+    // argument `number` identifies the operation. It returns 0 or an error class.
     int (*idup_deliver)(uintptr_t number, const char *offer);
-    // idup_finish ends a MPI_Comm_idup. failed is this member's error class or 0; worst is the worst class of any
-    // member. It returns the final class and stores its text.
+    // idup_finish ends an MPI_Comm_idup. The argument `failed` is this member's error class or 0; `worst` is the
+    // highest error class of all members. It returns the final class and stores its text.
     int (*idup_finish)(uintptr_t number, const char *offer, int failed, int worst, char *text);
     // barrier_messages executes MPI_Barrier among members that share no memory. It returns the result of the call.
     int (*barrier_messages)(uintptr_t comm);
-    // type_freed releases Go's copy of a type that has been freed. number is the copy's number in Go.
+    // type_freed releases Go's copy of a type that has been freed. The argument `number` is the copy's number in Go.
     void (*type_freed)(uintptr_t number);
-    // create_f90 stores the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
-    // MPI_Type_create_f90_complex (combiner) with precision p and range r. datatype/named.c calls it at the first request
-    // of a type. It returns the result of the call.
+    // create_f90 creates the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
+    // MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle.
+    // datatype/named.c calls it when a type is first requested. It returns the result of the call.
     int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
     // get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
     // leaves to Go. It returns the result of the call.
     int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
-    // count_elements stores the number of basic elements in the first n bytes of copies of a datatype. It returns
-    // false if the bytes end inside an element, or if the result exceeds 64 bits.
+    // count_elements stores how many basic elements are in consecutive copies of a datatype with the given number of
+    // bytes in total. It returns false if the data ends inside an element, or if the result exceeds 64 bits.
     bool (*count_elements)(uintptr_t datatype, int64_t bytes, int64_t *elements);
-    // element_bytes stores the size in bytes of the first n basic elements of copies of a datatype. It returns false
-    // if there are not enough elements, or if the result exceeds 64 bits.
+    // element_bytes stores the total size in bytes of the given number of basic elements at the beginning of
+    // consecutive copies of a datatype. It returns false if there are not enough elements, or if the result exceeds 64
+    // bits.
     bool (*element_bytes)(uintptr_t datatype, int64_t elements, int64_t *bytes);
-    // construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
-    // handle. It returns the result of the call.
+    // construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores the
+    // handle of the type. It returns the result of the call.
     int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
     // abort_job implements MPI_Abort. It does not return.
     void (*abort_job)(uintptr_t comm, int errorcode);
@@ -107,26 +109,26 @@ struct gompi_go_callbacks {
     // reduce_local_checked executes MPI_Reduce_local, including all checks, for the cases that
     // datatype/reduce_local.c leaves to Go. It returns the result of the call.
     int (*reduce_local_checked)(uintptr_t in, uintptr_t inout, int64_t n, uintptr_t datatype, uintptr_t op);
-    // external_in_go packs or unpacks data, beginning at the position in the packed buffer, and advances the position
-    // (pack/external.c).
+    // external_in_go packs or unpacks data, beginning at the given position in the packed buffer, and advances the
+    // position (pack/external.c).
     int (*external_in_go)(const struct gompi_external *x, bool packs);
     // external_size_in_go implements MPI_Pack_external_size for the cases that pack/external.c leaves to Go.
     int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
-    // host_of stores the host name of a process of the job, as text of less than size bytes.
+    // host_of stores the host name of a process of the job, as text of less than `size` bytes.
     void (*host_of)(int peer, char *name, int size);
     // grow_attached allocates more memory for this process' own table of attached memory, and stores the new size of
-    // the table in bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes,
-    // then holds the detail.
+    // the table in bytes. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+    // gompi_error_status *)0)->text bytes.
     int (*grow_attached)(uintptr_t win, uint64_t *bytes, char *text);
     // attached_table returns the address at which this process has mapped another rank's table of attached memory, or
     // NULL if the table cannot be mapped.
     void *(*attached_table)(uintptr_t win, int rank);
-    // map_attached returns the address at which this process has mapped size bytes at an offset of the node's memory,
-    // or NULL if they cannot be mapped.
+    // map_attached returns the address at which this process has mapped `size` bytes at an offset of the node's
+    // memory, or NULL if the bytes cannot be mapped.
     void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
-    // exchange_with_members exchanges blocks of size bytes among the members of a window that spans nodes, for
-    // MPI_Win_set_info; all receives the blocks by rank. It returns 0 or an error class; text, of sizeof ((struct
-    // gompi_error_status *)0)->text bytes, then holds the detail.
+    // exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
+    // MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank. It returns 0 or an error class.
+    // With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
     int (*exchange_with_members)(uintptr_t win, const void *mine, int64_t size, void *all, char *text);
 };
 extern __attribute__((visibility("hidden"))) struct gompi_go_callbacks gompi_go_callbacks;

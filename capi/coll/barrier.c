@@ -18,8 +18,8 @@ static __attribute__((noinline)) int barrier_slow_path(struct gompi_comm *c, MPI
 	return rc == MPI_SUCCESS ? rc : raise_barrier_error(rc, comm);
 }
 
-// Implements MPI_Barrier (MPI-5.0 6.3): in shared memory if all members share memory, in two levels over several nodes
-// (hierarchy.h), else with messages in Go.
+// Implements MPI_Barrier (MPI-5.0 6.3). The barrier runs in shared memory if all members share memory, and in two
+// levels if they are on several nodes (hierarchy.h). Otherwise Go runs it with messages.
 int gompi_barrier(MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)

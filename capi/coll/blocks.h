@@ -19,15 +19,15 @@ static inline int64_t gompi_array_element(uintptr_t list, bool is_wide, int i) {
 	return is_wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
 }
 
-// Returns true if a side has the arrays that its shape requires.
+// Returns true if the side `s` of a call has the array arguments that its shape requires.
 static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi_shape shape,
 				    const struct gompi_collective_side *s) {
 	const bool needs_types = a->kind == GOMPI_ALLTOALLW || a->kind == GOMPI_NEIGHBOR_ALLTOALLW;
 	return shape != SHAPE_VECTOR || (s->counts != 0 && s->displs != 0 && (!needs_types || s->types != 0));
 }
 
-// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The unit of *displ is the extent of the type
-// or, if the side has an array of types, one byte. Returns false if the displacement overflows.
+// Reads the arguments of block i of a side. The side's shape is not SHAPE_NONE. The unit of *displ is the extent of the
+// type or, if the side has an array of types, one byte. Returns false if the displacement overflows.
 static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
 					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
 					 MPI_Datatype *type) {
@@ -43,8 +43,8 @@ static inline bool gompi_block_arguments(const struct gompi_collective *a, enum 
 	return true;
 }
 
-// Describes in *b member's block of count elements of type t at the address at. Returns false if Go must run the call;
-// Go checks the arguments and reports errors.
+// Describes in *b the block of rank `member`: `count` elements of type t at the address `at`. Returns false if Go must
+// run the call. Go then checks the arguments and reports errors.
 static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member, uintptr_t at, int64_t count,
 					 const struct gompi_type *t) {
 	int64_t bytes, lo, hi;

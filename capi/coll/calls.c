@@ -54,7 +54,7 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
-// Fills in *c at member me, except c->reduction. Returns false if Go must run the call.
+// Fills in *c for rank `me`, except the field c->reduction. Returns false if Go must run the call.
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_coll_call *c, int me, const char *name,
 								  int kind, const void *sendbuf, void *recvbuf,
 								  MPI_Count count, MPI_Datatype datatype, int root) {
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_c
 	return true;
 }
 
-// Fills in *c at member me, for a predefined operation. Returns false if the operation is not predefined, or if Go must
+// Fills in *c for rank `me` and a predefined operation. Returns false if the operation is not predefined, or if Go must
 // run the call.
 static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
 								 int kind, const void *sendbuf, void *recvbuf,
@@ -111,7 +111,7 @@ static __attribute__((noinline)) int reduction_slow_path(const char *name, int k
 	return run_hierarchy(s, &c, &a);
 }
 
-// Runs a reduction. root is 0 for collectives without a root.
+// Runs a reduction. The argument `root` is 0 for collectives without a root.
 static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
 					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 					       MPI_Comm comm) {

@@ -1,15 +1,15 @@
 // Large transfers that bypass the members' buffers: each member reads its data from the other members' memory with
-// process_vm_readv. This copies the data once instead of twice. It takes two operations without data, whose cost is
-// small in comparison. The cache lines of the data stay in the sender's cache.
+// process_vm_readv. A direct transfer copies the data once instead of twice. It needs two additional operations without
+// data, whose cost is small in comparison. The cache lines of the data stay in the sender's cache.
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// What a member publishes in its head in gompi_shm_exchange_word.
+// The data that gompi_shm_exchange_word publishes in a member's head.
 struct word {
 	// First operation: address of the data, NO_DATA if the member contributes no data, or 0 if direct reads are
 	// impossible. Second operation: whether the member has read all its data.
 	gompi_a64 value;
-	gompi_a64 bytes; // of each block
+	gompi_a64 bytes; // bytes of each block
 };
 
 static struct word *peer_word_at(struct gompi_shm_coll *t, int i, uint64_t number) {

@@ -1,5 +1,5 @@
-// Direct reads of other members' memory in blocking collectives, and the exchange of the addresses to read. For the
-// files of this directory that implement the algorithms.
+// Direct reads of other members' memory in blocking collectives, and the exchange of the addresses to read. Only the
+// files of this directory that implement the algorithms use this header.
 #ifndef GOMPI_COLL_DIRECT_H
 #define GOMPI_COLL_DIRECT_H
 
@@ -21,7 +21,7 @@ struct gompi_direct_blocks {
 	bool is_compared;       // the members have already compared the call
 	const void *local;      // start of the data that other members read; NULL if they read none
 	int from;               // the rank to read from, GOMPI_FROM_ALL or GOMPI_FROM_NONE
-	uint64_t offset;        // offset of this member's block in the data of a member that it reads from
+	uint64_t offset;        // offset of this member's block in another member's data
 	struct gompi_blocks to; // destination of each member's data
 	uint64_t bytes;         // bytes of each member's block, if sizes is NULL
 	const uint64_t *sizes;  // [n]: bytes of each member's block, or NULL
@@ -31,32 +31,33 @@ struct gompi_direct_blocks {
 enum { GOMPI_DIRECT_ABOVE_BYTES = 16 << 10 };
 
 // Compares the call with all members, as gompi_shm_compare_calls does, and moves the data if every member can read
-// directly. Sets *done if the data has moved; otherwise the caller sends it through the members' buffers.
+// directly. Sets *done to true if the data has moved. If *done is false, the caller sends the data through the members'
+// buffers.
 int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t w, uint64_t format, bool *done);
 
-// The part of a reduction that one member computes: it reduces the range [offset, offset + bytes) of the operands of
-// ranks [0, upto) into to.
+// What one member computes in a reduction. It reduces the operands of ranks [0, upto), of which it uses the range
+// [offset, offset + bytes), into the buffer `to`.
 struct gompi_direct_reduction {
-	// If true, each member instead reduces one chunk for all members. Then the members that receive the result read
-	// all chunks.
+	// If is_split is true, each member instead reduces one chunk for all members. Then the members that receive the
+	// result read all chunks.
 	bool is_split;
 	uint64_t offset, bytes;
 	int upto;
 	char *to;
-	// The result overwrites this member's operand. Then an allreduce is split into chunks, and a scan goes through
-	// the members' buffers.
+	// If in_place is true, the result overwrites this member's operand. Then an allreduce is split into chunks, and
+	// a scan goes through the members' buffers.
 	bool in_place;
 };
 
 // A reduction reads its operands directly if they have more than GOMPI_REDUCE_DIRECT_ABOVE bytes or, if it is split, if
 // each member's chunk has more than GOMPI_CHUNK_DIRECT_ABOVE bytes. Measured with 4 members on 2 cores: a reduction of
 // 256 KiB for one member takes 130 us with direct reads, and 340 us through the buffers. With 8 members and less than
-// 32 KiB for each, both take the same time.
+// 32 KiB for each, both ways take the same time.
 enum { GOMPI_REDUCE_DIRECT_ABOVE = 32 << 10, GOMPI_CHUNK_DIRECT_ABOVE = 16 << 10 };
 
-// Runs a reduction, with the contract of gompi_shm_read_direct. Stores the error class of the reduction, or 0, in
-// *failed.
+// Runs a reduction with direct reads. The contract is that of gompi_shm_read_direct. Stores the error class of the
+// reduction, or 0, in *failed.
 int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    const struct gompi_direct_reduction *d, int *failed, bool *done);
 

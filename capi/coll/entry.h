@@ -34,7 +34,7 @@ int gompi_run_packed(const struct gompi_collective *a);
 #define GOMPI_MAX_BLOCK_BYTES ((int64_t)1 << 40)
 
 // Returns comm's view for shared-memory collectives. Returns NULL if comm is invalid, if its members do not share
-// memory, or if a call of this kind cannot run there.
+// memory, or if shared memory does not support calls of this kind.
 static inline struct gompi_shm_coll *gompi_shm_coll_for(MPI_Comm comm, int kind) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	return c != NULL && c->shm_coll != NULL && gompi_shm_supports(kind, c->size) ? c->shm_coll : NULL;
@@ -79,9 +79,10 @@ static inline struct gompi_collective_side gompi_collective_side(const void *buf
 	return (struct gompi_collective_side){.buf = (uintptr_t)buf, .count = count, .type = (uintptr_t)type};
 }
 
-// Checks the block that this member sends to itself. The parameter single describes the side of the call with one
-// block. The parameter all describes the side with a block for each member, with the size of one block; this member's
-// block there has the address self_block. Returns true if the two blocks have the same length and different addresses.
+// Checks the block that this member sends to itself. The parameter `single` describes the side of the call that has one
+// block. The parameter `all` describes the side that has a block for each member; its size is that of one block. This
+// member's block on that side is at self_block. Returns true if the two blocks have the same length and different
+// addresses.
 static inline bool gompi_self_block_matches(const struct gompi_buffer *single, const struct gompi_buffer *all,
 					    const char *self_block) {
 	return single->size == all->size && single->at != self_block;

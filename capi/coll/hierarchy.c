@@ -10,17 +10,17 @@
 
 // --- Sizes
 
-// Limits in bytes. MAX_ROWS_BYTES: the rows of all nodes together (rows_fit), and the size of local_block.
-// MAX_OPERANDS_BYTES: the operands of all nodes together in a reduction. MAX_SEGMENTED_BYTES: the data of one member
-// that is sent in segments; this is done only if the network has no RDMA.
+// Limits in bytes. MAX_ROWS_BYTES limits the members' data of all nodes together (rows_fit), and is the size of
+// local_block. MAX_OPERANDS_BYTES limits the operands of all nodes together in a reduction. MAX_SEGMENTED_BYTES limits
+// one member's data that is sent in segments. Segments are used only if the network has no RDMA.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. A member's data is then copied directly from its memory into a network
 // record, and from the record into the memory of the other members.
 static bool one_rank_per_node(const struct gompi_hierarchy *s) { return s->max_ranks_per_node == 1; }
 
-// Returns the bytes that a record has for the data of one node. In the exchange (Bruck's algorithm) a record carries
-// the data of up to half of the nodes.
+// Returns how many bytes of one node's data fit into a record. In the exchange (Bruck's algorithm) a record carries the
+// data of up to half of the nodes.
 static uint64_t record_capacity(const struct gompi_hierarchy *s) {
 	return GOMPI_INTERNODE_MAX_BYTES / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
 }
@@ -45,7 +45,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes,
 
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	const bool can_split =
-		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data is sent if each reduces a chunk
+		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data is sent if nodes reduce chunks
 	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
 	if (!one_rank_per_node(s))
 		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);
@@ -74,7 +74,7 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	struct gompi_hierarchy *s = gompi_free_list_alloc(&free_hierarchies);
 	if (s == NULL)
 		return NULL;
-	int32_t *node_of = s->node_of, *local = s->local_ranks; // of the communicator that used this view before
+	int32_t *node_of = s->node_of, *local = s->local_ranks; // arrays of the view's previous communicator
 	*s = *from;
 	bool copied =
 		copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local_ranks, from->local_size);
@@ -118,7 +118,7 @@ static int set_mismatch(struct gompi_coll_call *c, const struct head_words *thei
 	return GOMPI_COLL_MISMATCH;
 }
 
-// Publishes a head and data to the members of this node. data is NULL if no member needs it.
+// Publishes a head and data to the members of this node. The argument `data` is NULL if no member needs data.
 static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format, const void *data, uint64_t bytes) {
 	enum gompi_size_class p = gompi_size_class_of(bytes);
 	int rc = gompi_shm_begin(t, p);
@@ -143,14 +143,14 @@ static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_cal
 	return rc ? rc : status;
 }
 
-// Reads the words of a head once, because another process may change them at any time.
+// Reads the signature and the format of a head once, because another process may change them at any time.
 static struct head_words read_head_words(const struct gompi_shm_head *h) {
 	return (struct head_words){gompi_load(&h->signature), gompi_load(&h->format)};
 }
 
 // Returns the error class or GOMPI_COLL_MISMATCH that the leader of this node has published instead of a result, or 0
-// if it has published a result. The parameter h is the leader's head, and words holds the words of h. The caller has
-// not finished the operation yet.
+// if it has published a result. The parameter h is the leader's head, and `words` holds the values read from h. The
+// caller has not finished the operation yet.
 static int read_leader_status(const struct gompi_hierarchy *s, struct gompi_coll_call *c,
 			      const struct gompi_shm_head *h, const struct head_words *words, uint64_t w,
 			      uint64_t format) {
@@ -186,7 +186,7 @@ struct leader_call {
 	struct gompi_coll_call *call;
 	uint64_t signature, format;
 	struct division division;
-	uint64_t first_segment;               // segment of the call that blocks.fill knows as segment 0
+	uint64_t first_segment;               // segment of the call that is segment 0 for blocks.fill
 	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
 	int reduce_error;                     // error class of the reduction, or 0
 };
@@ -196,9 +196,9 @@ static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
 	gompi_copy_small(at, g->view->local_block, g->blocks.block_bytes);
 }
 
-// Exchanges this node's data, or its first segment, with the other leaders. With to < 0 all leaders receive the data,
-// else only the leader of node to. If a member of this node makes a different call (c->mismatch), reports that to the
-// other leaders. Returns GOMPI_COLL_MISMATCH if the calls of any members differ.
+// Exchanges this node's data, or its first segment, with the other leaders. If `to` is negative, all leaders receive
+// the data, else only the leader of the node `to`. If a member of this node makes a different call (c->mismatch),
+// reports that to the other leaders. Returns GOMPI_COLL_MISMATCH if the calls of any members differ.
 static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
 	struct gompi_coll_call *c = g->call;
@@ -232,8 +232,8 @@ static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wai
 			    g->format);
 }
 
-// Exchanges all segments like exchange_blocks. Calls put to write each segment that this node sends, and on_segment
-// after each segment that this node receives.
+// Exchanges all segments like exchange_blocks. Calls the function `put` to write each segment that this node sends.
+// Calls on_segment after each segment that this node receives.
 static int exchange_segments(struct leader_call *g, int to, void (*put)(void *arg, int to, uint64_t segment, char *at),
 			     void (*on_segment)(void *arg, uint64_t segment), const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
@@ -263,8 +263,9 @@ static int exchange_segments(struct leader_call *g, int to, void (*put)(void *ar
 
 // --- Reductions
 
-// Reduces the operands of all leaders in node order. operand is this leader's operand. Stores the address of the result
-// in *result. The result is in into if this node is the last one, else in the buffer with the last node's operand.
+// Reduces the operands of all leaders in node order. The argument `operand` is this leader's operand. Stores the
+// address of the result in *result. The result is in the buffer `into` if this node is the last node, else in the
+// buffer that holds the last node's operand.
 static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *operand,
 			char *into, uint64_t bytes, const char **result) {
 	char *acc = into;
@@ -304,7 +305,8 @@ static int reduce_at_leader(struct leader_call *g, int to, uint64_t bytes, const
 		       : 0;
 }
 
-// Returns the bytes of a segment of data with all bytes. The last segment may be shorter than the others.
+// Returns the length of a segment if the data has `all` bytes in total. The last segment may be shorter than the
+// others.
 static uint64_t segment_length(const struct leader_call *g, uint64_t all, uint64_t segment) {
 	const uint64_t from = segment * g->division.segment_bytes;
 	return from >= all ? 0 : gompi_min_u64(g->division.segment_bytes, all - from);
@@ -397,7 +399,7 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 	return longest;
 }
 
-// Writes this member's row with padding to stride bytes, on nodes with several members.
+// Writes this member's row, padded to `stride` bytes. Used on nodes with several members.
 static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_call *c, struct hierarchy_row *row,
 		      uint64_t stride) {
 	row->bytes = c->bytes;
@@ -407,8 +409,9 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_c
 	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// Stores this member's part of one segment of rank's row: the data at offset from, which is at data. If rank
-// contributes a number of bytes (sent_bytes) that this member does not expect, records a mismatch instead.
+// Stores one segment of the row of `rank` in this member's receive buffer. The segment begins at offset `from` of the
+// row and is at the address `data`. If the length of the row (sent_bytes) is not the length that this member expects,
+// records a mismatch instead.
 static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
 		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);
@@ -483,8 +486,8 @@ static void store_rows(void *arg, uint64_t segment) {
 
 // --- Nodes with several members: all members receive all rows and extract their data
 
-// Runs the leader's part of hierarchy_rows. Fills rows with the rows of all members in rank order, if a member of this
-// node needs them.
+// Runs the leader's part of hierarchy_rows. Fills the array `rows` with the rows of all members in rank order, if a
+// member of this node needs them.
 static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char rows[GOMPI_SHM_SMALL_BYTES],
 			 const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
@@ -641,7 +644,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 	uint64_t w = gompi_signature_word(GOMPI_BCAST, c->root, c->bytes), format = gompi_format_word(c->bytes, 1);
 	struct gompi_internode_call words = {w, format, s->me};
 	const void *data = c->out;
-	struct division by = divide_bcast(s, c->bytes); // of the root's data; other members set it below
+	struct division by = divide_bcast(s, c->bytes); // division of the root's data; other members set it below
 	uint32_t bytes = (uint32_t)by.segment_bytes;
 	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_head = t != NULL && !root;
 	int rc = 0, from = is_root_local ? local_rank_of(s, c->root) : 0;

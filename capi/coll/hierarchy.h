@@ -21,8 +21,8 @@ struct gompi_hierarchy {
 	int32_t *local_ranks;       // [local_size]: ranks of the members on this node, ascending
 	uint32_t barrier_count;
 	uint64_t object;                   // handle of the communicator, for reports; 0 if there is none
-	struct gompi_shm_coll *shm_coll;   // of the members on this node; NULL if there is only one member
-	struct gompi_barrier *barrier;     // of the members on this node; gather and release are separate steps
+	struct gompi_shm_coll *shm_coll;   // view of this node's members; NULL if there is only one member
+	struct gompi_barrier *barrier;     // barrier of this node's members; gather and release are separate
 	struct gompi_internode *internode; // connections of the leaders; NULL if this member is no leader
 	// At a leader: data of the members on this node; NULL if each node has one member.
 	char *local_block;
@@ -32,10 +32,10 @@ struct gompi_hierarchy {
 };
 
 // Returns a view with the contents of s. Copies the arrays node_of and local_ranks, but only the pointers shm_coll and
-// barrier. id identifies the communicator in the leaders' messages. leaders holds the leaders' ranks in MPI_COMM_WORLD.
-// Returns NULL if out of memory.
+// barrier. The argument `id` identifies the communicator in the leaders' messages. The array `leaders` holds the
+// leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
-// Returns the view to a free list. Its memory stays valid, like that of struct gompi_shm_coll.
+// Returns the view to a free list. The view's memory is never freed, like that of struct gompi_shm_coll.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);
 
 // Returns true if collectives of this kind can start in gompi_hierarchy_run.

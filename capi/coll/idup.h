@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 // Bytes of the description, a comm.Draft, that member 0 sends. The first byte is not 0 if no member can fail to create
-// the communicator from it.
+// the communicator from the description.
 enum { GOMPI_IDUP_DRAFT_BYTES = 25 };
 
 #pragma GCC visibility push(hidden)
 
 // Starts an idup on a communicator with nonblocking shared-memory collectives (gompi_comm.nbc) and stores the request.
-// Copies the description draft. number identifies the idup for Go: on completion, which may be before this function
-// returns, calls gompi_go_callbacks.idup_finish with it. Returns false if out of memory.
+// Copies the description `draft`. The argument `number` identifies the idup for Go. On completion,
+// gompi_go_callbacks.idup_finish is called with this number, possibly before gompi_idup_start returns. Returns false if
+// out of memory.
 bool gompi_idup_start(uintptr_t comm, const void *draft, uintptr_t number, uintptr_t request);
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@ static uint64_t block_capacity(enum gompi_size_class p, int n) {
 	return share >= GOMPI_CACHE_LINE ? share / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE : share;
 }
 
-// Returns the bytes of size that remain at offset from, at most step.
+// Returns how many of `size` bytes remain after offset `from`, but at most `step`.
 static uint64_t bytes_left(uint64_t size, uint64_t from, uint64_t step) {
 	return size > from ? gompi_min_u64(size - from, step) : 0;
 }
@@ -111,7 +111,7 @@ int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) { ret
 
 // Chooses the size class *p of a call with this many bytes in each member's buffer. If the data takes more than one
 // operation, compares the members' calls. If the longest block has more than GOMPI_DIRECT_ABOVE_BYTES bytes, also tries
-// to move the data with direct reads, and sets *done if it has moved.
+// to move the data with direct reads, and sets *done if the data has moved.
 static int choose_size_class(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			     uint64_t bytes, uint64_t longest, uint64_t w, uint64_t format, enum gompi_size_class *p,
 			     bool *done) {

@@ -55,8 +55,8 @@ void gompi_nbc_release(struct gompi_nbc *b) {
 
 bool gompi_nbc_comm_freed(struct gompi_nbc *b) { return gompi_or_seq_cst(&b->references, NBC_COMM_FREED) != 0; }
 
-// Returns the number up to which all members must have finished their collectives before collective number may use its
-// space.
+// Returns a number n. The collective with this `number` may use its space when all members have finished all
+// collectives up to number n.
 static uint64_t required_acked(const struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space) {
 	static const uint64_t depth[] = {GOMPI_NBC_HEADS, GOMPI_NBC_BODIES, 1};
 	uint64_t before = number > depth[space] ? number - depth[space] : 0;
@@ -70,8 +70,8 @@ bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nb
 	if (__builtin_expect(min_acked > b->acked, 0)) {
 		uint64_t min_finished = number - 1;
 		for (int i = 0; i < b->n; i++) {
-			// Acquire: pairs with the release in remove_completed, so that a member has read this space
-			// before it is refilled.
+			// Acquire: pairs with the release in remove_completed, so that the other member has read this
+			// space before this member refills it.
 			uint64_t finished = gompi_load_acquire(&b->member[i].finished);
 			min_finished = finished < min_finished ? finished : min_finished;
 		}

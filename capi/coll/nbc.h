@@ -3,9 +3,10 @@
 // separate from the buffers of blocking collectives (shm_coll.h), because a nonblocking collective can complete after
 // blocking calls that started later. Each persistent collective has an area of its own (nbc_persistent.h).
 //
-// Every collective has a number and every member has a head for it. All members use the same numbers: they start the
-// nonblocking collectives of a communicator in the same order, and also the rounds of one persistent collective. In its
-// head a member publishes its call signature (as in struct gompi_shm_head) and its data. The data is one of:
+// Every collective has a number and every member has a head for it. All members use the same numbers, because all
+// members start the nonblocking collectives of a communicator in the same order. They also start the rounds of one
+// persistent collective in the same order. In its head a member publishes its call signature (as in struct
+// gompi_shm_head) and its data. The data is one of:
 //   - bytes in the head itself;
 //   - bytes in a body;
 //   - the address of the data, which other members read with process_vm_readv(2).
@@ -13,9 +14,9 @@
 // fits into all bodies of a member together is stored there, because reading it at its address takes a system call.
 //
 // Heads and bodies are used cyclically. A member refills a head or body only after all members have finished the
-// collective that used it last; until then, it queues the next collective. A collective with two phases uses the same
-// head and body for both, one after the other. The first phase of collective number n is published as number 2n. The
-// second is published as 2n + 1 after all members have read the first.
+// collective that used it last; until then, the member queues the next collective. A collective with two phases uses
+// the same head and body for both phases. The first phase of collective number n is published as number 2n. The second
+// phase is published as 2n + 1 after all members have read the first phase.
 //
 // Any thread that makes progress in a process advances its collectives: an application thread inside a call, or the
 // progress thread. Other members notify the progress thread if there is much data or a wait takes long.
@@ -58,7 +59,7 @@ struct gompi_nbc_member {
 	_Alignas(GOMPI_CACHE_LINE) char body[GOMPI_NBC_BODIES][GOMPI_NBC_BODY_BYTES];
 };
 
-// One member's private state (its view) for an area. The field lock guards it.
+// One member's private state (its view) for an area. The field `lock` guards this state.
 struct gompi_nbc {
 	struct gompi_combining_lock lock;
 	struct gompi_nbc_member *member; // [n]
@@ -76,7 +77,8 @@ struct gompi_nbc {
 	struct gompi_nbc *next;      // next view in the list of views with unfinished collectives
 	bool is_listed;              // this view is in that list
 	struct gompi_nbc *next_free; // next in the free list
-	// The communicator. Requests keep it alive even after the application has freed it. object is its handle.
+	// The communicator. Requests keep the communicator alive even after the application has freed it. The field
+	// `object` is its handle.
 	uint64_t object;
 	uintptr_t owner;      // argument of gompi_go_callbacks.release_comm
 	gompi_a32 references; // number of requests, plus NBC_COMM_FREED
@@ -110,11 +112,12 @@ static inline char *gompi_nbc_body(const struct gompi_nbc *b, int i, uint64_t nu
 
 #pragma GCC visibility push(hidden)
 
-// Creates the view of member me of n members on memory: n zeroed elements of struct gompi_nbc_member, shared by the
-// members. Copies peers, the members' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
+// Creates the view of rank `me` among n members. The argument `memory` points to n zeroed elements of struct
+// gompi_nbc_member, which the members share. Copies `peers`, the members' ranks in MPI_COMM_WORLD. Returns NULL if out
+// of memory.
 struct gompi_nbc *gompi_nbc_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
-// Marks the communicator as freed. Returns true if requests still refer to it: the release of the last one then calls
-// gompi_go_callbacks.release_comm.
+// Marks the communicator as freed. Returns true if requests still refer to it: the release of the last request then
+// calls gompi_go_callbacks.release_comm.
 bool gompi_nbc_comm_freed(struct gompi_nbc *b);
 // Adds a request's reference to the communicator. gompi_nbc_release drops such a reference.
 void gompi_nbc_acquire(struct gompi_nbc *b);
@@ -140,9 +143,9 @@ void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s);
 bool gompi_nbc_progress(struct gompi_nbc *b);
 // Advances like gompi_nbc_progress. The caller holds the lock, and the function releases it.
 void gompi_nbc_progress_locked(struct gompi_nbc *b);
-// Releases the lock after a use other than progress. A thread that found the lock held meanwhile has left its progress
-// to the next run of the service (gompi_nbc_register_service). So the caller must be in this service, or in a wait that
-// runs the service before it sleeps.
+// Releases the lock if the caller has held it for something other than progress. A thread that found the lock held has
+// left its progress to the next run of the service (gompi_nbc_register_service). So the caller must be in this service,
+// or in a wait that runs the service before it sleeps.
 void gompi_nbc_unlock(struct gompi_nbc *b);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// Converts the arguments of a nonblocking or persistent collective to ranges of bytes: in the application's memory if
-// the data is contiguous, else in private memory. Checks all arguments; Go reports the errors.
+// Converts the arguments of a nonblocking or persistent collective to ranges of bytes. The ranges are in the
+// application's memory if the data is contiguous, else in private memory. Checks all arguments; Go reports the errors.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ struct nbc_builder {
 	bool use_messages; // the call must run with messages
 };
 
-// Appends a zeroed copy to a list of length *n and returns the copy. The list's capacity is *n rounded up to a power of
-// two. Returns NULL if out of memory.
+// Appends a zeroed struct gompi_nbc_copy to a list of length *n and returns its address. The list's capacity is *n
+// rounded up to a power of two. Returns NULL if out of memory.
 static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
 	if ((*n & (*n - 1)) == 0) {
 		struct gompi_nbc_copy *grown = realloc(*list, (size_t)(*n > 0 ? 2 * *n : 1) * sizeof **list);
@@ -33,8 +33,8 @@ static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
 	return t;
 }
 
-// Appends a copy between *user and private memory of this many bytes. Returns the private memory, or NULL if out of
-// memory.
+// Allocates private memory of this many bytes and appends a copy between the buffer *user and this memory. Returns the
+// private memory, or NULL if out of memory.
 static char *add_packed_copy(struct gompi_nbc_copy **list, int *n, const struct gompi_buffer *user, uint64_t bytes) {
 	char *packed = malloc(bytes);
 	struct gompi_nbc_copy *t = packed != NULL ? add_copy(list, n) : NULL;
@@ -79,7 +79,8 @@ static bool copy_at_start(struct nbc_builder *m, struct gompi_span from, struct 
 	return true;
 }
 
-// Checks a buffer argument of count copies of a type. Returns false if it is invalid.
+// Checks a buffer argument of `count` elements of a type, and describes the buffer in *b. Returns false if it is
+// invalid.
 static bool buffer_of(struct gompi_buffer *b, uintptr_t at, int64_t count, uintptr_t type) {
 	struct gompi_error_status v;
 	return gompi_buffer_check(b, (const void *)at, count, (MPI_Datatype)type, false, &v) == MPI_SUCCESS &&
@@ -254,7 +255,7 @@ static bool make_alltoall(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 // --- Reductions
 
 // The layout in which elements of a reduction are transferred. Elements without gaps are transferred as they are in
-// memory. Predefined pairs with a gap keep the gap, because the kernels expect it. Elements with gaps for a
+// memory. Predefined pair types that have a gap keep it, because the kernels expect the gap. Elements with gaps for a
 // user-defined function are packed, and unpacked before the function is called.
 enum element_format { ELEMENTS_AS_IS, ELEMENTS_WITH_GAPS, ELEMENTS_PACKED };
 
@@ -286,7 +287,7 @@ static bool make_reduction(struct nbc_builder *m, enum element_format *format) {
 	return true;
 }
 
-// Describes in *p the operand of count elements at the address at.
+// Describes in *p the operand of `count` elements at the address `at`.
 static bool make_operand_span(struct nbc_builder *m, enum element_format format, uintptr_t at, int64_t count,
 			      struct gompi_span *p) {
 	struct gompi_buffer b;
@@ -298,7 +299,7 @@ static bool make_operand_span(struct nbc_builder *m, enum element_format format,
 	return true;
 }
 
-// Describes in *p the result of count elements at the address at.
+// Describes in *p the result of `count` elements at the address `at`.
 static bool make_result_span(struct nbc_builder *m, enum element_format format, uintptr_t at, int64_t count,
 			     struct gompi_span *p) {
 	struct gompi_buffer b;

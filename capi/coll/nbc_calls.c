@@ -125,8 +125,8 @@ static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a,
 		}
 		h = (MPI_Request)gompi_request_handle(r);
 	} else {
-		// The call has succeeded if there is a request. The code does not show it: an error handler may have
-		// turned an error into MPI_SUCCESS.
+		// The call has succeeded if there is a request. The return code does not show success, because an error
+		// handler may have turned an error into MPI_SUCCESS.
 		rc = gompi_go_callbacks.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
 		p = gompi_plan_to_cache();
 		if (p != NULL)

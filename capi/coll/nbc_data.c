@@ -30,7 +30,7 @@ static bool is_reduced(int kind) {
 	       kind == GOMPI_REDUCE_SCATTER;
 }
 
-// Returns true if member to reads data of member from.
+// Returns true if rank `to` reads data of rank `from`.
 static bool has_flow(const struct gompi_nbc_op *s, int from, int to) {
 	switch (current_phase(s)->kind) {
 	case GOMPI_BCAST:
@@ -76,7 +76,7 @@ static uint32_t segment_count(uint64_t longest, uint64_t share) {
 	return longest <= share ? 1 : (uint32_t)((longest + share - 1) / share);
 }
 
-// Lays out blocks whose lengths all members know. longest is the length of the longest block in bytes.
+// Lays out blocks whose lengths all members know. The argument `longest` is the length of the longest block in bytes.
 static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t longest) {
 	int kind = current_phase(s)->kind;
 	uint64_t blocks = is_personalized(kind) ? (uint64_t)s->nbc->n : 1, capacity = GOMPI_NBC_BODY_BYTES / blocks;
@@ -107,7 +107,7 @@ static struct data_layout layout_table(const uint64_t *length, int n) {
 	return (struct data_layout){NBC_IN_BODY, false, share, segment_count(longest, share)};
 }
 
-// Returns the address of member i's data and stores the bytes that are available there.
+// Returns the address of member i's data in the given space. Stores the size of the space in *capacity.
 static char *space_address(const struct gompi_nbc_op *s, int i, enum gompi_nbc_space space, uint64_t *capacity) {
 	*capacity = space == NBC_IN_HEAD   ? GOMPI_NBC_INLINE_BYTES
 		    : space == NBC_IN_BODY ? GOMPI_NBC_BODY_BYTES
@@ -176,7 +176,7 @@ uint64_t gompi_nbc_format(const struct gompi_nbc_op *s) {
 	return gompi_format_word(s->longest_bytes, s->reduction.size);
 }
 
-// Returns the length of segment k of a block of the given length, with at most share bytes in each segment.
+// Returns the length of segment k of a block of the given length, with at most `share` bytes in each segment.
 static uint64_t segment_length_at(uint64_t bytes, uint32_t k, uint64_t share) {
 	uint64_t from = (uint64_t)k * share;
 	return bytes > from ? gompi_min_u64(bytes - from, share) : 0;
@@ -344,7 +344,7 @@ static uint32_t copy_segment(struct gompi_nbc_op *s, int i, uint32_t k) {
 	return from.segments;
 }
 
-// Returns the address in member i's memory of its data for this member, and the length.
+// Returns the range in member i's memory that holds its data for this member.
 static struct gompi_span peer_address(const struct gompi_nbc_op *s, int i) {
 	const struct gompi_nbc *b = s->nbc;
 	const struct gompi_nbc_head *h = gompi_nbc_head(b, i, s->number);
@@ -390,7 +390,7 @@ static bool copy_direct(struct gompi_nbc_op *s, int i) {
 
 // --- Reductions, which start with the last operand and combine each further operand as the left one
 
-// Returns the number of operands of this member's result, which come from the ranks below this number.
+// Returns the number n of operands that this member reduces. They are the operands of ranks 0 to n - 1.
 static int operand_ranks(const struct gompi_nbc_op *s) {
 	switch (current_phase(s)->kind) {
 	case GOMPI_REDUCE:
@@ -471,15 +471,15 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 	return is_readable;
 }
 
-// Records that head h has not been published yet, so that a waiting thread can poll it without the lock
+// Notes in `s` that head h has not been published yet, so that a waiting thread can poll it without the lock
 // (progress_nbc_op).
 static void note_missing_head(struct gompi_nbc_op *s, struct gompi_nbc_head *h) {
 	gompi_store(&s->missing_number, s->number);
-	gompi_store_release(&s->missing_head, h); // after its number; pairs with progress_nbc_op
+	gompi_store_release(&s->missing_head, h); // after missing_number; pairs with progress_nbc_op
 }
 
-// Returns true if all members from which this member reads have published their next segment. Stores whether some
-// operands come in segments, and whether some are to be read directly.
+// Returns true if all members from which this member reads have published their next segment. Stores in *in_segments
+// whether some operands come in segments, and in *direct whether some must be read directly.
 static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direct) {
 	const struct gompi_nbc *b = s->nbc;
 	*in_segments = *direct = false;

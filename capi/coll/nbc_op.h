@@ -12,7 +12,7 @@
 
 struct gompi_request;
 
-// A contiguous range of bytes. at is NULL if received bytes are discarded.
+// A contiguous range of bytes. The field `at` is NULL if received bytes are discarded.
 struct gompi_span {
 	char *at;
 	uint64_t bytes;
@@ -31,9 +31,9 @@ struct gompi_nbc_copy {
 struct gompi_nbc_phase {
 	int kind;                // collective whose algorithm this phase uses
 	struct gompi_span in;    // this member's data, if all readers get the same data
-	struct gompi_span *ins;  // [n]: otherwise, this member's data for each member
+	struct gompi_span *ins;  // [n]: this member's data for each member, if they get different data
 	struct gompi_span out;   // buffer for data from one member, or for a result
-	struct gompi_span *outs; // [n]: otherwise, buffers for data from each member
+	struct gompi_span *outs; // [n]: buffers for data from each member, if several send data
 };
 
 // Fields of an MPI_Comm_idup.
@@ -48,8 +48,8 @@ struct gompi_nbc_op {
 	struct gompi_nbc *nbc;
 	struct gompi_nbc_op *next;
 	struct gompi_request *request;
-	const char *name;                 // of the MPI function
-	int kind, root;                   // of the MPI call
+	const char *name;                 // name of the MPI function
+	int kind, root;                   // kind and root of the MPI call
 	uint64_t bytes, longest_bytes;    // byte counts of the call signature, which members compare
 	struct gompi_reduction reduction; // size is 1 without a reduction
 	bool calls_user_op;               // the reduction calls a user-defined function
@@ -66,7 +66,7 @@ struct gompi_nbc_op {
 	enum { NBC_QUEUED, NBC_RUNNING, NBC_COMPLETE } state;
 	int phase_index;
 	uint64_t number;              // of the current phase of collective n: 2n or 2n + 1
-	uint32_t segments_written;    // segments of this member's data that it has written, or NBC_DIRECT
+	uint32_t segments_written;    // segments that this member has written, or NBC_DIRECT
 	uint32_t segments_read;       // segments that have been read from all members
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
@@ -78,7 +78,7 @@ struct gompi_nbc_op {
 	struct gompi_coll_mismatch mismatch; // rank is -1 without a mismatch
 	int reduce_error;                    // error class of the reduction
 
-	char zeroed_end[0];                       // all fields before are initially 0
+	char zeroed_end[0];                       // all fields before this one are initially 0
 	struct gompi_error_status argument_error; // error in this member's own arguments, reported at the end
 	struct gompi_error_status error;          // any other error
 };
@@ -96,7 +96,8 @@ void gompi_nbc_op_free(struct gompi_nbc_op *s);
 bool gompi_nbc_op_issue(struct gompi_nbc_op *s, const struct gompi_collective *a, bool persistent,
 			MPI_Request *request);
 
-// Runs the copies into private memory at the start. gompi_nbc_op_unpack runs the copies out of it at the end.
+// Runs the copies into private memory at the start. gompi_nbc_op_unpack runs the copies out of private memory at the
+// end.
 void gompi_nbc_op_pack(struct gompi_nbc_op *s);
 void gompi_nbc_op_unpack(struct gompi_nbc_op *s);
 
@@ -105,13 +106,14 @@ bool gompi_nbc_op_advance(struct gompi_nbc_op *s);
 // Finds the members that s waits for and that have not started this collective. Sets their bits in missing, for ranks
 // below 64 * words. Returns the number of these members, or -1 if it is unknown.
 int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, int words);
-// Completes the request of s, which has completed and is on no list. The caller holds no lock. s may be freed when this
-// returns.
+// Completes the request of s, which has completed and is on no list. The caller holds no lock, and must not use s
+// afterwards, because s may have been freed.
 void gompi_nbc_op_complete(struct gompi_nbc_op *s);
 
 // Segments of the current phase (nbc_data.c).
 
-// gompi_nbc_reads_from: this member reads data of member i. gompi_nbc_is_read_by: member i reads data of this member.
+// gompi_nbc_reads_from returns true if this member reads data of member i. gompi_nbc_is_read_by returns true if member
+// i reads data of this member.
 bool gompi_nbc_reads_from(const struct gompi_nbc_op *s, int i);
 bool gompi_nbc_is_read_by(const struct gompi_nbc_op *s, int i);
 // Returns the space that this member's data needs.
@@ -126,8 +128,8 @@ void gompi_nbc_write_segment(struct gompi_nbc_op *s, uint32_t k);
 // second.
 uint64_t gompi_nbc_signature(const struct gompi_nbc_op *s, int peer);
 uint64_t gompi_nbc_format(const struct gompi_nbc_op *s);
-// Reads what is available: the next segment of all members, or all data of members that can be read directly. Returns
-// true after the last read.
+// Reads the data that is available: the next segment of all members, or all data of members that can be read directly.
+// Returns true after the last read.
 bool gompi_nbc_read_segments(struct gompi_nbc_op *s);
 
 #pragma GCC visibility pop

@@ -20,8 +20,8 @@ static int choice_index(uint64_t chosen) {
 	return index <= GOMPI_NBC_MAX_PERSISTENT ? (int)index - 1 : -1;
 }
 
-// Stores the number of the last choice in the chosen entry, because the member that made the choice may not have done
-// so yet. Returns the choice. The numbers of an entry only grow, so a late member changes nothing.
+// Stores the number of the last choice in the chosen entry, because the member that made the choice may not have stored
+// it there yet. Returns the choice. The numbers of an entry only grow, so a late member changes nothing.
 static uint64_t apply_choice(struct gompi_nbc_table *t) {
 	const uint64_t chosen = gompi_load_acquire(&t->last_choice); // pairs with the change in choose_entry
 	const uint64_t number = chosen >> COUNT_BITS;

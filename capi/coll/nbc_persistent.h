@@ -3,7 +3,7 @@
 // number of a persistent collective counts the initializations on the communicator. Each persistent collective has an
 // area of its own, in which numbers count its rounds.
 //
-// A table behind the communicator's area lists the memory of these areas. The first member that initializes a
+// A table after the end of the communicator's area lists the memory of these areas. The first member that initializes a
 // collective chooses a free entry of the table for it and publishes the choice, which the other members find. No member
 // waits for another member. An entry is free again when all members have freed the request. If no entry is free, all
 // members run the collective with messages.
@@ -15,8 +15,8 @@
 enum { GOMPI_NBC_MAX_PERSISTENT = 64 }; // entries
 
 struct gompi_nbc_entry {
-	gompi_a64 number;      // of the collective that uses, or last used, the entry; 0 if none has used it
-	gompi_a64 freed_count; // number << 8, plus the number of members that have freed the request
+	gompi_a64 number;      // number of the collective that uses, or last used, the entry; or 0
+	gompi_a64 freed_count; // `number` << 8, plus how many members have freed the request
 	gompi_a64 block_name;  // name of the entry's memory (gompi_go_callbacks.alloc_block); 0 if it has none
 };
 

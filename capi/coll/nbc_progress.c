@@ -4,8 +4,8 @@
 #include "coll/nbc_op.h"
 #include "message/messages.h"
 
-// The views with unfinished collectives, for any thread that serves the process. Any thread adds views. Only the thread
-// that holds walk_lock removes them.
+// The list of views with unfinished collectives. Any thread that makes progress walks the list. Any thread adds views.
+// Only the thread that holds walk_lock removes them.
 static struct {
 	struct gompi_mutex lock; // guards the list; held briefly
 	struct gompi_nbc *first;
@@ -83,7 +83,7 @@ static bool nbc_serve(void) {
 }
 
 // Notifies the progress threads of processes that may have to act for this process' collectives. A wait that takes long
-// calls it.
+// calls this function.
 static void nbc_notify_peers(void) {
 	if (!nbc_has_work() || !gompi_mutex_trylock(&active_nbcs.walk_lock.mutex))
 		return;

@@ -10,7 +10,7 @@ struct packed_side {
 	struct gompi_buffer buffer;
 	int64_t count, block_bytes; // of a block: number of elements and bytes
 	char *packed;               // packed data of all blocks
-	bool is_contiguous;         // contiguous in the application's memory; packed points there
+	bool is_contiguous;         // the application's data is contiguous; `packed` points to it
 };
 
 // Describes a side with this number of blocks. Returns false if Go must run the call.

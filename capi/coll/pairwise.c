@@ -53,8 +53,9 @@ enum { MAX_ENTRIES = GOMPI_SHM_SMALL_BYTES / 2 / sizeof(struct pair_entry) };
 
 static inline bool is_neighborhood(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
 
-// Returns true if a block has a table entry. A member's block for itself has none, because the member copies it
-// directly. In a neighborhood collective it has one, because a member may have several edges to itself.
+// Returns true if a block has a table entry. A member's block for itself has no entry, because the member copies the
+// block directly. In a neighborhood collective this block has an entry, because a member may have several edges to
+// itself.
 static inline bool has_entry(const struct pairs *p, const struct gompi_pair_block *b) {
 	return b->member >= 0 && (b->member != p->t->me || is_neighborhood(p->c->kind));
 }
@@ -69,8 +70,8 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 
 enum { ALL_BODIES_BYTES = GOMPI_SHM_BODIES * GOMPI_SHM_SMALL_BYTES };
 
-// Returns the buffer of member i: all bodies if bodies is set, else one body if body is set, else the head.
-// pair_capacity returns the bytes of the buffer.
+// Returns the buffer of member i: all bodies if the flag `bodies` is set, else one body if the flag `body` is set, else
+// the head. pair_capacity returns the bytes of the buffer.
 static inline char *pair_buffer(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
@@ -193,8 +194,9 @@ static int pairs_begin(struct pairs *p) {
 
 // --- Reads of other members' memory
 
-// Returns the address of the block of an entry of this member's table, or of the table itself if entry is -1. Stores
-// its length in *bytes. Returns NULL if the block or table is in the buffer, or if there is no such entry.
+// Returns the address of the block that belongs to an entry of this member's table. If `entry` is -1, returns the
+// address of the table itself. Stores the length in *bytes. Returns NULL if the block or table is in the buffer, or if
+// there is no such entry.
 static const char *lent_block(const struct pairs *p, int64_t entry, uint64_t *bytes) {
 	struct gompi_shm_coll *t = p->t;
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, p->number);
@@ -243,8 +245,8 @@ static bool is_mailbox_filled(void *arg) {
 	return gompi_load_acquire(&p->t->member[p->t->me].mail.state) == GOMPI_MAILBOX_FILLED;
 }
 
-// A block or a table at an address in a member's memory. entry is the block's index in the member's table, or -1 for
-// the table.
+// A block or a table at an address in a member's memory. The field `entry` is the block's index in the member's table,
+// or -1 for the table.
 struct remote_block {
 	int member;
 	int64_t entry;
@@ -252,8 +254,8 @@ struct remote_block {
 	bool uses_mailbox;
 };
 
-// Reads the range [from, from + bytes) of b into to. Uses the mailbox after a failed direct read. Returns 0 or an error
-// class.
+// Reads the range [from, from + bytes) of b into the buffer `to`. Uses the mailbox after a failed direct read. Returns
+// 0 or an error class.
 static int read_remote(const struct pairs *p, struct remote_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_shm_coll *t = p->t;
 	if (b->member == t->me) {
@@ -335,7 +337,7 @@ static int find_pair_entry(const struct pairs *p, int i, const struct pair_entry
 	return -1;
 }
 
-// Reads a block from its sender's memory; entry is its index in the sender's table.
+// Reads a block from its sender's memory. The argument `entry` is the block's index in the sender's table.
 static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct gompi_pair_block *b, int entry,
 						  uint64_t address) {
 	struct remote_block from = {b->member, entry, address, !gompi_node.has_cma || p->t->no_direct};
@@ -344,13 +346,13 @@ static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct 
 				   : read_remote_typed(p, &from, &b->buf);
 }
 
-// Receives block i like pairs_receive, if the sender's table is not in its buffer but in its memory (TABLE_REMOTE). *at
-// is the entry for the table.
+// Receives block i like pairs_receive, if the sender's table is not in its buffer but in its memory (TABLE_REMOTE). The
+// argument `at` points to the entry that holds the table's address and bytes.
 static __attribute__((noinline)) int receive_by_remote_table(struct pairs *p, int i, const struct pair_entry *at,
 							     const char *slot, uint64_t entries);
 
-// Receives block i at the position in e, which is entry number entry of the sender's table. slot is the sender's
-// buffer, of capacity bytes.
+// Receives block i from the position in e, the element of the sender's table with the index `entry`. The sender's
+// buffer `slot` has `capacity` bytes.
 static inline int receive_entry(struct pairs *p, int i, int entry, const struct pair_entry *e, const char *slot,
 				uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
@@ -461,7 +463,8 @@ static bool is_receiver(const struct pairs *p, int i) {
 	return false;
 }
 
-// Returns true if all readers of this member's memory have finished. Serves the mailbox requests of the other readers.
+// Returns true if all readers of this member's memory have finished. Serves the mailbox requests of readers that have
+// not finished.
 static bool all_readers_finished(void *arg) {
 	struct pairs *p = arg;
 	struct gompi_shm_coll *t = p->t;
@@ -510,7 +513,7 @@ static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	return GOMPI_COLL_DONE;
 }
 
-// Runs MPI_Gatherv at the root. A variant of gompi_shm_pairwise with fewer checks for blocks in buffers.
+// Runs MPI_Gatherv at the root. This variant of gompi_shm_pairwise has fewer checks for blocks in buffers.
 static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	uint64_t w = gompi_signature_word(GOMPI_GATHERV, c->root, 0);
 	struct pairs p = {.t = t, .c = c, .local_block = c->send_count == 1 ? c->to : NULL};
@@ -540,7 +543,7 @@ static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	}
 	if (members_read == t->n - 1)
 		t->acked = t->seq - 1;
-	if (__builtin_expect(p.has_borrowed || gompi_coll_mismatch(c), 0)) { // senders may wait for finished
+	if (__builtin_expect(p.has_borrowed || gompi_coll_mismatch(c), 0)) { // senders may wait for this member
 		gompi_shm_finish(t);
 		wait_for_readers(&p);
 	} else {
@@ -583,7 +586,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	int members_read = 0; // if all members filled their buffers, all have finished the operation before
+	int members_read = 0; // if all members filled their buffers, all have finished the previous operation
 	for (int i = 0; i < c->recv_count; i++)
 		members_read += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (members_read == t->n - 1 && !is_neighborhood(c->kind))

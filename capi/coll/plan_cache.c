@@ -19,7 +19,7 @@ struct arrays {
 };
 
 struct cached_plan {
-	struct gompi_collective call; // the contents of its arrays are copied to the field arrays
+	struct gompi_collective call; // its array arguments are copied to the field `arrays`
 	struct gompi_plan *plan;
 	const struct gompi_type **types; // the cache holds references, so that no other type gets the same address
 	int type_count;

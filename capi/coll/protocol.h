@@ -22,8 +22,8 @@ static inline uint64_t gompi_size_class_bytes(enum gompi_size_class p) {
 				     : GOMPI_SHM_LARGE_BYTES;
 }
 
-// Returns the smallest size class for this many bytes of one member. GOMPI_IN_LARGE: the data takes more than one
-// operation.
+// Returns the smallest size class for this many bytes of one member. For GOMPI_IN_LARGE, the data may take more than
+// one operation.
 static inline enum gompi_size_class gompi_size_class_of(uint64_t bytes) {
 	return bytes <= GOMPI_SHM_INLINE_BYTES  ? GOMPI_IN_HEAD
 	       : bytes <= GOMPI_SHM_SMALL_BYTES ? GOMPI_IN_SMALL
@@ -53,7 +53,8 @@ static inline char *gompi_shm_data(struct gompi_shm_coll *t, int i, uint64_t num
 // --- Slow paths of the functions below
 int gompi_shm_await_free(struct gompi_shm_coll *t, uint64_t depth);
 int gompi_shm_await_slow(struct gompi_shm_coll *t, int i);
-// Blocks until done(arg) returns true. The member that makes it true wakes the sleepers of this member's wait word.
+// Blocks until done(arg) returns true. The member that makes the condition true wakes the sleepers of this member's
+// wait word.
 int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *arg);
 void gompi_shm_note_mismatch(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w, uint64_t format);
 
@@ -66,9 +67,9 @@ static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_clas
 	return gompi_shm_await_free(t, depth);
 }
 
-// Publishes this member's buffer with signature w and format. Uses no full barrier, which would wait until the stores
-// have left the CPU's store buffer; without it, this member already polls the other buffers meanwhile. The barrier
-// before the check for sleepers follows before a long wait and when the operation finishes (gompi_wake).
+// Publishes this member's buffer with signature w and format. Uses no full memory barrier, so this member can poll the
+// other buffers while its stores still leave the CPU's store buffer. The check for sleepers needs a barrier. Barrier
+// and check follow before a long wait and when the operation finishes (gompi_wake).
 static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint64_t format) {
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, t->seq);
 	gompi_store(&h->signature, w);
@@ -106,7 +107,7 @@ static inline bool gompi_shm_check_signature(struct gompi_shm_coll *t, struct go
 	return false;
 }
 
-// Waits for the buffers of all members. Records in c if a call differs.
+// Waits for the buffers of all members. Records a mismatch in c if a member's call differs.
 static inline int gompi_shm_await_all(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w,
 				      uint64_t format) {
 	for (int i = t->n - 1; i >= 0; i--) {
@@ -128,11 +129,11 @@ static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 	gompi_wake(&me->wait);
 }
 
-// Finishes an operation in which no member waits for this member's finished word. Publishes finished only in every
-// fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce in
-// each operation. A member that fills bodies still finds enough free bodies. A member that waits until all members have
-// finished all earlier operations (pairs_begin) does not hang: each other member either waits too, and then publishes
-// finished (wait_word), or finishes the operation at once.
+// Finishes an operation in which no member waits for this member's finished word. Publishes the finished word only in
+// every fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce
+// in each operation. A member that fills bodies still finds enough free bodies. A member that waits until all members
+// have finished all earlier operations (pairs_begin) does not hang: each other member either waits too, and then
+// publishes its finished word (wait_word), or finishes the operation at once.
 //
 // If filled is true, this member has filled its buffer, and the function wakes members that wait for it.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {
@@ -175,7 +176,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c); // 
 
 // Runs one operation of a reduction whose result only member 0 gets. The other members fill their buffers with operands
 // of this many bytes; they do not use acc and failed. Member 0 reduces all operands into acc and stores the error class
-// of the reduction, or 0, in *failed. It records in c if another member's signature or format differs.
+// of the reduction, or 0, in *failed. Member 0 records a mismatch in c if another member's signature or format differs.
 int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			       uint64_t bytes, char *acc, int *failed);
 

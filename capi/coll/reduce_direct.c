@@ -14,9 +14,9 @@ struct direct_reads {
 	struct gompi_shm_coll *t;
 	struct gompi_coll_call *c;
 	uint64_t *operand; // [n]: addresses of the members' operands
-	// Buffers of DIRECT_READ_BYTES bytes. segment holds data that was read. pending_result holds a result that must
-	// not overwrite this member's operand yet. chunks hold reduced chunks, alternately, if this member gets no
-	// result.
+	// Buffers of DIRECT_READ_BYTES bytes. The buffer `segment` holds data that was read. The buffer pending_result
+	// holds a result that must not overwrite this member's operand yet. If this member gets no result, the two
+	// buffers `chunks` alternately hold its reduced chunks.
 	char *segment, *pending_result, *chunks[2];
 	bool read_failed; // a read failed
 };

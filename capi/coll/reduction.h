@@ -1,5 +1,5 @@
-// The reduction of a collective. A kernel, a user-defined function or Go computes it, on elements in the layout in
-// which they are transferred.
+// The reduction of a collective. A kernel, a user-defined function or Go computes the reduction. The elements have the
+// layout in which they are transferred.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
@@ -10,12 +10,12 @@
 
 struct gompi_reduction {
 	uint64_t size;       // bytes of an element
-	gompi_kernel kernel; // of a predefined operation; otherwise NULL
+	gompi_kernel kernel; // kernel of a predefined operation; NULL for other operations
 
 	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; 0 if Go reduces
 	bool large;
-	uintptr_t type; // datatype argument of function
-	// if not NULL, elements are transferred packed and are unpacked into this type for function
+	uintptr_t type; // datatype argument of `function`
+	// if not NULL, elements are transferred packed and are unpacked into this type for `function`
 	const struct gompi_type *unpacked_type;
 
 	uintptr_t go_handle; // argument of gompi_go_callbacks.reduce_in_go

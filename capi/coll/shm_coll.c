@@ -20,7 +20,7 @@ struct gompi_shm_coll *gompi_shm_coll_open(void *memory, int n, int me, const in
 		free(list);
 		return NULL;
 	}
-	free(t->peers); // of the communicator that used this view before
+	free(t->peers); // array of the view's previous communicator
 	*t = (struct gompi_shm_coll){.member = memory, .n = n, .me = me, .peers = list, .owner = owner};
 	return t;
 }

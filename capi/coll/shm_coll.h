@@ -68,23 +68,23 @@ enum {
 enum { GOMPI_MAILBOX_IDLE, GOMPI_MAILBOX_FILLED, GOMPI_MAILBOX_REQUESTED /* plus the rank */ };
 
 struct gompi_shm_head {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // of the operation whose data the buffer holds; written last
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // operation whose data the buffer holds; written last
 	gompi_a64 signature;                         // collective, root and bytes (gompi_signature_word)
 	// bytes and element size; they determine the operations and buffers of the call (gompi_format_word)
 	gompi_a64 format;
 	char data[GOMPI_SHM_INLINE_BYTES];
 };
 
-// Mailbox of a member that cannot read another member's memory (pairwise.c). Its owner requests a segment of a block
-// here, and the member that has the block copies the segment into data. There is one request at a time.
+// Mailbox of a member that cannot read another member's memory (pairwise.c). The mailbox's owner requests a segment of
+// a block here, and the member that has the block copies the segment into data. There is one request at a time.
 struct gompi_shm_mailbox {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 state; // GOMPI_MAILBOX_; written last
 	gompi_a64 block, offset, bytes;             // the requested block (remote_block.entry in pairwise.c) and range
 	_Alignas(GOMPI_CACHE_LINE) char data[GOMPI_SHM_SMALL_BYTES];
 };
 
-// The memory of one member in the communicator's control block. The other members only read it, except that they also
-// write mail.
+// The memory of one member in the communicator's control block. The other members only read this memory, except that
+// they also write the field `mail`.
 struct gompi_shm_member {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 finished; // number of the last operation that this member has finished
 	// Members that wait for this member sleep on this word. It has a cache line of its own: in a line with words
@@ -135,15 +135,15 @@ struct gompi_pair_block {
 	struct gompi_buffer buf;
 };
 
-// A mismatch: the signatures of the call of member rank (peer) and of this member's call (local). rank is -1 if there
-// is no mismatch.
+// Two calls that differ: `peer` is the signature of the call of member `rank`, and `local` is the signature of this
+// member's call. The field `rank` is -1 if there is no mismatch.
 struct gompi_coll_mismatch {
 	int32_t rank;
 	uint64_t peer_signature, peer_format, local_signature, local_format;
 };
 
 // The call of one member, with data as bytes. gompi_shm_run does not read arguments that are not significant at this
-// member. Each kind uses the following fields; N is the field bytes.
+// member. Each kind uses the following fields; N is the field `bytes`.
 //
 //     GOMPI_BCAST               out: buffer of N bytes
 //     GOMPI_REDUCE, ALLREDUCE,
@@ -167,7 +167,7 @@ struct gompi_coll_call {
 	struct gompi_reduction reduction;
 	const struct gompi_pair_block *to, *from; // [send_count], [recv_count]
 	int send_count, recv_count;
-	bool in_place; // received data overwrites the data of to
+	bool in_place; // received data overwrites the data of the blocks `to`
 
 	struct gompi_coll_mismatch mismatch; // result
 };
@@ -175,7 +175,7 @@ struct gompi_coll_call {
 // Results of gompi_shm_run, besides error classes.
 enum {
 	GOMPI_COLL_DONE = 0,
-	GOMPI_COLL_MISMATCH = -1, // see mismatch; data of members whose calls match has been received
+	GOMPI_COLL_MISMATCH = -1, // see the field mismatch; data from members whose calls match is complete
 	// no data has moved, and the caller must run the call with messages; all members passed the same lengths
 	GOMPI_COLL_USE_MESSAGES = -2,
 };
@@ -185,9 +185,10 @@ enum {
 // reduction.
 int gompi_shm_run(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 
-// Broadcasts the root's b into b at all other members. gompi_shm_allgather_internal gathers mine of each member into
-// all at every member. Both functions are for the library's own use. bytes is the size of one member's data, at most
-// GOMPI_SHM_SMALL_BYTES. Both return what gompi_shm_run returns, and store a mismatch in *mismatch.
+// Broadcasts the root's buffer b into the buffer b of all other members. gompi_shm_allgather_internal gathers the
+// buffer `mine` of each member into the buffer `all` of every member. Both functions are for the library's own use. The
+// argument `bytes` is the size of one member's data, at most GOMPI_SHM_SMALL_BYTES. Both return what gompi_shm_run
+// returns, and store a mismatch in *mismatch.
 int gompi_shm_bcast_internal(struct gompi_shm_coll *t, int root, void *b, uint64_t bytes,
 			     struct gompi_coll_mismatch *mismatch);
 int gompi_shm_allgather_internal(struct gompi_shm_coll *t, const void *mine, void *all, uint64_t bytes,
@@ -213,8 +214,9 @@ static inline bool gompi_shm_supports(int kind, int n) {
 // Returns the text of an error class that gompi_shm_run returned.
 const char *gompi_shm_error_text(int class);
 
-// Creates the view of member me of n members on memory: n zeroed elements of struct gompi_shm_member, shared by the
-// members. Copies peers, the members' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
+// Creates the view of rank `me` among n members. The argument `memory` points to n zeroed elements of struct
+// gompi_shm_member, which the members share. Copies `peers`, the members' ranks in MPI_COMM_WORLD. Returns NULL if out
+// of memory.
 struct gompi_shm_coll *gompi_shm_coll_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
 // Zeroes the operation numbers in the shared memory, but not the data. The caller ensures that no member uses the
 // memory any longer.

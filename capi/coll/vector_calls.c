@@ -122,7 +122,7 @@ static int run_alltoallv(const struct gompi_collective *a) {
 	c.kind = a->kind, c.root = 0, c.name = a->name, c.send_count = c.recv_count = t->n, c.from = from;
 	c.in_place = gompi_is_in_place(a->send.buf);
 	if (c.in_place)
-		c.to = from, from[t->me].member = -1; // this member's block is in place already
+		c.to = from, from[t->me].member = -1; // this member's block is already in place
 	else if (gompi_pair_blocks_init(to, t->n, NULL, a, SHAPE_VECTOR, &a->send) &&
 		 is_self_pair_valid(&to[t->me], &from[t->me]))
 		c.to = to;

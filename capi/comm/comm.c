@@ -12,8 +12,8 @@ struct gompi_table gompi_comms = {&gompi_table_empty};
 static struct gompi_free_list free_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
-// Fills in c from `from`, except the handle: setting the handle makes the descriptor live. Returns false if out of
-// memory.
+// Fills in c from `from`, except the handle, because setting the handle makes the descriptor live. Returns false if out
+// of memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	// releases the lists of the communicator that used this descriptor before
 	gompi_ranks_release(&c->peers);

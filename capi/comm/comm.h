@@ -25,24 +25,23 @@ struct gompi_comm_hints {
 struct gompi_comm {
 	uintptr_t handle;         // 0 if no communicator uses the descriptor
 	int rank, size;           // rank of this process in the (local) group, and size of that group
-	bool is_inter;            // true for an intercommunicator
-	uint64_t id;              // base of its message contexts: core/comm.Comm.Context adds an offset
+	bool is_inter;            // this is an intercommunicator
+	uint64_t id;              // base of its context ids: core/comm.Comm.Context adds an offset
 	struct gompi_ranks peers; // processes that messages are sent to: the group, or the remote group
 
 	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one member
 	uint32_t barrier_count;
-	struct gompi_shm_coll *shm_coll;     // shared-memory collectives (coll/shm_coll.h); NULL in the same cases
-	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL in the same
-					     // cases
-	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h),
-					     // instead of both
-	struct gompi_plan_cache *plan_cache; // cached plans of its last calls (coll/plan_cache.h)
+	struct gompi_shm_coll *shm_coll;     // shared-memory collectives (coll/shm_coll.h); NULL if barrier is NULL
+	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL if barrier
+					     // is NULL
+	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h);
+					     // then shm_coll and nbc are NULL
+	struct gompi_plan_cache *plan_cache; // cached plans of the latest calls (coll/plan_cache.h)
 	int32_t plan_tag;                    // tag of the latest call that used a plan with requests
 	struct gompi_topology topology;
-	struct gompi_bsend_buffer
-		*_Atomic bsend_buffer; // attached buffer (message/bsend_buffer.h); NULL if there never was
-				       // one
-	struct gompi_attributes *_Atomic attributes; // NULL if it never had attributes
+	struct gompi_bsend_buffer *_Atomic bsend_buffer; // attached buffer (message/bsend_buffer.h); NULL if none was
+							 // ever attached
+	struct gompi_attributes *_Atomic attributes;     // NULL if no attribute was ever set
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_ranks members; // the (local) group
 	struct gompi_comm_hints hints;
@@ -73,15 +72,15 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
-// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if info is not an info
-// object.
+// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if the handle `info` is
+// not an info object.
 int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v);
 
 // Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);
 
-// Stores the name of a communicator in name, which has MPI_MAX_OBJECT_NAME bytes. Returns the length of the name, or 0
-// if the communicator has no name or does not exist.
+// Stores the name of a communicator in `name`, which has MPI_MAX_OBJECT_NAME bytes. Returns the length of the name, or
+// 0 if the communicator has no name or does not exist.
 int gompi_comm_name(MPI_Comm comm, char *name);
 
 // Reports MPI_ERR_COMM in *v for a handle that is not a live communicator.

@@ -8,7 +8,7 @@
 #include "comm/z_calls.h"
 
 // Upper bounds for numbers below 2^31: of the number of prime factors, and of the number of divisors (2095133040 has
-// the most).
+// the most divisors).
 enum { MAX_PRIMES = 30, MAX_DIVISORS = 1600 };
 
 // A list of divisors in ascending order.
@@ -66,7 +66,7 @@ static uint64_t power_up_to(uint64_t x, int k, uint64_t n) {
 	return p;
 }
 
-// Returns true if n is the product of k numbers between low and high. d must contain the divisors of n.
+// Returns true if n is the product of k numbers between `low` and `high`. The list d must contain the divisors of n.
 static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t low, uint32_t high) {
 	if (k <= 1)
 		return k == 0 ? n == 1 : low <= n && n <= high;
@@ -84,7 +84,7 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 
 // Stores k >= 2 numbers in descending order whose product is n.
 static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
-	uint32_t largest = n, smallest = 0; // worse than any solution, even than n and 1
+	uint32_t largest = n, smallest = 0; // a larger difference than any solution has, even n and 1
 	for (int i = 0; i < d->n; i++) {
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
@@ -170,7 +170,7 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		numbers[0] = (uint32_t)left;
 	} else if (trial) {
 		k = two_factors((uint32_t)left, numbers);
-	} else if (found < unset) { // at least one number is 1: one prime each makes the largest number minimal
+	} else if (found < unset) { // some number is 1: one prime per number makes the largest minimal
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
 	} else if ((numbers[0] = root_of(primes, found, unset)) != 0) {

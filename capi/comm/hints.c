@@ -1,4 +1,4 @@
-// The hints of communicators (MPI-5.0 7.4.4). MPI permits a library to ignore all of them. This library does, and
+// The hints of communicators (MPI-5.0 7.4.4). MPI permits a library to ignore all hints. This library ignores them, and
 // stores them only for MPI_Comm_get_info. The lock of info objects guards the hints. Nothing blocks or communicates.
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "comm/z_calls.h"
 #include "info/values.h"
 
-// The assertions, in the order of MPI_Comm_get_info. Each is a bit of hints.asserted.
+// The assertions, in the order in which MPI_Comm_get_info adds them. Each assertion is a bit of hints.asserted.
 static const struct {
 	const char *key;
 	size_t length;

@@ -46,7 +46,7 @@ static inline const struct gompi_comm *comm_with_topology(MPI_Comm comm, int kin
 	return NULL;
 }
 
-// Returns true if n is negative, or the list of n numbers is missing.
+// Returns true if n is negative, or n is positive and the list of n numbers is NULL.
 static inline bool is_list_invalid(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
 
 __attribute__((cold, noinline)) static int raise_list_error(MPI_Comm comm, const char *call, const char *noun, int n,
@@ -165,8 +165,8 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 }
 GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords);
 
-// Returns the rank at distance disp along a dimension, or MPI_PROC_NULL beyond the border. One step along the dimension
-// changes the rank by stride.
+// Returns the rank at distance `disp` along the dimension `dim`, or MPI_PROC_NULL beyond the border. One step along
+// this dimension changes the rank by `stride`.
 static inline int shifted_rank(const struct gompi_topology *t, int me, int dim, int stride, int64_t disp) {
 	int d = dims_of(t)[dim], x = coords_of(t)[dim];
 	int64_t to = x + disp;

@@ -10,7 +10,7 @@
 struct gompi_topology {
 	int kind;                  // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH; 0 if there is no topology
 	bool weighted;             // a distributed graph with weights
-	int sources, destinations; // number of neighbors of this process; in a grid both are two per dimension
+	int sources, destinations; // numbers of neighbors of this process; in a grid, each is two per dimension
 	int n;                     // number of dimensions of a grid, or of nodes of a graph
 	int edges;                 // total number of edges of a graph
 	// The ranks of the sources, then of the destinations, with MPI_PROC_NULL for missing neighbors. For a grid, the

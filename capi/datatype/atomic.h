@@ -19,19 +19,19 @@ static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }
 
-// Returns true if updating count elements of size bytes one by one is always the fastest.
+// Returns true if atomic instructions are always the fastest way to update count elements of size bytes.
 static inline bool gompi_atomic_is_fastest(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_ATOMIC_ALWAYS_COUNT);
 }
 
-// Returns true if address to is aligned for atomic instructions on an element of size bytes (a power of two).
+// Returns true if the address `to` is aligned for atomic instructions on an element of size bytes (a power of two).
 static inline bool gompi_is_aligned(const void *to, int64_t size) {
 	return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0;
 }
 
-// Updates n elements at target with op, each atomically. Stores the previous values in result unless it is NULL.
-// Preconditions: the caller is between gompi_atomic_update_begin or gompi_unlocked_update_begin and
-// gompi_unlocked_update_end; target is aligned to the element.
+// Updates n elements at `target` with the operation, each element atomically. Stores the previous values in `result`
+// unless `result` is NULL. Preconditions: the caller is between gompi_atomic_update_begin or
+// gompi_unlocked_update_begin and gompi_unlocked_update_end; `target` is aligned to the element size.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
 // Element classes. The predefined types of one class have the same size and arithmetic. GOMPI_NO_CLASS: no atomic
@@ -57,12 +57,12 @@ enum gompi_element_class {
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
-// The kernels by row (operation) and column (type) as in op.h; NULL where the standard does not allow the pair. Filled
-// by gompi_type_fill_tables.
+// The kernels by row (operation) and column (type) as in op.h; NULL where the standard does not allow the operation on
+// the type. Filled by gompi_type_fill_tables.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
-// Returns the kernel for op on elements of a predefined type. Returns NULL if op is not defined for the type, or if no
-// atomic instruction exists for it.
+// Returns the kernel for the operation `op` on elements of a predefined type. Returns NULL if the operation is not
+// defined for the type, or if no atomic instruction exists for the type.
 static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES
@@ -70,8 +70,8 @@ static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatyp
 		       : NULL;
 }
 
-// Returns the kernel like gompi_atomic_kernel_for. Precondition: gompi_simple_bytes(type) is not 0, so that type needs
-// no range check.
+// Returns the kernel like gompi_atomic_kernel_for. Precondition: gompi_simple_bytes(type) is not 0, so that the handle
+// `type` needs no range check.
 static inline gompi_atomic_kernel gompi_atomic_kernel_simple(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
 	return __builtin_expect(o < GOMPI_OP_HANDLES, 1)
@@ -79,8 +79,9 @@ static inline gompi_atomic_kernel gompi_atomic_kernel_simple(MPI_Op op, MPI_Data
 		       : NULL;
 }
 
-// Compares and swaps one element of 1, 2, 4 or 8 bytes. target is aligned to the element. Stores the previous value in
-// result. Returns true if the target was equal to compare, so that it has been replaced by origin.
+// Compares and swaps one element of 1, 2, 4 or 8 bytes. The address `target` is aligned to the element size. Stores the
+// previous value in `result`. Returns true if the target's element was equal to the element at `compare`, and so has
+// been replaced by the element at `origin`.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
 						  uint64_t size) {
 #define CASE(U)                                                                 \

@@ -43,8 +43,8 @@
 		} \
 	}
 
-// Updates n elements of type C, held as bits in U, each by a compare-and-swap loop. a is the target's element, b the
-// origin's.
+// Updates n elements of type C, held as bits in U, each by a compare-and-swap loop. In EXPRESSION, `a` is the target's
+// element and `b` the origin's element.
 #define SWAP(NAME, C, U, EXPRESSION) \
 	static void NAME(const void *origin, void *target, void *result, size_t n) { \
 		U *t = target; \

@@ -34,7 +34,7 @@ int gompi_type_name(uintptr_t handle, char *name);
 // Sets the initial name of a predefined type.
 void gompi_type_set_default_name(uintptr_t handle, const char *name, int length);
 
-// Copies the attributes of type from to its duplicate, type to, which has no attributes yet. Returns MPI_SUCCESS, or
+// Copies the attributes of the type `from` to its duplicate `to`, which has no attributes yet. Returns MPI_SUCCESS, or
 // the error class in v. If a copy function fails, the duplicate has no attributes.
 int gompi_type_attributes_copy(struct gompi_error_status *v, uintptr_t from, uintptr_t to);
 // Deletes the attributes of a type that is being freed. Returns MPI_SUCCESS, or the error class in v. Stops if a delete

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Copies a block of any size. Up to 64 bytes it makes no call and uses overlapping loads and stores.
+// Copies a block of n bytes. For up to 64 bytes it calls no function and uses overlapping loads and stores.
 static inline void copy_one(char *restrict d, const char *restrict s, int64_t n) {
 	struct bytes16 {
 		char b[16];
@@ -43,8 +43,8 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 	}
 }
 
-// Expands loop with a constant size for the most frequent block sizes, so that each block is copied with one load and
-// one store.
+// Expands the statement `loop` with a constant size for the most frequent block sizes, so that each block is copied
+// with one load and one store.
 #define COPY_SIZES(block, loop)        \
 	switch (block) {               \
 	case 1:                        \
@@ -67,7 +67,7 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 		break;                 \
 	}
 
-// Copies n blocks of block bytes.
+// Copies n blocks of `block` bytes each. The blocks begin sstride bytes apart in s and dstride bytes apart in d.
 static inline __attribute__((always_inline)) void copy_blocks(char *restrict d, int64_t dstride, const char *restrict s,
 							      int64_t sstride, int64_t block, int64_t n) {
 #define STRIDED(copy, size)             \

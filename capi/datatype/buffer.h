@@ -9,8 +9,8 @@
 #include "datatype/memory.h"
 #include "datatype/predefined.h"
 
-// A buffer of size bytes of data. If type is NULL, the data is contiguous and begins at at. Else it is the data of
-// count copies of type at at, without the first skip_bytes bytes.
+// A buffer with `size` bytes of data. If `type` is NULL, the data is contiguous and begins at the address `at`. Else
+// the data is that of `count` copies of `type` at the address `at`, without the first skip_bytes bytes.
 struct gompi_buffer {
 	union {
 		char *at;
@@ -29,8 +29,8 @@ struct gompi_buffer {
 
 #pragma GCC visibility push(hidden)
 
-// Makes *b the buffer of count copies of a committed datatype. no_data is true if the call transfers no data, as with
-// MPI_PROC_NULL; then the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
+// Fills in *b for a buffer of count copies of a committed datatype. no_data is true if the call transfers no data, as
+// with MPI_PROC_NULL; then the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
 // MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v);
@@ -52,7 +52,7 @@ void gompi_buffer_pack_typed(const struct gompi_buffer *b, char *to, int64_t fro
 void gompi_buffer_unpack_typed(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n);
 void gompi_buffer_copy_typed(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n);
 
-// Copies bytes [from, from + n) of the buffer's data to to.
+// Copies bytes [from, from + n) of the buffer's data to the memory at `to`.
 static inline void gompi_buffer_pack(const struct gompi_buffer *b, char *to, int64_t from, int64_t n) {
 	if (__builtin_expect(b->type == NULL, 1))
 		gompi_copy_out(to, b->at + from, (uint64_t)n);
@@ -60,7 +60,7 @@ static inline void gompi_buffer_pack(const struct gompi_buffer *b, char *to, int
 		gompi_buffer_pack_typed(b, to, from, n);
 }
 
-// Copies n bytes to bytes [to, to + n) of the buffer's data.
+// Copies n bytes from the memory at `from` to bytes [to, to + n) of the buffer's data.
 static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n) {
 	if (__builtin_expect(b->type == NULL, 1))
 		gompi_copy_in(b->at + to, from, (uint64_t)n);
@@ -68,11 +68,11 @@ static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to,
 		gompi_buffer_unpack_typed(b, to, from, n);
 }
 
-// Fills out with up to max contiguous ranges of the data, in order, beginning at byte from of the data. Returns the
-// number of ranges. If it is less than max, out has all ranges.
+// Stores up to `max` contiguous ranges of the data in the array `out`, in order, beginning with byte `from` of the
+// data. Returns the number of ranges. If the number is less than `max`, the array has all ranges.
 int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int max);
 
-// Copies the first n bytes of the data of one buffer to another.
+// Copies the first n bytes of data from the buffer `from` to the buffer `to`.
 static inline void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
 	if (from->type == NULL && to->type == NULL)
 		// the ranges may overlap: some programs send a buffer to themselves

@@ -15,7 +15,7 @@ struct construction {
 	struct gompi_type *t;
 	struct gompi_type_props *f;
 	const struct gompi_type *last;      // type of the last component with elements
-	int64_t elem, elem_size;            // element type and size of last
+	int64_t elem, elem_size;            // element type of `last`, and its size
 	int64_t elements;                   // number of elements of the components so far
 	bool has_mixed_types, has_elements; // the components have several predefined types; some component has elements
 	int64_t lo, hi;                     // bounds of the components
@@ -36,7 +36,8 @@ static inline int64_t product_of(bool *overflow, int64_t x, int64_t y) {
 	return product;
 }
 
-// Computes the bounds of n > 0 copies of old, step apart, the first of which is at displacement.
+// Computes the bounds of n > 0 copies of the type `old`. The first copy is at `displacement`; the copies begin `step`
+// bytes apart.
 static inline void span(bool *overflow, const struct gompi_type_props *old, int64_t displacement, int64_t n,
 			int64_t step, int64_t *lo, int64_t *hi) {
 	int64_t last = product_of(overflow, n - 1, step);
@@ -45,7 +46,8 @@ static inline void span(bool *overflow, const struct gompi_type_props *old, int6
 		     sum_of(overflow, old->lb, old->extent));
 }
 
-// Adds n copies of old, whose properties are o and whose bounds are lo and hi, as the next component.
+// Adds n copies of the type `old` as the next component. `o` has the properties of `old`, and lo and hi are the bounds
+// of the component.
 static void add_component(struct construction *m, const struct gompi_type *old, const struct gompi_type_props *o,
 			  int64_t n, int64_t lo, int64_t hi) {
 	struct gompi_type_props *f = m->f;
@@ -136,7 +138,7 @@ static void fill_envelope(struct gompi_type_props *f, const struct gompi_recipe 
 }
 
 // Constructs MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector: count blocks of blocklength copies of
-// old. The blocks begin step bytes apart.
+// the type `old`. The blocks begin `step` bytes apart.
 static bool construct_strided(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
 			      int64_t step) {
 	int64_t extent = old->extent, lo = 0, hi = 0;
@@ -179,14 +181,15 @@ static bool construct_subarray(struct construction *m, const struct gompi_type *
 	return true;
 }
 
-// The share of a process in one dimension of a distributed array. It has a number of blocks, with block elements each;
-// the last block has only last elements. The first block begins at start. step is the distance between blocks.
+// The share of a process in one dimension of a distributed array. It consists of `blocks` blocks of `block` elements
+// each, except that the last block has only `last` elements. The first block begins at `start`, and `step` is the
+// distance between blocks.
 struct darray_share {
 	int64_t start, block, blocks, step, last;
 };
 
-// Computes the share of the process at coordinate of processes in dimension i. Returns false if the arguments are
-// invalid.
+// Computes the share, in dimension i, of the process with this coordinate among `processes` processes. Returns false if
+// the arguments are invalid.
 static bool compute_share(const struct gompi_recipe *r, int64_t i, int64_t processes, int64_t coordinate,
 			  struct darray_share *s) {
 	int64_t size = gompi_recipe_at(r, 0, i), distribution = gompi_recipe_at(r, 1, i),
@@ -270,9 +273,10 @@ static inline bool is_dense(const struct gompi_type *old, int64_t blocklength) {
 
 static inline bool is_large_offset(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
 
-// Constructs types with displacements (indexed, indexed block and struct types). fields: each block has a type of its
-// own, as in a struct; otherwise all blocks have the same type. fields is a compile-time constant in every call. If
-// there are several blocks, each must be contiguous, and they become a list. A single block may have any type.
+// Constructs types with displacements (indexed, indexed block and struct types). If `fields` is true, each block has
+// its own type, as in a struct; if false, all blocks have the same type. `fields` is a compile-time constant in every
+// call. If there are several blocks, each block must be contiguous, and the blocks become a list. A single block may
+// have any type.
 static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
 							 bool fields) {
 	const struct gompi_recipe *r = m->r;
@@ -282,7 +286,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	int64_t total = 0, lo = 0, hi = 0;
 	// overflow is a local variable because that stays in a register, unlike m->overflow
 	bool overflow = false, is_uniform = old != NULL && is_dense(old, 2);
-	int64_t copies = -1, from = 0, to = 0; // from and to: bounds of this many copies of old at displacement 0
+	int64_t copies = -1, from = 0, to = 0; // from, to: bounds of `copies` copies of `old` at displacement 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
 	for (int64_t i = 0; i < r->n; i++) {
@@ -333,7 +337,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	return true;
 }
 
-// Returns the number of words of the nodes that the recipe adds to the program.
+// Returns the length, in 8-byte words, of the nodes that the recipe adds to the program.
 static int64_t nodes_of(const struct gompi_recipe *r) {
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
@@ -376,7 +380,7 @@ static bool construct_layout(struct construction *m, const struct gompi_type *ol
 	return done;
 }
 
-// Constructs MPI_Type_create_resized and MPI_Type_dup, which keep the contents of old.
+// Constructs MPI_Type_create_resized and MPI_Type_dup, which keep the contents of the type `old`.
 static bool construct_like(struct construction *m, const struct gompi_type *old) {
 	*m->f = *gompi_type_props_of(old);
 	m->elements = old->elements;
@@ -394,7 +398,7 @@ static bool construct_like(struct construction *m, const struct gompi_type *old)
 
 // Returns true if all lists that the constructor needs are present, and each old type is predefined or was constructed
 // by C. An old type that Go constructed has no recipe; once its handle is freed, Go could not construct the new type
-// again. Stores the number of words of the longest old program in *words.
+// again. Stores in *words the length, in 8-byte words, of the longest program of an old type.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY || r->combiner == MPI_COMBINER_DARRAY;
 	*words = GOMPI_TYPE_HEAD;

@@ -7,7 +7,7 @@
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// The destination of put_number: counts if it is not NULL (large-count form), else integers.
+// The destination of put_number: the array `counts` if it is not NULL (large-count form), else the array `integers`.
 struct numbers {
 	MPI_Count *counts;
 	int *integers;
@@ -20,7 +20,8 @@ static inline void put_number(struct numbers *to, int64_t value) {
 		*to->integers++ = (int)value;
 }
 
-// Stores one list of r: in addresses if that is not NULL (displacements in bytes), else with put_number.
+// Stores one list of the recipe r: in the array `addresses` if it is not NULL (displacements in bytes), else with
+// put_number.
 static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi_recipe *r, int list) {
 	for (int64_t i = 0; r->list[list] != NULL && i < r->n; i++) {
 		if (addresses != NULL)

@@ -35,8 +35,8 @@ static inline bool refill(struct side *s) {
 	return s->r.n;
 }
 
-// Advances a side by n whole blocks if bytes is 0. Else advances it by bytes within the current block, of which the
-// copy used only a part.
+// Advances a side by n whole blocks if `bytes` is 0. Else advances the side by `bytes` bytes within the current block,
+// because only a part of the block has been copied.
 static inline void advance_side(struct side *s, int64_t n, int64_t bytes) {
 	struct gompi_run *r = &s->r;
 	if (!bytes) {
@@ -54,7 +54,7 @@ static inline void advance_side(struct side *s, int64_t n, int64_t bytes) {
 		r->n = 0;
 }
 
-// Copies at most limit bytes between two sides of any layout.
+// Copies at most `limit` bytes between two sides of any layout.
 static int64_t copy_sides(char *dst, struct side *d, const char *src, struct side *s, int64_t limit) {
 	int64_t done = 0;
 	while (done < limit && refill(d) && refill(s)) {

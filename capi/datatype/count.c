@@ -10,15 +10,15 @@
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
 
-// Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32-bit integers in half
-// the time of 64-bit ones.
+// Returns `bytes` / `size`, or MPI_UNDEFINED if the division has a remainder. Most processors divide 32-bit integers in
+// half the time of 64-bit ones.
 static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
 	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;
 	return n * size == bytes ? n : MPI_UNDEFINED;
 }
 
-// Returns the number of copies of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside a copy.
+// Returns how many copies of a type are in data of `bytes` >= 0 bytes, or MPI_UNDEFINED if the data ends inside a copy.
 static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	(void)datatype;
 	if (f->size == 0)
@@ -26,8 +26,8 @@ static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_prop
 	return divide_exactly(bytes, f->size);
 }
 
-// Returns the number of basic elements of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside an
-// element.
+// Returns how many basic elements of a type are in data of `bytes` >= 0 bytes, or MPI_UNDEFINED if the data ends inside
+// an element.
 static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
@@ -37,8 +37,8 @@ static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_pr
 	return gompi_go_callbacks.count_elements((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
 }
 
-// Stores the result of f for the number of bytes in a status in *count, which is an MPI_Count if wide, else an int.
-// Stores MPI_UNDEFINED if the result does not fit into an int.
+// Calls the function f with the number of bytes in a status, and stores the result in *count. *count is an MPI_Count if
+// `wide` is true, else an int. Stores MPI_UNDEFINED if the result does not fit into an int.
 static inline int get_status_count(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count,
 				   bool wide, int64_t (*f)(MPI_Datatype, const struct gompi_type_props *, int64_t)) {
 	const struct gompi_type_props *props = gompi_type_props_get(datatype);

@@ -38,7 +38,7 @@ struct gompi_type {
 	int64_t root;        // node for all bytes
 	int64_t elem_origin; // displacement of the first element
 	int64_t elem_root;   // node for all elements, including the gaps inside them
-	int64_t block;       // with GOMPI_TYPE_STRIDED: repeat blocks of block bytes, stride apart, starting at origin
+	int64_t block;       // with GOMPI_TYPE_STRIDED: `repeat` blocks of `block` bytes, `stride` apart, from origin
 	int64_t repeat;
 	int64_t stride;
 };
@@ -99,12 +99,13 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 // Returns false only if no byte is touched twice.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
-// Returns true if data that begins lo bytes after buf is at an invalid address. An address in the first page is
-// invalid, because that page is never mapped. The cause is a buf that is NULL or another MPI constant, or MPI_BOTTOM
-// with displacements that are not addresses.
+// Returns true if data that begins `lo` bytes after the address `buf` is at an invalid address. An address in the first
+// page is invalid, because that page is never mapped. The cause is that `buf` is NULL or another MPI constant, or
+// MPI_BOTTOM with displacements that are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
-// A run: n blocks of block bytes, stride apart. The first is at offset from the buffer's address.
+// A run: n blocks of `block` bytes each, which begin `stride` bytes apart. The first block begins `offset` bytes after
+// the buffer's address.
 struct gompi_run {
 	int64_t offset, block, n, stride;
 };
@@ -148,7 +149,8 @@ static inline void gompi_cursor_skip_blocks(struct gompi_cursor *c, int64_t n) {
 		gompi_cursor_advance(c);
 }
 
-// Consumes up to limit > 0 contiguous bytes. Returns their number and stores their offset. Returns 0 at the end.
+// Consumes up to `limit` > 0 contiguous bytes. Returns the number of bytes and stores the offset of the first byte.
+// Returns 0 at the end.
 static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, int64_t *offset) {
 	if (!c->run.n)
 		return 0;
@@ -162,8 +164,8 @@ static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, i
 	return n;
 }
 
-// Consumes and returns as many whole blocks of the current run as fit into limit bytes. Returns a run with n = 0 at the
-// end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
+// Consumes and returns as many whole blocks of the current run as fit into `limit` bytes. Returns a run with n = 0 at
+// the end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
@@ -181,20 +183,22 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
 }
 
 // gompi_cursor_pack copies the next bytes of a cursor over src to dst. gompi_cursor_unpack copies bytes from src to the
-// positions of a cursor over dst. Both copy limit bytes, or all that remain, and return the number of bytes copied.
+// positions of a cursor over dst. Both copy `limit` bytes, or all remaining bytes if there are fewer, and return the
+// number of bytes copied.
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
-// Makes a type of n elements of a predefined type in words, an array of the caller with GOMPI_ELEMENTS_WORDS(n) words.
-// Returns the array to which the caller writes the displacements of the elements. Only cursors with the view
-// GOMPI_ELEMENTS can use the type. flags is GOMPI_TYPE_OVERLAP or 0.
+// Makes a type of n elements of a predefined type. Stores the type in `words`, an array of the caller with
+// GOMPI_ELEMENTS_WORDS(n) 8-byte words. Returns the array to which the caller must write the displacements of the
+// elements. Only cursors with the view GOMPI_ELEMENTS can use the type. flags is GOMPI_TYPE_OVERLAP or 0.
 #define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
 int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags);
 
 // Returns a copy of t in which every byte is an element, MPI_BYTE. The caller frees it. Returns NULL if out of memory.
 struct gompi_type *gompi_type_as_bytes(const struct gompi_type *t);
 
-// Copies n blocks of block bytes. Source and destination do not overlap.
+// Copies n blocks of `block` bytes each. The blocks begin sstride bytes apart in s and dstride bytes apart in d. Source
+// and destination do not overlap.
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n);
 
@@ -203,8 +207,8 @@ void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount,
 			 const struct gompi_type *st);
 
-// gompi_typed_pack copies up to limit bytes, starting at position, of the packed form of count copies of t at buf to
-// out. gompi_typed_unpack copies in the opposite direction. Both return the number of bytes copied.
+// gompi_typed_pack copies a part of the packed form of count copies of t at `buf` to `out`: up to `limit` bytes from
+// `position`. gompi_typed_unpack copies in the opposite direction. Both return the number of bytes copied.
 int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,
 			 int64_t position);
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
@@ -220,8 +224,9 @@ struct gompi_type_props {
 	// results of MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
-	int align; // largest alignment of an element; 1 without elements
-	// size of the units whose bytes external32 reverses, if it differs from the native form only by that; else 0
+	int align; // largest alignment of an element; 1 if there are no elements
+	// if external32 differs from the native form only in byte order: size of the units whose bytes are reversed;
+	// else 0
 	int swap_unit_bytes;
 	bool is_large;   // constructed with large counts, so that only MPI_Type_get_envelope_c can describe it
 	bool is_resized; // lb and extent were set explicitly
@@ -234,24 +239,24 @@ struct gompi_type_meta {
 	_Atomic uintptr_t go_number;           // Go's number of the type; 0 if Go does not know it
 	const struct gompi_recipe *recipe;     // the constructor's arguments if C constructed the type, else NULL
 	int64_t words;                         // number of words of the program
-	size_t alloc_bytes;                    // bytes of this struct and its program with all that follows
-	bool holds_types;                      // it holds references to the types that it was constructed from
+	size_t alloc_bytes;                    // bytes of this struct, its program and all data after the program
+	bool holds_types;                      // the type holds references to the types that it was made from
 	const struct gompi_type *next_to_free; // next in a list of types to free
 	struct gompi_type_props props;
 };
 
-// Copies a program to the slot of the predefined type with this handle. words is the length of the program. Returns
+// Copies a program to the slot of the predefined type with this handle. The program has `words` 8-byte words. Returns
 // false if it is longer than a slot.
 bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words);
 
-// Returns a type without a handle, with space for a program of this many words, whose head is zeroed, and for
-// extra_bytes additional bytes. Returns NULL if out of memory.
+// Returns a type without a handle. It has space for a program of `words` 8-byte words, whose head is zeroed, and for
+// extra_bytes more bytes. Returns NULL if out of memory.
 struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
 // is committed if its magic is GOMPI_TYPE_MAGIC.
 uintptr_t gompi_type_add_handle(struct gompi_type *t);
-// Makes a type from a program that Go has constructed. number is Go's number of the type. Returns the handle, or 0 if
-// out of memory or handles.
+// Makes a type from a program that Go has constructed. The argument `number` is Go's number of the type. Returns the
+// handle, or 0 if out of memory or handles.
 uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
 				 uintptr_t number);
 // Commits the type with this handle. Returns false if no type has this handle.

@@ -7,19 +7,21 @@
 
 #pragma GCC visibility push(hidden)
 
-// Words that gompi_draft_repeat adds, and that gompi_draft_blocks adds for n blocks.
+// Number of 8-byte words that gompi_draft_repeat adds to a program, and that gompi_draft_blocks adds for n blocks.
 enum { GOMPI_DRAFT_REPEAT = 5 };
 #define GOMPI_DRAFT_BLOCKS(n) (6 + 2 * (n))
 
-// Copies the program of old to a new type. gompi_draft_end fills in the values that depend on bounds and elements.
+// Copies the program of the type `old` to a new type. gompi_draft_end fills in the values that depend on bounds and
+// elements.
 void gompi_draft_begin(struct gompi_type *t, const struct gompi_type *old);
-// Places count copies of the program, stride apart. Sets *overflow if a position overflows 64 bits.
+// Changes the program so that it describes `count` copies of its bytes, which begin `stride` bytes apart. Sets
+// *overflow if a position overflows 64 bits.
 void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *overflow);
-// Moves the program by displacement.
+// Adds `displacement` to the position of all bytes that the program describes.
 void gompi_draft_shift(struct gompi_type *t, int64_t displacement, bool *overflow);
-// Makes the program of n blocks with sizes[i] bytes at displacements[i]. Destroys the contents of both lists. fields:
-// the blocks are those of a struct. Equal blocks at equal distances then become the same nodes as in core/datatype's
-// concat. Returns false if Go must construct the type.
+// Makes the program of n blocks with sizes[i] bytes at displacements[i]. Destroys the contents of both lists. If
+// `fields` is true, the blocks are those of a struct, and equal blocks at equal distances become the same nodes as in
+// core/datatype's concat. Returns false if Go must construct the type.
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *out_overflow);
 // Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all

@@ -42,7 +42,7 @@ GOMPI_ENTRY(MPI_Type_size_c, gompi_type_size_c);
 int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size_x", datatype, size); }
 GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x);
 
-// Stores the lower bound and the extent or, if is_true, the true lower bound and the true extent. MPI_Aint and
+// Stores the lower bound and the extent or, if is_true is set, the true lower bound and the true extent. MPI_Aint and
 // MPI_Count are the same type.
 static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
 	const struct gompi_type_props *f = gompi_type_props_get(datatype);

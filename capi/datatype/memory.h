@@ -29,7 +29,7 @@ static inline void gompi_copy_small(void *to, const void *from, uint64_t n) {
 }
 
 // Copies n bytes of application memory to the library's memory: shared buffers, records, packets, bounce buffers.
-// Returns to.
+// Returns `to`.
 static inline char *gompi_copy_out(char *to, const void *from, uint64_t n) {
 	gompi_copy_small(to, from, n);
 	return to;

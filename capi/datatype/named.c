@@ -77,7 +77,7 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index);
 
 // Cache of the unnamed types that the application has requested. When the cache is full, every request for another type
-// calls Go. The store to count publishes the entries.
+// calls Go. The store to `count` publishes the entries.
 enum { MAX_UNNAMED = 64 };
 static struct {
 	struct gompi_biased_mutex lock;

@@ -13,8 +13,8 @@
 
 // A kernel computes target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned.
 // Either both arrays are the same memory, or they do not overlap. Padding inside pair types is neither read nor
-// written. Integers wrap. Floating-point MIN and MAX keep the target if the comparison is false, as with NaN. MINLOC
-// and MAXLOC select the smaller index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
+// written. Integers wrap around. Floating-point MIN and MAX keep the target if the comparison is false, as with NaN.
+// MINLOC and MAXLOC select the smaller index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
 typedef void (*gompi_kernel)(const void *origin, void *target, size_t n);
 
 // Dimensions of the table of kernels. gompi_op_row and gompi_op_column map handles to rows and columns. Row 0 and
@@ -38,7 +38,7 @@ extern const gompi_kernel gompi_op_avx512[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 #endif
 
 // Returns the kernel of a predefined operation on a predefined datatype. Returns NULL if either handle is not
-// predefined or the standard does not allow the pair.
+// predefined or the standard does not allow the operation on the datatype.
 static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)predefined - GOMPI_OP_TYPE_FIRST;
 	if (o >= GOMPI_OP_HANDLES || t >= GOMPI_OP_TYPE_HANDLES)
@@ -46,8 +46,8 @@ static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	return gompi_op_kernels[gompi_op_row[o]][gompi_op_column[t]];
 }
 
-// Runs the kernel of op and type (handles) on n elements. Returns -1, without any effect, if op is not defined for the
-// type.
+// Runs the kernel of the operation `op` and the type `type` (both are handles) on n elements. Returns -1, without any
+// effect, if the operation is not defined for the type.
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
 
 #pragma GCC visibility pop

@@ -100,7 +100,8 @@ typedef _Float128 wide_f128, wide_c128;
 #define ROUNDED
 #endif
 
-// A kernel that runs statement for each element. a points to the element of the origin, b to that of the target.
+// Defines a kernel that runs `statement` for each element. In the statement, `a` points to the origin's element and `b`
+// to the target's element.
 #define KERNEL(name, type, statement) \
 	static void name##_##type(const void *origin, void *target, size_t n) \
 	{ \

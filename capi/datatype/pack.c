@@ -3,15 +3,15 @@
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Consecutive entries of a list of blocks. prefix is NULL if all blocks have block bytes; else it has the running sum
-// of their sizes.
+// Consecutive entries of a list of blocks. `prefix` is NULL if all blocks have `block` bytes; else it has the running
+// sum of the block sizes.
 struct entries {
 	const int64_t *disp, *prefix;
 	int64_t base, block, n, bytes;
 };
 
-// Consumes remaining blocks of the cursor's current list, of at most limit bytes in total. Returns n = 0 if the cursor
-// is not in a list or not at the beginning of a block, or if no block fits.
+// Consumes remaining blocks of the cursor's current list, of at most `limit` bytes in total. Returns n = 0 if the
+// cursor is not in a list or not at the beginning of a block, or if no block fits.
 static inline struct entries next_entries(struct gompi_cursor *c, int64_t limit) {
 	struct entries e = {.n = 0};
 	if (!c->depth || c->skip_bytes)
@@ -69,8 +69,8 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-// Copies the next limit bytes, or all that remain: from the cursor's positions in unpacked to packed if is_pack, else
-// in the opposite direction. Returns the number of bytes copied.
+// Copies the next `limit` bytes, or all remaining bytes if there are fewer. If is_pack is true, copies from the
+// cursor's positions in `unpacked` to `packed`, else in the opposite direction. Returns the number of bytes copied.
 static inline __attribute__((always_inline)) int64_t transfer_next(bool is_pack, char *unpacked, struct gompi_cursor *c,
 								   char *packed, int64_t limit) {
 	int64_t done = 0;

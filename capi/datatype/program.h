@@ -1,4 +1,4 @@
-// The nodes of a type's program (datatype.h), for the files of this directory. The numbers are those of core/datatype.
+// The nodes of a type's program (datatype.h), for the files of this directory. core/datatype defines the same numbers.
 #ifndef GOMPI_PROGRAM_H
 #define GOMPI_PROGRAM_H
 

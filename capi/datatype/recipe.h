@@ -47,7 +47,7 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 #pragma GCC visibility push(hidden)
 
 // Stores a copy of r in the memory of t, after the program of t, which has this many words. Acquires references to the
-// types of r.
+// old types that r contains.
 void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
 // Makes a type without a handle. Returns NULL if Go must construct the type or report an error.
 struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r);

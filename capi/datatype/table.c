@@ -1,4 +1,4 @@
-// The tables behind gompi_type_get and gompi_type_props_get, and the lifetime of types.
+// The tables in which gompi_type_get and gompi_type_props_get find types, and the lifetime of types.
 #include "datatype/datatype.h"
 #include "datatype/type_props.h"
 
@@ -15,8 +15,8 @@ struct gompi_handles gompi_types = {.table = {&gompi_table_empty},
 				    .kind_bits = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
 				    .max_number = (1 << GOMPI_KIND_BITS) - 1};
 
-// The lock guards changes of the table. removed holds the most recently removed types; the oldest of them has the index
-// next.
+// `lock` guards changes of the table. `removed` holds the most recently removed types; the oldest of them has the index
+// `next`.
 static struct {
 	struct gompi_biased_mutex lock;
 	const struct gompi_type *removed[64];
@@ -120,8 +120,7 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 	return t != NULL;
 }
 
-// Keeps the reference of a small type in the removed array until that array has been filled with types that were
-// removed later.
+// Keeps a small type alive in the array `removed` until types that are removed later have filled the array.
 bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
 	const int64_t large_words = 1 << 16;
 	gompi_biased_lock(&type_table_state.lock);

@@ -21,7 +21,8 @@ static inline const struct gompi_user_op *gompi_user_op_get(MPI_Op op) {
 	return gompi_table_get(&gompi_user_ops.handles.table, (uintptr_t)op);
 }
 
-// Calls the user-defined function at address function: an MPI_User_function or, if large, an MPI_User_function_c.
+// Calls the user-defined function whose address is `function`: an MPI_User_function_c if `large` is true, else an
+// MPI_User_function.
 void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
 			uintptr_t datatype);
 

@@ -1,7 +1,7 @@
 // Package engine implements the interface Carrier of core/p2p on the message engine in C: the messages of a process,
 // and its plans.
 //
-// It is the only package that connects core, whose interfaces it implements, to the C packages, which do not import
+// Only this package connects core to the C packages: it implements interfaces of core, and the C packages do not import
 // core. So a change of Go code in core does not recompile C, and core is built without C.
 package engine
 
@@ -54,7 +54,7 @@ func Open(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 	return nil, fmt.Errorf("cannot read random bytes: getrandom and /dev/urandom: %w", err)
 }
 
-// Close frees the messages of the process. No thread may use them any more.
+// Close frees the message engine of the process. No thread may use the engine any more.
 func (m *Messages) Close() {
 	C.gompi_engine_close(m.c)
 	m.c = nil
@@ -158,8 +158,8 @@ func result(c *C.struct_gompi_engine_result) p2p.Result {
 // Matched is a message that a probe has found, for tests.
 type Matched struct{ c *C.struct_gompi_message }
 
-// Probe returns the unexpected message that a receive with this context, source and tag would match, or nil. If take is
-// true, it removes the message from the queues, so that only Receive can receive it.
+// Probe returns the unexpected message that a receive with this context, source and tag would match, or nil. If the
+// argument take is true, Probe removes the message from the queues, so that only Receive can receive it.
 func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uintptr) (*Matched, p2p.Result) {
 	var c C.struct_gompi_engine_result
 	found := C.gompi_engine_probe(m.c, C.uint64_t(context), C.int32_t(source), C.int32_t(tag), C.bool(take),

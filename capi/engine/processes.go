@@ -26,8 +26,8 @@ func NewProcesses() (*Processes, error) {
 	return t, nil
 }
 
-// NewOnOneNode creates a table of n processes on this node. self is the number of this process. It returns
-// MPI_ERR_NO_MEM if out of memory.
+// NewOnOneNode creates a table of n processes on this node. The argument self is the number of this process.
+// NewOnOneNode returns MPI_ERR_NO_MEM if out of memory.
 func NewOnOneNode(n int, self int32) (*Processes, error) {
 	t, err := NewProcesses()
 	if err == nil {

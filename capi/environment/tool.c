@@ -10,7 +10,7 @@ static gompi_a32 initialized; // number of MPI_T_init_thread calls without a mat
 // address of this counter.
 static gompi_a32 sessions;
 
-// Decrements *count unless it is 0. Returns true if it did.
+// Decrements *count unless it is 0. Returns true if *count has been decremented.
 static bool decrement_if_positive(gompi_a32 *count) {
 	uint32_t old = gompi_load(count);
 	while (old > 0 && !gompi_cas_weak(count, &old, old - 1))

@@ -22,7 +22,7 @@ static const struct class {
 
 // An error class or code that the application has added.
 struct added_code {
-	// 0 if removed; else class + 1 (of a class: its own number + 1); read without the lock
+	// 0 if removed; else the class of this code + 1 (for a class: its own number + 1); read without the lock
 	gompi_a32 class_plus_one;
 	int code_count;       // for a class: number of its codes
 	char *text;           // NULL if it has no string
@@ -30,7 +30,7 @@ struct added_code {
 	int next_removed;     // next in the list of removed numbers; 0 at its end
 };
 
-// Guards all changes. It is held only for a few instructions or to copy a text.
+// Guards all changes of this file's data. Threads hold it only for a few instructions or to copy a text.
 static struct gompi_biased_mutex codes_lock;
 // Entry i is number FIRST_ADDED_CODE + i. The list is not freed when it grows, because a reader may still access it.
 static struct added_list {
@@ -40,7 +40,7 @@ static struct added_list {
 static int added_codes, last_removed;
 // The latest error of each class.
 static struct recent {
-	char *_Atomic text;  // the lock guards the contents; the check for NULL reads the pointer without it
+	char *_Atomic text;  // the lock guards the text; the check for NULL reads the pointer without the lock
 	gompi_a64 raised_on; // kind << 32 | handle of the object on which the application raised the error; else 0
 } recent[CLASSES];
 
@@ -63,8 +63,8 @@ int gompi_error_class_of_peer(uint64_t class) {
 	return known ? (int)class : MPI_ERR_INTERN;
 }
 
-// Returns an added class or code, or NULL. The caller holds the lock, except gompi_error_class_of, which only reads the
-// class.
+// Returns an added class or code, or NULL. The caller must hold the lock; only gompi_error_class_of, which just reads
+// the class, does not.
 static inline struct added_code *find_added(int n) {
 	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked
 	if (n < FIRST_ADDED_CODE || list == NULL || n - FIRST_ADDED_CODE >= list->capacity)
@@ -179,7 +179,7 @@ static int class_text(int class, char *text) {
 int gompi_error_text(int code, char *text) {
 	if (class_index(code) >= 0)
 		return class_text(code, text);
-	if (code == MPI_ERR_LASTCODE) // no error has this class; it is the upper bound of the predefined classes
+	if (code == MPI_ERR_LASTCODE) // not the class of an error, but the upper bound of the predefined classes
 		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: last error code") - text);
 	gompi_biased_lock(&codes_lock);
 	const struct added_code *c = find_added(code);

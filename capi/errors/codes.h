@@ -13,7 +13,7 @@
 // The value of the attribute MPI_LASTUSEDCODE.
 extern int gompi_last_used_code;
 
-// Returns the name of a predefined error class, or NULL if it is not one.
+// Returns the name of a predefined error class, or NULL if the class is not predefined.
 const char *gompi_error_class_name(int class);
 
 // Returns the error class that another process has sent; MPI_ERR_INTERN if it is not a predefined class.
@@ -30,9 +30,9 @@ void gompi_error_store_text(int class, const char *text);
 // MPI_Win_call_errhandler). gompi_go_callbacks.called_error_text composes the text when it is needed.
 void gompi_error_note_called(int class, int kind, uintptr_t object);
 
-// Stores the text of an error code in text, which has MPI_MAX_ERROR_STRING bytes. The text of a class is its name, its
-// meaning and the text of its latest error in this process. The text of an added code is its string, or empty if it has
-// none. Returns the length, or -1 if there is no such code.
+// Stores the text of an error code in `text`, which has MPI_MAX_ERROR_STRING bytes. The text of a class is its name,
+// its meaning and the text of its latest error in this process. The text of an added code is the string that the
+// application has set, or empty. Returns the length, or -1 if there is no such code.
 int gompi_error_text(int code, char *text);
 
 #pragma GCC visibility pop

@@ -5,8 +5,8 @@
 
 struct errhandler {
 	struct errhandler *next; // next in the free list
-	int kind;                // kind of objects that it can be attached to
-	uint64_t ref_count;      // number of objects and handles that refer to it
+	int kind;                // kind of objects to which the handler can be attached
+	uint64_t ref_count;      // number of objects and handles that refer to the handler
 	uintptr_t function;      // the application's function
 };
 

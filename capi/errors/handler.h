@@ -1,4 +1,5 @@
-// Error handlers (MPI-5.0 9.3). A user-defined handler lives while the application has its handle or an object uses it.
+// Error handlers (MPI-5.0 9.3). A user-defined handler lives while the application has its handle or an object uses the
+// handler.
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 
@@ -15,15 +16,15 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 // The error handler of an object.
 struct gompi_errhandler_ref {
 	_Atomic uintptr_t handle; // handle of the error handler
-	// The application's function, or the handle of a predefined handler. It suffices to raise an error, without
-	// access to the handler object.
+	// The application's function, or the handle of a predefined handler. An error can be raised with this value
+	// alone, without access to the handler object.
 	_Atomic uintptr_t function;
 };
 
 // Sets the handler of a new object, which then owns the caller's reference.
 void gompi_errhandler_init(struct gompi_errhandler_ref *r, uintptr_t h);
-// Attaches a handler to an object of a kind (GOMPI_ON_) and releases the old one. Returns MPI_SUCCESS or the error
-// class in *v: MPI_ERR_ERRHANDLER if h is not an error handler, or is for another kind of object.
+// Attaches a handler to an object of this kind (GOMPI_ON_) and releases the old handler. Returns MPI_SUCCESS or the
+// error class in *v: MPI_ERR_ERRHANDLER if h is not an error handler, or is for another kind of object.
 int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
 				 MPI_Errhandler h);
 static inline int gompi_errhandler_attach(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,

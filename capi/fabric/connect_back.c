@@ -12,7 +12,7 @@ enum { CELL_CHECK_NS = 500000000 }; // interval at which the cells are checked f
 // The record that is forwarded from node to node.
 struct connect_request {
 	int32_t from, to;  // ranks: process `to` must connect to process `from`
-	int32_t hops_left; // number of nodes that may still forward it
+	int32_t hops_left; // number of nodes that may still forward the request
 	int32_t zero;
 };
 
@@ -62,8 +62,8 @@ void gompi_connect_back_open(void) {
 	next_check_ns = 0;
 }
 
-// Writes a request into this process' cell. Drops the request if its element of the array is in use; the caller repeats
-// it.
+// Writes a request into this process' cell. Drops the request if its element of the cell's array is in use; the caller
+// must then repeat the request.
 void gompi_connect_back_request(int peer) {
 	uint32_t empty = 0;
 	gompi_cas_strong(&gompi_my_cell()->unreachable[peer % GOMPI_UNREACHABLE_SLOTS], &empty, (uint32_t)peer + 1);

@@ -29,9 +29,10 @@ static void ring_doorbell(void) {
 	}
 }
 
-// Wakes an armed progress thread (Dekker-style handshake). The progress thread stores PROGRESS_ARMED, then reads the
-// lists. A thread that has added to a list then reads the mode. With the two full fences, at least one of the two
-// threads sees the other thread's store. Without them, the progress thread could sleep while the list is not empty.
+// Wakes the progress thread if it is armed, that is, sleeps until something arrives. The progress thread stores
+// PROGRESS_ARMED, then reads the lists. A thread that has added to a list then reads the mode (Dekker-style handshake).
+// With the two full fences, at least one of the two threads sees the other thread's store. Without them, the progress
+// thread could sleep while the list is not empty.
 void gompi_net_wake_if_armed(void) {
 	// The progress thread checks the lists before it sleeps, and must not count itself as an active application
 	// thread.
@@ -52,9 +53,9 @@ void gompi_net_app_polled(void) {
 		gompi_store(&gompi_net_doorbell.app_polled, 1);
 }
 
-// Makes a progress thread that makes rounds arm itself now. The caller is about to sleep and is woken by a handler, so
-// the progress thread must handle arrivals at once. Without this call, it would arm itself only after a round without
-// activity.
+// Makes the progress thread arm itself now if it makes rounds (progress_thread.h). The caller is about to sleep until a
+// handler wakes it, so the progress thread must handle arrivals at once. Without this call, the progress thread would
+// arm itself only after a round without activity.
 void gompi_net_app_sleeps(void) {
 	if (gompi_load(&gompi_my_cell()->poller_count) > 0)
 		return;
@@ -76,7 +77,7 @@ bool gompi_net_doorbell_sleep(bool armed, int64_t ns) {
 		return false;
 	uint64_t rung;
 	if ((on[0].revents & POLLIN) != 0 && read(gompi_net_doorbell.fd, &rung, sizeof rung) < 0) {
-		// Only this thread reads it, so the read cannot fail.
+		// Only this thread reads the counter, so the read cannot fail.
 	}
 	return (on[1].revents & POLLIN) != 0;
 }

@@ -5,8 +5,8 @@
 
 #include "base/atomics.h"
 
-// The state of the progress thread (progress_thread.h): it makes rounds, is armed, or makes rounds and must check at
-// once whether it can arm itself.
+// The state of the progress thread (progress_thread.h). The thread makes rounds, is armed (sleeps until something
+// arrives), or makes rounds and must check at once whether it can arm itself.
 enum { PROGRESS_ROUNDS, PROGRESS_ARMED, PROGRESS_ARM_REQUESTED };
 
 struct gompi_net_doorbell {
@@ -26,11 +26,11 @@ int gompi_net_doorbell_open(void);
 // the sleep. Returns true if something has arrived.
 bool gompi_net_doorbell_sleep(bool armed, int64_t ns);
 
-// Wakes an armed progress thread, which would otherwise sleep although a list of work is not empty. Call it after
-// adding to the list.
+// Wakes the progress thread if it is armed. Callers have added to a list of work, and an armed progress thread would
+// sleep on.
 void gompi_net_wake_if_armed(void);
 
-// Wakes the progress thread for work that only the progress thread does. Call it after publishing the work.
+// Wakes the progress thread for work that only the progress thread does. The caller has published the work.
 void gompi_net_doorbell_ring(void);
 
 // gompi_net_app_polled records that an application thread polls for arrivals. gompi_net_app_sleeps records that an

@@ -23,7 +23,8 @@ struct closed_group {
 	uint64_t id;
 };
 
-// Bytes and queries sent early between this process and a peer, in both directions. Lives as long as the network.
+// Counts of the bytes and queries sent early between this process and a peer, in both directions. This state lives as
+// long as the network.
 struct credit_state {
 	struct credit_state *next; // in its bucket
 	int32_t peer;
@@ -34,7 +35,7 @@ struct credit_state {
 };
 
 static struct {
-	struct gompi_mutex mu; // protects the fields below, and each arrival until its generation is stored
+	struct gompi_mutex mu; // protects the fields below, and arrivals whose generation is not stored yet
 	struct gompi_internode *groups[BUCKETS];
 	struct early_record *records[BUCKETS];       // by group id
 	struct closed_group *closed_groups[BUCKETS]; // by group id
@@ -120,8 +121,9 @@ static struct early_reply make_open_reply(struct credit_state *a, const struct i
 				     .call.bytes = claim_ack_bytes(a)}};
 }
 
-// Records that a record of length bytes from a's peer has been matched with a group. Returns true if the caller must
-// send *answer, which acknowledges the bytes matched so far. This happens at a quarter of the limit.
+// Notes that a record of `length` bytes from the peer of `a` has been matched with a group. Returns true if the caller
+// must send *answer, which acknowledges the bytes matched so far. This happens when a quarter of GOMPI_EARLY_MAX_BYTES
+// has been matched.
 static bool add_matched_bytes(struct credit_state *a, size_t length, struct early_reply *answer) {
 	a->ack_due_bytes += (uint32_t)length + GOMPI_EARLY_OVERHEAD;
 	if (a->ack_due_bytes < GOMPI_EARLY_MAX_BYTES / 4)
@@ -187,7 +189,7 @@ void gompi_early_release(struct gompi_internode *m) {
 	}
 }
 
-// Stores a record in the arrival on which its call waits. Drops records that no correct member sends.
+// Stores a record in the struct arrival on which the record's call waits. Drops records that no correct member sends.
 static void store_arrival(struct gompi_internode *m, int peer, const struct internode_record *r, size_t length) {
 	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_INTERNODE_MAX_AHEAD)
 		return;
@@ -246,7 +248,7 @@ static struct early_record *dequeue_early_record(uint64_t id) {
 	return e;
 }
 
-// Records that a peer has opened the group, in answer to a query.
+// Notes that a peer has opened the group. The record `r` is the peer's reply to a query.
 static void mark_peer_open(int peer, const struct internode_record *r) {
 	struct gompi_internode *m = find_internode_group(r->id);
 	if (m != NULL && r->round < m->rounds && m->edge[r->round].to_peer == peer)
@@ -370,7 +372,8 @@ static int wait_for_peer_open(struct gompi_internode *m, int round, const struct
 	return gompi_await(&gompi_my_cell()->wait, peer_has_opened, e, &on);
 }
 
-// Charges cost bytes to the credit of e's receiver. Returns false, without charging, if the credit is not sufficient.
+// Charges `cost` bytes to the credit of the receiver of e. Returns false, without charging, if the credit is not
+// sufficient.
 static bool try_early_credit(const struct edge *e, uint32_t cost) {
 	gompi_mutex_lock(&early_state.mu);
 	struct credit_state *a = credit_state_of(e->to_peer);

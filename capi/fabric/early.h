@@ -5,7 +5,7 @@
 // is opened. A sender does not know whether the receiver has opened the group. So it sends a peer at most
 // GOMPI_EARLY_MAX_BYTES bytes, over all groups, that the peer has not acknowledged as matched with an open group. A
 // call that needs to send more first sends a query (INTERNODE_QUERY_OPEN) and waits until the peer has opened the
-// group. A collective call may have to wait for that anyway. This wait depends on no other group, and therefore on no
+// group. A collective call may have to wait for this anyway. This wait depends on no other group, and therefore on no
 // other thread. Once a process knows that a peer has opened a group, it sends that peer records of the group without
 // limit.
 //
@@ -22,7 +22,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_INTERNODE_MAX_AHEAD = 32, // a member is ahead of another by at most this number of calls; a power of two
+	GOMPI_INTERNODE_MAX_AHEAD = 32,    // maximum lead of a member, in calls; a power of two
 	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
 	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
 	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum queries from one peer: one per thread in a call
@@ -49,9 +49,9 @@ struct internode_record {
 	uint8_t is_early; // 1 if sent early: the sender does not know whether the group is open
 	struct internode_call_info {
 		uint64_t signature, format;
-		uint32_t bytes; // of a member's data
+		uint32_t bytes; // bytes of a member's data
 		int32_t rank;
-	} call; // in INTERNODE_MISMATCH, data holds another call, which does not match this one
+	} call; // in INTERNODE_MISMATCH, the data is a call that does not match this call
 	char data[];
 };
 
@@ -64,10 +64,10 @@ _Static_assert(offsetof(struct arrival_buffer, record.data) % 16 == 0, "operands
 
 // The record that has arrived in one round of one call.
 struct arrival {
-	gompi_a32 generation; // of the call; stored last (release)
-	uint32_t length;      // of the record, in bytes
-	uint32_t small_bytes; // capacity of small
-	// buffer is the buffer that holds the record, either small or large; NULL if there is no record.
+	gompi_a32 generation; // number of the call; stored last (release)
+	uint32_t length;      // length of the record in bytes
+	uint32_t small_bytes; // capacity of the buffer `small`
+	// The field `buffer` is `small` or `large`, whichever holds the record; NULL if there is no record.
 	struct arrival_buffer *buffer, *small, *large;
 };
 
@@ -86,8 +86,8 @@ struct gompi_internode {
 	} edge[]; // [rounds]
 };
 
-// Reserves credit to send a record of length bytes in a round. May block until the peer opens the group. Sets *is_early
-// to the value for the record's is_early. Returns 0, MPI_ERR_PROC_ABORTED or MPI_ERR_NO_MEM.
+// Reserves credit to send a record of `length` bytes in a round. May block until the peer opens the group. Sets
+// *is_early to the value for the record's is_early. Returns 0, MPI_ERR_PROC_ABORTED or MPI_ERR_NO_MEM.
 int gompi_early_reserve_credit(struct gompi_internode *m, int round, size_t length,
 			       const struct gompi_wait_desc *waiting, uint8_t *is_early);
 

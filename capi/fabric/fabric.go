@@ -1,7 +1,7 @@
 // Package fabric is the network between the nodes of a job, written in C. It runs on gompirma's TCP provider or on
 // libfabric. It transfers ordered records, and reads and writes registered memory.
 //
-// It must not know windows, messages or collectives. Each of these registers a handler for its own port.
+// The package must not depend on windows, messages or collectives, which register handlers for their own ports.
 package fabric
 
 /*
@@ -41,8 +41,8 @@ type Provider struct {
 	Version uint32
 }
 
-// Choose chooses the provider for a job. wanted is the name that the user has given, or "". The first call takes about
-// 300 ms if it has to load libfabric.
+// Choose chooses the provider for a job. The argument wanted is the name that the user has given, or "". The first call
+// takes about 300 ms if it has to load libfabric.
 func Choose(wanted string) (Provider, error) {
 	var (
 		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
@@ -66,8 +66,8 @@ type Candidate struct {
 	Detail string
 }
 
-// Candidates lists the providers: gompirma's own first, then libfabric's in its order. wanted is as for Choose. version
-// is the version of libfabric, or "" if libfabric is not installed.
+// Candidates lists the providers: gompirma's own first, then libfabric's in its order. The argument wanted is as for
+// Choose. The result version is the version of libfabric, or "" if libfabric is not installed.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const maxCandidates = 64
 	var (

@@ -1,12 +1,13 @@
 // The network between the nodes of a job: ordered records, and reads and writes (RMA) of memory that peers have
-// registered. It runs on a provider: gompirma's own TCP provider (tcp/) or one of libfabric, which is loaded at run
-// time. core/fabric opens the network when a job spans nodes. On one node, none of this runs.
+// registered. It runs on a provider: gompirma's own TCP provider (tcp/), or a provider of libfabric, which is loaded at
+// run time. core/fabric opens the network when a job spans nodes. If all processes are on one node, no code of this
+// directory runs.
 //
 // A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
 // use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
 // the next round of the progress thread. A frame with records uses a credit (flow control), which the peer returns when
 // it has received the frame. This bounds the receiver's memory, so that no frame is dropped for lack of memory. A reply
-// (FABRIC_ANSWER) does not block if there is no credit: it waits in a queue of the sender.
+// (FABRIC_ANSWER) never blocks the sender: without a credit, the reply waits in a queue of the sender.
 //
 // This directory knows neither windows nor messages. It passes each record to the handler of the port that is named in
 // the record.
@@ -32,7 +33,7 @@ enum gompi_port {
 };
 
 // The callbacks of a port. At most one thread of the process at a time calls them: the thread that currently serves the
-// network. It holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
+// network. This thread holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
 // transfers, but must not block.
 struct gompi_port_handler {
 	// Handles a record of at most GOMPI_MAX_RECORD_BYTES bytes, aligned to 8. The data is valid only during the
@@ -43,7 +44,7 @@ struct gompi_port_handler {
 	void (*on_room)(int peer);
 };
 
-// Makes h the handler of a port. Must be called before the network is opened.
+// Makes h the handler of a port. Callers call it before the network is opened.
 void gompi_fabric_set_handler(enum gompi_port port, const struct gompi_port_handler *h);
 
 // True while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
@@ -72,12 +73,12 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 // When a committed record is sent.
 enum gompi_urgency {
 	FABRIC_NOW,         // at once, with all records that are queued for the peer
-	FABRIC_AFTER_BATCH, // after all records have been handled that arrived together with the record it replies to
+	FABRIC_AFTER_BATCH, // when all records that arrived together with the request have been handled
 	FABRIC_PENDING,     // with the next frame to this peer, at the latest in the progress thread's next round
 };
 
-// Queues or sends the reserved record, and releases the peer's lock. length is the final length, at most the reserved
-// length.
+// Queues or sends the reserved record, and releases the peer's lock. The argument `length` is the final length, at most
+// the reserved length.
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
 // Sends the queued records of a peer, or of all peers (-1).
@@ -91,15 +92,16 @@ struct gompi_region {
 	uint64_t address; // base to which an offset is added
 };
 
-// Registers memory for peers to read, and to write if writable. If writable is false, the memory may be mapped
-// read-only. The memory must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or MPI_ERR_OTHER.
+// Registers memory that peers may read, and also write if `writable` is true. If `writable` is false, the memory may be
+// mapped read-only. The memory must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or
+// MPI_ERR_OTHER.
 int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region);
 void gompi_fabric_unregister(const struct gompi_region *region);
 
-// A read or write of a peer's memory in progress. The caller keeps this structure and the memory at local valid until
-// done is called. One thread at a time calls done, without holding a lock, possibly before gompi_fabric_transfer
-// returns. class is 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM or MPI_ERR_OTHER. The callback may start
-// other transfers and wake waiters (gompi_wake); it must not block.
+// A read or write of a peer's memory in progress. The caller keeps this structure and the memory at `local` valid until
+// the callback `done` is called. One thread at a time calls `done`, without holding a lock, possibly before
+// gompi_fabric_transfer returns. The argument `class` is 0, MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM or MPI_ERR_OTHER. The
+// callback may start other transfers and wake waiters (gompi_wake); it must not block.
 struct gompi_transfer {
 	void (*done)(struct gompi_transfer *t, int class);
 	char *local;
@@ -111,10 +113,10 @@ struct gompi_transfer {
 	uint64_t internal[6]; // private to this directory (transfer.c)
 };
 
-// Starts t. The caller has set all fields except internal. The transfer may be queued, and always starts eventually. A
-// write completes when its data is visible in the peer's memory. The caller must have checked that the range is inside
-// the region: some providers close the whole connection after one invalid address. Transfers are not ordered relative
-// to each other or to records.
+// Starts t. The caller has set all fields except `internal`. The transfer may be queued, and always starts eventually.
+// A write completes when its data is visible in the peer's memory. The caller must have checked that the range is
+// inside the region: some providers close the whole connection after one invalid address. Transfers are not ordered
+// relative to each other or to records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
 
 // True if the network device accesses memory without the CPU (RDMA). Otherwise the CPUs on both sides move the data
@@ -128,8 +130,8 @@ bool gompi_fabric_use_rdma(uint64_t bytes);
 // error.
 bool gompi_fabric_peer_failed(int peer);
 
-// Handles arrivals and completions, and sends queued records. Returns true if there was work. Every wait calls it. Does
-// not block.
+// Handles arrivals and completions, and sends queued records. Returns true if there was work. Every wait in the library
+// calls this function. Does not block.
 bool gompi_fabric_progress(void);
 
 #pragma GCC visibility pop

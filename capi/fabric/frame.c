@@ -64,7 +64,7 @@ void gompi_frame_free(struct gompi_frame *f) {
 	gompi_mutex_unlock(&pool.lock);
 }
 
-// --- The message authentication code (mac) of the 24 bytes that follow it in the head
+// --- The message authentication code: the field mac authenticates the 24 bytes after mac in the head
 
 uint64_t gompi_frame_mac(const struct gompi_frame_head *h) {
 	const uint64_t words[] = {h->source | (uint64_t)h->destination << 32, h->length | (uint64_t)h->kind << 32,

@@ -19,17 +19,17 @@ struct gompi_frame_head {
 	uint64_t mac;         // authentication code of the rest of the head, keyed with the job's secret
 	uint32_t source;      // rank in MPI_COMM_WORLD
 	uint32_t destination; // rank in MPI_COMM_WORLD
-	uint32_t length;      // of the frame with its head, in bytes; a multiple of 8
+	uint32_t length;      // bytes of the frame with its head; a multiple of 8
 	uint32_t kind;
-	uint32_t sequence; // number of the frame among frames with records from source to destination, from 0
-	uint32_t received; // number of frames with records that source has received from destination; returns credits
+	uint32_t sequence; // number, from 0, of the frame among those with records from `source` to `destination`
+	uint32_t received; // frames with records that `source` has received from `destination`; returns credits
 };
 _Static_assert(sizeof(struct gompi_frame_head) == 32, "the head of a frame");
 
 struct gompi_record_head {
 	uint16_t port;
 	uint16_t zero;
-	uint32_t length; // of the record in bytes, without this head; the next head follows, aligned to 8
+	uint32_t length; // bytes of the record without this head; the next head follows, aligned to 8
 };
 _Static_assert(sizeof(struct gompi_record_head) == 8, "the head of a record");
 
@@ -43,9 +43,9 @@ _Static_assert(sizeof(struct gompi_record_head) == 8, "the head of a record");
 struct gompi_frame {
 	struct gompi_net_op op;
 	struct gompi_frame *next;
-	void *descriptor; // of the buffer's registration, if the provider requires one
+	void *descriptor; // descriptor of the buffer's registration, if the provider requires a registration
 	uint32_t used_bytes;
-	int32_t peer; // destination
+	int32_t peer; // rank of the destination
 	_Alignas(16) char bytes[GOMPI_FRAME_BYTES];
 };
 

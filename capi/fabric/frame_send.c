@@ -8,20 +8,20 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
-// Returns how many frames may be in flight to a peer (the window). No wake-up is needed when the window grows because
-// other peers have acknowledged frames: each acknowledgement of a peer itself sends its next frames.
+// Returns how many frames may be in flight to a peer (the window). The window also grows when other peers acknowledge
+// frames. No wake-up is needed then, because each acknowledgement from a peer sends the next frames to this peer.
 static uint32_t current_window(void) {
 	return gompi_load(&gompi_frames_in_flight) < GOMPI_CROWDED_FRAMES ? GOMPI_SEND_WINDOW
 									  : GOMPI_SEND_WINDOW_CROWDED;
 }
 
-// Counts `count` more frames of p as acknowledged.
+// Counts `count` more frames to peer p as acknowledged.
 static void count_acked(struct gompi_peer *p, uint32_t count) {
 	p->frames_acked += count;
 	gompi_sub(&gompi_frames_in_flight, count);
 }
 
-// Passes a frame to the provider, which owns the buffer until the send completes.
+// Passes a frame to the provider. The provider owns the buffer until the send completes.
 static ssize_t post_send(struct gompi_peer *p, struct gompi_frame *f) {
 	f->op.kind = GOMPI_NET_OP_SEND;
 	f->peer = p->rank;
@@ -62,11 +62,11 @@ static int send_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	return (int)rc;
 }
 
-// Wakes the threads that wait for space, and schedules the on_room handlers that wait for it.
+// Wakes the threads that wait for space, and schedules the on_room handlers of the ports that wait for space.
 static void notify_room(struct gompi_peer *p) {
 	gompi_store(&p->blocked, 0);
-	// Orders the store of blocked before the reads of the sleepers and of ports_waiting. Without this fence, a
-	// thread that has seen blocked set and then goes to sleep could be missed.
+	// Orders the store of `blocked` before the reads of the sleepers and of ports_waiting. Without this fence, the
+	// code could miss a thread that has seen `blocked` set and then goes to sleep.
 	gompi_full_fence();
 	gompi_wake_if_asleep(&p->room_waiters);
 	if (gompi_load(&p->ports_waiting) != 0)
@@ -148,7 +148,7 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_unlock(&p->lock);
 }
 
-// Sends a frame that consists of a head only. The caller holds p's lock. Returns 0, or an error of libfabric.
+// Sends a frame without records. The caller holds p's lock. Returns 0, or an error of libfabric.
 static int send_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
 	const uint32_t received = gompi_load(&p->frames_received);
 	struct gompi_frame_head h = {.source = (uint32_t)gompi_node.self,

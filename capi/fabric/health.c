@@ -25,14 +25,14 @@ enum {
 };
 
 static struct {
-	int32_t *lowest_rank; // by node: its lowest rank
-	int nodes, node;      // number of nodes; this node
+	int32_t *lowest_rank; // [nodes]: lowest rank of each node
+	int nodes, node;      // number of nodes, and number of this node
 	int64_t timeout_ns, interval_ns;
 	int64_t next_tick_ns, last_tick_ns; // times of the next tick and of the previous one
-	int64_t silence_since_ns; // silence of peers before this time does not count: this process was stopped itself
+	int64_t silence_since_ns; // silence of peers before this time is ignored, because this process was stopped
 	int probed_rank;          // rank of the process that is probed on the next node; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
-	bool *is_reported;        // by index on this node: its failure has been reported
+	bool *is_reported;        // by index on this node: the process' failure has been reported
 	gompi_a32 is_stopped;
 } health = {.probed_rank = -1};
 
@@ -48,7 +48,7 @@ static int node_of(int rank) { return gompi_process(gompi_node.processes, rank)-
 
 bool gompi_health_open(int64_t timeout) {
 	static const struct gompi_port_handler handler = {on_failure_report, NULL};
-	free(health.lowest_rank); // of a previous network
+	free(health.lowest_rank); // array of a previous network
 	free(health.is_reported);
 	memset(&health, 0, sizeof health);
 	health.probed_rank = -1;
@@ -71,7 +71,7 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 // --- A process has failed
 
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
-// failed process. Returns false if the failure was recorded before, so that other nodes have been notified already.
+// failed process. Returns false if the failure was already recorded; then the other nodes have been notified.
 static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
@@ -187,7 +187,7 @@ int gompi_health_lowest_rank(int ahead) {
 
 bool gompi_health_is_lowest(void) { return living_below() == 0; }
 
-// Sends a probe to a peer, and records the result.
+// Sends a probe to a peer, and stores the result in the peer's state.
 static void probe_peer(struct gompi_peer *p, int64_t now) {
 	if (p->probes_unanswered >= MAX_UNANSWERED)
 		return;
@@ -212,7 +212,8 @@ static void probe_peer(struct gompi_peer *p, int64_t now) {
 	}
 }
 
-// Returns the latest of: the time at which the peer's last frame arrived, since, and health.silence_since_ns.
+// Returns the latest of three times: the arrival of the peer's last frame, the argument `since`, and
+// health.silence_since_ns.
 static int64_t update_last_heard(struct gompi_peer *p, int64_t now, int64_t since) {
 	if (gompi_load(&p->activity_seen) != 0) {
 		gompi_store(&p->activity_seen, 0);
@@ -227,7 +228,8 @@ static int64_t update_last_heard(struct gompi_peer *p, int64_t now, int64_t sinc
 
 static bool is_silent(int64_t heard, int64_t now) { return health.timeout_ns > 0 && now - heard > health.timeout_ns; }
 
-// Probes other processes on the node of a silent process. Returns true if one of them has replied after time `after`.
+// Probes other processes on the node of the silent rank `of`. Returns true if one of them has replied later than the
+// time `after`.
 static bool has_witness(int of, int64_t after, int64_t now) {
 	bool lives = false;
 	int class;
@@ -281,7 +283,7 @@ static int awaited_peer(void) {
 }
 
 // Probes the peers with operations in progress, and the peer for which a call waits. Returns the time until the next
-// check in ns, at most next.
+// check in ns, at most `next`.
 static int64_t check_busy_peers(int64_t now, int64_t next) {
 	const int64_t idle_probe_ns = health.timeout_ns / 8; // for a peer without operations in progress
 	int awaited = health.timeout_ns > 0 ? awaited_peer() : -1, class;
@@ -328,7 +330,7 @@ int64_t gompi_health_tick(int64_t now) {
 			health.next_tick_ns = now + health.interval_ns;
 		return health.next_tick_ns;
 	}
-	// This tick is late, so this process was stopped itself. Silence of its peers before now does not count.
+	// This tick is late, so this process itself was stopped. Silence of its peers before now does not count.
 	if (health.last_tick_ns != 0 && now - health.next_tick_ns > health.interval_ns)
 		health.silence_since_ns = now;
 	health.last_tick_ns = now;

@@ -1,8 +1,8 @@
 // Failure detection. A network need not report a dead process or a cut link, so processes probe each other.
 //
-// The lowest living process of each node probes the lowest living process of the next node every 750 ms. A process that
-// waits for a peer also probes that peer. The peer's progress thread replies. A process declares a peer failed if the
-// peer does not reply for too long, or if its connection has ended. If the silent peer is the lowest process of its
+// Every 750 ms, the lowest living process of each node probes the lowest living process of the next node. A process
+// that waits for a peer also probes that peer. The peer's progress thread replies. A process declares a peer failed if
+// the peer does not reply for too long, or if its connection has ended. If the silent peer is the lowest process of its
 // node and three other processes of the node are silent too, the whole node is declared failed. Processes of one node
 // detect each other's failures directly.
 //
@@ -17,20 +17,20 @@
 
 #pragma GCC visibility push(hidden)
 
-// Starts failure detection. timeout is the time of silence in ns after which a peer is declared failed; with 0, a
-// silent peer is never declared failed. Returns false if out of memory.
+// Starts failure detection. A peer is declared failed after `timeout` ns of silence, or never if `timeout` is 0.
+// Returns false if out of memory.
 bool gompi_health_open(int64_t timeout);
 
 // Stops failure detection, before the processes of the job end. After this call no peer is declared failed.
 void gompi_health_stop(void);
 
-// Runs the checks that are due at time now (ns). Returns the time at which it must be called again. Called by the
-// progress thread.
+// Runs the checks that are due at the time `now` (ns). Returns the time of the next checks, when the progress thread
+// must call it again.
 int64_t gompi_health_tick(int64_t now);
 
 // Returns the lowest living rank on the node whose number is `ahead` higher than this node's, modulo the number of
-// nodes. Returns -1 if no process lives there, or if it is this node. gompi_health_node_count returns the number of
-// nodes.
+// nodes. Returns -1 if no process lives on that node, or if it is this process' node. gompi_health_node_count returns
+// the number of nodes.
 int gompi_health_lowest_rank(int ahead);
 int gompi_health_node_count(void);
 // Returns true if this process is the lowest living process of its node.

@@ -1,7 +1,7 @@
 // Implements barriers by the dissemination algorithm, and exchanges by Bruck's algorithm. In round r, member i sends to
 // member i + 2^r and waits for member i - 2^r, modulo n. After ceil(log2 n) rounds, each member has received from every
-// other member, directly or indirectly. A broadcast uses some of the same edges. So all records of a round come from
-// the same peer; a record from another peer is invalid.
+// other member, directly or indirectly. A broadcast uses a subset of the same sender-receiver pairs. So all records of
+// a round come from the same peer, and a record from another peer is invalid.
 //
 // Calls on a group are numbered (generation). A member in call g may receive records of the next few calls. A
 // synchronizing call ends at a member only after all members have begun it. In other calls, such as broadcasts, a
@@ -30,8 +30,8 @@ enum { ROOT_POLL_NS = 100000 };
 
 // --- Rounds
 
-// Ends a call with the result rc and returns rc. Marks the group as failed if rc is an error class;
-// GOMPI_INTERNODE_MISMATCH is none.
+// Ends a call with the result rc and returns rc. Marks the group as failed if rc is an error class.
+// GOMPI_INTERNODE_MISMATCH is no error class.
 static int finish_group_call(struct gompi_internode *m, int rc) {
 	m->has_failed = m->has_failed || rc > 0;
 	return rc;
@@ -76,7 +76,7 @@ static bool has_arrived(void *arg) {
 	return gompi_load_acquire(&w->arrival->generation) == w->generation; // pairs with the release in store_arrival
 }
 
-// Returns true if the record of a round of the current call arrives within a short time.
+// Polls for a short time. Returns true if the record that a round of the current call receives has arrived.
 static bool poll_for_arrival(struct gompi_internode *m, int round) {
 	uint32_t g = gompi_load(&m->generation);
 	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_INTERNODE_MAX_AHEAD], g};
@@ -88,7 +88,8 @@ static bool poll_for_arrival(struct gompi_internode *m, int round) {
 	return false;
 }
 
-// Waits for the record of a round of the current call. Stores the record in *r, and the bytes of its data in *bytes.
+// Waits for the record that a round of the current call receives. Stores the record in *r, and the bytes of its data in
+// *bytes.
 static int await_arrival(struct gompi_internode *m, int round, const struct gompi_wait_desc *waiting,
 			 const struct internode_record **r, size_t *bytes) {
 	uint32_t g = gompi_load(&m->generation);
@@ -138,8 +139,8 @@ int gompi_internode_barrier(struct gompi_internode *m, const struct gompi_wait_d
 	return finish_group_call(m, barrier(m, waiting));
 }
 
-// Begins a call that need not synchronize all members. After MAX_UNSYNCED_CALLS such calls in a row it runs a barrier
-// first.
+// Begins a call that need not synchronize all members. After MAX_UNSYNCED_CALLS calls of this kind in a row, first runs
+// a barrier.
 static int begin_unsynced_call(struct gompi_internode *m, const struct gompi_wait_desc *waiting) {
 	if (++m->unsynced_calls > MAX_UNSYNCED_CALLS) {
 		int rc = barrier(m, waiting);
@@ -155,11 +156,11 @@ static int begin_unsynced_call(struct gompi_internode *m, const struct gompi_wai
 
 enum block_exchange_kind { EXCHANGE_ALLGATHER, EXCHANGE_ALLTOALL, EXCHANGE_GATHER };
 
-// The blocks that a member sends in a round: numbers first to last; if bit is not 0, only numbers with that bit set. In
-// EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i at member k is the block of member k - i, modulo n. In
-// EXCHANGE_ALLTOALL, block i is for the member with the rank of its sender plus i. It travels a distance of 2^r in each
-// round r whose bit is set in i. A member stores it in received as if it came directly from the distance i; after the
-// last round that is the sender of the block.
+// The blocks that a member sends in a round: those with the numbers `first` to `last`. If `bit` is not 0, the member
+// sends only numbers with this bit set. In EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i at member k is the block of
+// member k - i, modulo n. In EXCHANGE_ALLTOALL, block i is for the member with the rank of its sender plus i. The block
+// travels a distance of 2^r in each round r whose bit is set in i. A member stores the block in `received` as if the
+// member at distance i before it had sent the block directly. After the last round, that member is the block's sender.
 struct round_blocks {
 	int first, last, bit;
 };
@@ -183,15 +184,15 @@ static struct round_blocks round_blocks_of(int member, int n, enum block_exchang
 	const int left = (root - member + n) % n; // distance to the root
 	if (flow == EXCHANGE_ALLGATHER)
 		return (struct round_blocks){0, (d < n - d ? d : n - d) - 1, 0};
-	// Binomial tree: a member sends in the round given by the lowest set bit of its distance to the root. By this
-	// round it holds the blocks of all members in its subtree.
+	// Binomial tree: a member sends in the round given by the lowest set bit of its distance to the root. In this
+	// round, the member holds the blocks of all members of its subtree.
 	if ((left & (2 * d - 1)) != d)
 		return (struct round_blocks){0, -1, 0};
 	return (struct round_blocks){0, (d < n - left ? d : n - left) - 1, 0};
 }
 
-// The state of an exchange. local_call is this member's call. If is_mismatch is true, other_call is a call that does
-// not match.
+// The state of an exchange. The field local_call is this member's call. If is_mismatch is true, other_call is a call
+// that does not match local_call.
 struct block_exchange {
 	struct gompi_internode *m;
 	struct gompi_internode_blocks *b;
@@ -283,7 +284,7 @@ static int receive_round(struct block_exchange *t, int round) {
 	return 0;
 }
 
-// Runs all rounds. Each member sends a record in each round, without data if the receiver needs none.
+// Runs all rounds. Each member sends a record in each round. The record has no data if the receiver needs none.
 static int run_all_rounds(struct block_exchange *t) {
 	struct gompi_internode *m = t->m;
 	begin_group_call(m);
@@ -357,8 +358,8 @@ int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_int
 
 // --- Streams of segments
 
-// Sends a segment to all other members: with at most GOMPI_STREAM_MAX_MEMBERS members, each other member is the
-// receiver of one round.
+// Sends a segment to all other members. With at most GOMPI_STREAM_MAX_MEMBERS members, a direct record to each other
+// member takes one round.
 static int send_stream_segment(struct gompi_internode *m, struct gompi_internode_blocks *b, uint32_t generation,
 			       uint64_t segment, const struct gompi_wait_desc *waiting) {
 	for (int round = 0; round < m->rounds; round++) {
@@ -383,7 +384,7 @@ static int await_stream_segment(struct gompi_internode *m, struct gompi_internod
 		if (rc)
 			return rc;
 		if (r->kind != INTERNODE_GATHER || bytes != b->block_bytes)
-			return MPI_ERR_INTERN; // no member sends this
+			return MPI_ERR_INTERN; // no member sends a record of this kind
 		b->received[(m->me - (1 << round) + m->n) % m->n] = r->data;
 	}
 	return 0;

@@ -1,9 +1,9 @@
 // Groups of node leaders: barriers and exchanges of small data among processes on different nodes, one record per
 // round.
 //
-// A group is a list of processes and an id on which they agree. Usually it has one process from each node on which a
-// window or communicator has members. All members make the same calls on a group in the same order. In each member,
-// only one thread at a time makes calls on the group.
+// A group is a list of processes with an id on which the processes agree. Usually a group has one process from each
+// node on which a window or communicator has members. All members make the same calls on a group in the same order. In
+// each member, only one thread at a time makes calls on the group.
 #ifndef GOMPI_FABRIC_INTERNODE_H
 #define GOMPI_FABRIC_INTERNODE_H
 
@@ -24,17 +24,17 @@ static inline uint64_t gompi_internode_id(enum gompi_internode_space kind, uint6
 
 struct gompi_internode;
 
-// Opens a group at member me of n members. peers holds the members' ranks in MPI_COMM_WORLD, and is not used after the
-// call. Sends nothing. At this time, other members may already use the group or may not have opened it yet. Uses O(log
-// n) memory. Returns NULL if out of memory.
+// Opens a group at rank `me` of n members. The array `peers` holds the members' ranks in MPI_COMM_WORLD, and is not
+// used after the call. Sends nothing. At this time, other members may already use the group or may not have opened it
+// yet. Uses O(log n) memory. Returns NULL if out of memory.
 struct gompi_internode *gompi_internode_open(uint64_t id, int n, int me, const int32_t *peers);
 
-// Closes the group at this member, after this member's last call. Other members may still be in their last call. m may
-// be NULL.
+// Closes the group at this member, after this member's last call. Other members may still be in their last call. The
+// argument m may be NULL.
 void gompi_internode_close(struct gompi_internode *m);
 
 // Runs a barrier: waits until all members have made this call. Takes ceil(log2 n) rounds, in which each member sends
-// one record. Returns 0, MPI_ERR_NO_MEM, or MPI_ERR_PROC_ABORTED if a member has failed; the group cannot be used after
+// one record. Returns 0, MPI_ERR_NO_MEM, or MPI_ERR_PROC_ABORTED if a member has failed. The group cannot be used after
 // an error.
 int gompi_internode_barrier(struct gompi_internode *m, const struct gompi_wait_desc *waiting);
 
@@ -55,59 +55,60 @@ enum { GOMPI_INTERNODE_MISMATCH = -1 };
 // GOMPI_INTERNODE_MAX_BYTES bytes.
 struct gompi_internode_blocks {
 	uint32_t block_bytes;
-	// Writes this member's block of the segment with this number to the address at, in a record. In an all-to-all,
-	// this is the block for member `to`. May be called several times for a block. Must not block.
+	// Writes one segment of this member's block into a record, at the address `at`. In an all-to-all, this is the
+	// block for member `to`. The function may be called several times for a block, and must not block.
 	void (*fill)(void *arg, int to, uint64_t segment, char *at);
 	void *arg;
-	// [n]: output, the blocks of the other members, valid until the next call on the group; this member's element
-	// is not set
+	// Output [n]: the blocks of the other members, valid until the next call on the group. This member's element is
+	// not set.
 	const char **received;
 };
 
 // Sends the block of each member to all members (allgather). Synchronizes all members as gompi_internode_barrier does,
-// in as many rounds. mismatch is NULL unless a process that this member represents makes a call that does not match
-// *call. Then it is the call of that process, and all members return GOMPI_INTERNODE_MISMATCH.
+// in as many rounds. The argument `mismatch` is normally NULL. If a process that this member represents makes a call
+// that does not match *call, `mismatch` is that call, and all members return GOMPI_INTERNODE_MISMATCH.
 int gompi_internode_allgather(struct gompi_internode *m, struct gompi_internode_call *call,
 			      const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			      const struct gompi_wait_desc *waiting);
 
-// Sends each member its blocks: every member has one block for each member (all-to-all). Synchronization, mismatch and
-// results as in gompi_internode_allgather.
+// Sends each member its blocks: every member has one block for each member (all-to-all). Synchronization, the argument
+// `mismatch` and results are as in gompi_internode_allgather.
 int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_call *call,
 			     const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			     const struct gompi_wait_desc *waiting);
 
-// Sends the blocks of all members to root (gather). Sets b->received at root only. mismatch as in
-// gompi_internode_allgather.
+// Sends the blocks of all members to the root (gather). Sets b->received only at the root. The argument `mismatch` is
+// as in gompi_internode_allgather.
 //
-// Synchronizes all members, except in a group of two members that have both opened it. In such a group, the member that
-// is not root waits for root only once every few calls, and otherwise need not learn of a mismatch. With wait_for_root
-// it waits for a record from root, and learns of a mismatch. All members must pass the same wait_for_root, so the
-// caller derives it from signature and format.
+// Synchronizes all members, except in a group of two members that have both opened the group. In such a group of two,
+// the non-root member waits for the root only once every few calls, and may not learn of a mismatch in the other calls.
+// If wait_for_root is true, the non-root member waits for a record from the root and learns of a mismatch. All members
+// must pass the same wait_for_root, so the caller derives its value from signature and format.
 int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_internode_call *call,
 			   const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			   bool wait_for_root, const struct gompi_wait_desc *waiting);
 
-// Maximum number of members for which each record holds the block of only one member.
+// Maximum number of members of a stream. In groups of this size, each record holds the block of only one member.
 enum { GOMPI_STREAM_MAX_MEMBERS = 3 };
 
-// Exchanges segments 1 to n - 1 of the members' blocks, with several segments in progress at a time. The exchange of
-// segment 0 must precede it: a gompi_internode_allgather or gompi_internode_alltoall that has returned 0, among at most
-// GOMPI_STREAM_MAX_MEMBERS members. Calls on_segment for each segment, when b->received points to its blocks.
+// Exchanges segments 1 to n - 1 of the members' blocks, with several segments in progress at a time. Before that, a
+// gompi_internode_allgather or gompi_internode_alltoall must have exchanged segment 0 and returned 0. The group has at
+// most GOMPI_STREAM_MAX_MEMBERS members. Calls on_segment for each segment, when b->received points to the segment's
+// blocks.
 int gompi_internode_stream(struct gompi_internode *m, struct gompi_internode_blocks *b, uint64_t n,
 			   void (*on_segment)(void *arg, uint64_t segment), const struct gompi_wait_desc *waiting);
 
-// Sends *call of root and up to GOMPI_INTERNODE_MAX_BYTES bytes of data to all members, along a binomial tree
-// (broadcast). At root, *call, *data and *bytes are input. At the other members they are output, and *data is valid
+// Sends the root's *call and up to GOMPI_INTERNODE_MAX_BYTES bytes of data to all members, along a binomial tree
+// (broadcast). At the root, *call, *data and *bytes are input. At the other members they are output, and *data is valid
 // until the next call on m.
 //
-// A member other than root waits for its parent in the tree. Root waits in two cases only: once every few calls, all
-// members synchronize; and if a peer may not have opened the group and no credit for early records is left, root waits
-// until the peer has opened it (early.h).
+// A member other than the root waits for its parent in the tree. The root waits in two cases only. Once every few
+// calls, all members synchronize. If a peer may not have opened the group, and no credit for early records is left, the
+// root waits until the peer has opened the group (early.h).
 int gompi_internode_bcast(struct gompi_internode *m, int root, struct gompi_internode_call *call, const void **data,
 			  uint32_t *bytes, const struct gompi_wait_desc *waiting);
 
-// Registers the handler of FABRIC_INTERNODE. Must be called before the network is opened.
+// Registers the handler of the port FABRIC_INTERNODE. Callers call it before the network is opened.
 void gompi_internode_start(void);
 
 #pragma GCC visibility pop

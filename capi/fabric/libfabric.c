@@ -23,8 +23,8 @@ struct gompi_libfabric gompi_libfabric;
 #define FABRIC_VERSION "FABRIC_1.1"
 
 // Signals whose handlers are saved before libfabric is loaded and restored afterwards. Libraries that libfabric loads
-// may install handlers; Debian's libinfinipath does. Their handlers run on the stack of the interrupted thread, which
-// crashes a Go process.
+// may install handlers; Debian's libinfinipath does. Handlers that such libraries install run on the stack of the
+// interrupted thread, which crashes a Go process.
 static const int saved_signals[] = {SIGINT, SIGILL, SIGABRT, SIGBUS, SIGSEGV, SIGTERM};
 enum { SAVED_SIGNALS = sizeof saved_signals / sizeof *saved_signals };
 
@@ -40,8 +40,8 @@ static void restore_signals(const struct sigaction saved[SAVED_SIGNALS]) {
 
 // Environment variables that are set while libfabric starts, unless the user has set them. The send and receive queues
 // are small, because gompirma limits the number of frames itself. Buffers of 4 KiB hold 64 small operations, and all
-// buffers take 10 MB instead of 70 MB; the provider sends a longer message by rendezvous. The provider checks
-// connections every 1 ms instead of every 10 ms.
+// buffers take 10 MB instead of 70 MB. The provider sends a message of more than 4 KiB by rendezvous. The provider
+// checks connections every 1 ms instead of every 10 ms.
 static const struct setting {
 	const char *name, *value;
 } settings[] = {
@@ -68,7 +68,7 @@ static void unset_environment(const bool is_set_here[SETTINGS]) {
 			unsetenv(settings[i].name);
 }
 
-// Stores the address of a symbol in the pointer at where. Returns false if the symbol does not exist.
+// Stores the address of a symbol in the pointer at `where`. Returns false if the symbol does not exist.
 static bool find_symbol(void *library, const char *name, const char *version, void *where) {
 	void *found = dlvsym(library, name, version);
 	*(void **)where = found;

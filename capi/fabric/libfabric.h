@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// The exported functions of libfabric that this directory uses. The rest of libfabric's API is inline functions that
-// call through the objects' function tables.
+// The exported functions of libfabric that this directory uses. All other functions of libfabric's API are inline
+// functions, which call through the objects' function tables.
 struct gompi_libfabric {
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info);

@@ -25,16 +25,16 @@ struct gompi_net {
 	struct fid_ep *ep;     // a single endpoint reaches all peers
 	bool is_builtin;       // the provider is tcp/, which uses ranks as addresses
 	int fd;                // readable if cq has completions; -1 if the provider has no descriptor
-	bool needs_local_mr;   // the provider requires registration of memory that it sends from or receives to
+	bool needs_local_mr;   // the provider requires registration of the memory for sends and receives
 	size_t inject_bytes;   // messages up to this size are sent without a completion
 	uint64_t max_op_bytes; // maximum bytes of a transfer
-	uint64_t secret[2];    // of the job
-	char *addresses;       // of all processes, by rank
+	uint64_t secret[2];    // secret of the job
+	char *addresses;       // addresses of all processes, by rank
 	size_t address_bytes;  // bytes of each address
 	int size;              // number of processes in the job
 
 	_Alignas(64) struct gompi_mutex lock;
-	gompi_a32 waiting_senders; // number of threads that wait for the lock in order to send
+	gompi_a32 waiting_senders; // number of threads that wait for gompi_net.lock in order to send
 };
 extern struct gompi_net gompi_net;
 
@@ -53,8 +53,8 @@ static inline bool gompi_net_try_lock(void) {
 }
 static inline void gompi_net_unlock(void) { gompi_mutex_unlock(&gompi_net.lock); }
 
-// An operation of the provider. The provider uses context until the operation completes, and identifies it by &context
-// then.
+// An operation of the provider. The provider uses the field `context` until the operation completes. The completion
+// identifies the operation by the address of `context`.
 enum gompi_net_op_kind { GOMPI_NET_OP_SEND, GOMPI_NET_OP_RECEIVE, GOMPI_NET_OP_SEGMENT };
 struct gompi_net_op {
 	struct fi_context2 context;
@@ -67,9 +67,9 @@ struct gompi_local_mr {
 	struct fid_mr *mr;
 	struct gompi_local_mr *next, *prev;
 };
-// Registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or FI_WRITE (source of a write).
-// Callers pass only the flags that they need, because memory that is only sent may be read-only. Returns 0, or an error
-// of libfabric.
+// Registers local memory. The argument `access` is FI_SEND, FI_RECV, FI_READ (destination of a read) or FI_WRITE
+// (source of a write). Callers pass only the flags that they need, because memory that is only sent may be read-only.
+// Returns 0, or an error of libfabric.
 int gompi_local_mr_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local_mr **l);
 void gompi_local_mr_unregister(struct gompi_local_mr *l);
 static inline void *gompi_local_mr_descriptor(const struct gompi_local_mr *l) {

@@ -80,8 +80,8 @@ static void choose_builtin(struct gompi_provider *chosen) {
 	chosen->version = GOMPI_TCP_VERSION;
 }
 
-// Returns the hints for fi_getinfo: gompirma's requirements for the provider name or, if name is NULL, for any
-// provider. Returns NULL if out of memory.
+// Returns the hints for fi_getinfo: gompirma's requirements for the provider with this name or, if the name is NULL,
+// for any provider. Returns NULL if out of memory.
 static struct fi_info *net_hints(const char *name) {
 	struct fi_info *h = gompi_libfabric.dupinfo(NULL);
 	if (h == NULL)
@@ -159,7 +159,7 @@ static bool is_listed(const struct gompi_candidate *list, int n, const char *nam
 	return false;
 }
 
-// Appends the providers of the list `all` that are not yet among the n entries of list. Returns the new number of
+// Appends the providers of the list `all` that are not yet among the n entries of `list`. Returns the new number of
 // entries.
 static int append_candidates(const struct fi_info *all, const struct gompi_provider *chosen,
 			     struct gompi_candidate *list, int n, int capacity, const char *missing) {
@@ -392,7 +392,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_FA
 	return true;
 }
 
-// Drops pending operations. Threads that still wait no longer serve the network.
+// Drops pending operations. Threads that still wait do not serve the network after this.
 void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_polling();

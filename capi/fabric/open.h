@@ -1,5 +1,5 @@
-// Opens the network. core/fabric calls these functions in this order: choose the provider, open the endpoint, begin
-// with the addresses of all processes.
+// Opens the network. core/fabric calls three functions in this order. gompi_net_choose chooses the provider,
+// gompi_net_open opens the endpoint, and gompi_net_begin gets the addresses of all processes.
 #ifndef GOMPI_FABRIC_OPEN_H
 #define GOMPI_FABRIC_OPEN_H
 
@@ -20,8 +20,8 @@ struct gompi_provider {
 };
 
 // Chooses the provider for the job. The provider "tcp" is gompirma's own (tcp/); all other providers belong to
-// libfabric. wanted is the name that the user has given, or NULL. If no provider can be used, returns false and writes
-// the reason to error_detail.
+// libfabric. The argument `wanted` is the name that the user has given, or NULL. If no provider can be used, returns
+// false and writes the reason to error_detail.
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
 // A provider that gompi_net_candidates lists, and why it is chosen or not.
@@ -30,19 +30,19 @@ struct gompi_candidate {
 	bool is_chosen;
 	const char *explanation;
 };
-// Lists gompirma's own provider, then libfabric's providers on this machine in libfabric's order. wanted is as in
-// gompi_net_choose. Returns the number of entries, at most capacity. Writes a reason to error_detail if no provider can
-// be used, else an empty string.
+// Lists gompirma's own provider, then libfabric's providers on this machine in libfabric's order. The argument `wanted`
+// is as in gompi_net_choose. Returns the number of entries, at most capacity. Writes a reason to error_detail if no
+// provider can be used, else an empty string.
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int capacity,
 			 char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
 // Opens an endpoint of the provider. Stores the address by which peers reach the endpoint in address, and its bytes in
-// *length. Stores address data that is the same for all processes of the host in host; it may be empty, and one process
-// of each node publishes it. On failure returns false and writes the reason to error_detail.
+// *length. Stores in the array `host` the address data that all processes of this host share. This data may be empty,
+// and one process of each node publishes it. On failure returns false and writes the reason to error_detail.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS_BYTES], size_t *length,
 		    char host[GOMPI_HOST_DATA_BYTES], size_t *host_length, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// The job, for gompi_net_begin, which copies the arrays that are indexed by rank.
+// The job, as gompi_net_begin receives it. gompi_net_begin copies the arrays that are indexed by rank.
 struct gompi_net_job {
 	int size, rank;
 	const char *addresses; // by rank, address_bytes each

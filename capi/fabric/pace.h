@@ -13,11 +13,11 @@ enum { GOMPI_PACE_MIN_BYTES = 1 << 20, GOMPI_PACE_MAX_BYTES = 16 << 20 };
 struct gompi_pace {
 	uint64_t limit_bytes;      // maximum bytes in progress
 	int64_t min_rtt_ns;        // shortest duration of a segment that started with nothing in progress; 0 if unknown
-	int64_t measured_since_ns; // start of the measurement; 0 if none runs, because the limit is not reached
+	int64_t measured_since_ns; // start of the measurement; 0 if none runs (limit not reached)
 	uint64_t measured_bytes;   // bytes completed since measured_since_ns
 };
 
-// Records that the limit is reached: starts a measurement if none is running.
+// Notes that the limit is reached: starts a measurement if none is running.
 static inline void gompi_pace_limit_reached(struct gompi_pace *p, int64_t now) {
 	if (p->measured_since_ns != 0)
 		return;
@@ -25,14 +25,14 @@ static inline void gompi_pace_limit_reached(struct gompi_pace *p, int64_t now) {
 	p->measured_bytes = 0;
 }
 
-// Returns true if gompi_pace_add_sample must be called for a segment. lone_start_ns is the segment's start time if
-// nothing was in progress at that time, else 0.
+// Returns true if gompi_pace_add_sample must be called for a segment. The argument lone_start_ns is the segment's start
+// time if nothing was in progress at that time, else 0.
 static inline bool gompi_pace_needs_sample(const struct gompi_pace *p, int64_t lone_start_ns) {
 	return lone_start_ns != 0 || p->measured_since_ns != 0;
 }
 
-// Records the completion of a segment of `bytes` bytes. lone_start_ns is as in gompi_pace_needs_sample. inflight_bytes
-// is the number of bytes still in progress.
+// Adds the completion of a segment of `bytes` bytes to the measurement. The argument lone_start_ns is as in
+// gompi_pace_needs_sample, and inflight_bytes is the number of bytes still in progress.
 static inline void gompi_pace_add_sample(struct gompi_pace *p, uint64_t bytes, int64_t lone_start_ns,
 					 uint64_t inflight_bytes, int64_t now) {
 	if (lone_start_ns != 0 && (p->min_rtt_ns == 0 || now - lone_start_ns < p->min_rtt_ns))
@@ -44,8 +44,8 @@ static inline void gompi_pace_add_sample(struct gompi_pace *p, uint64_t bytes, i
 		p->measured_since_ns = 0; // no transfers wait for the limit, so the measurement is not valid
 		return;
 	}
-	// Measure until twice the limit has completed: the bytes that were in progress at the start, and as many that
-	// were started meanwhile.
+	// Measure until twice the limit has completed: the bytes that were in progress at the start of the measurement,
+	// and the same number that started during it.
 	if (p->measured_bytes < 2 * p->limit_bytes)
 		return;
 	const double rate = (double)p->measured_bytes / (double)(now - p->measured_since_ns + 1);

@@ -13,7 +13,7 @@
 enum {
 	// GOMPI_SEND_WINDOW: maximum number of frames to a peer that are sent but not acknowledged (credits). The
 	// maximum is GOMPI_SEND_WINDOW_CROWDED while all peers together have at least GOMPI_CROWDED_FRAMES such frames.
-	// Otherwise a process that sends much data to many peers would need 6 MiB per peer.
+	// Without the lower maximum, a process that sends much data to many peers would need 6 MiB per peer.
 	GOMPI_SEND_WINDOW = 96,
 	GOMPI_SEND_WINDOW_CROWDED = 16,
 	GOMPI_CROWDED_FRAMES = 256,
@@ -38,7 +38,7 @@ struct gompi_peer {
 	uint32_t next_sequence;           // the serving thread's own copy of frames_received, incremented on delivery
 	struct gompi_frame *out_of_order; // frames that arrived out of order, sorted by number; serving thread only
 
-	gompi_a32 blocked;                  // 1 if frames wait in the queue: then only replies may still be queued
+	gompi_a32 blocked;                  // 1 if frames wait in the queue; then only replies may be added
 	gompi_a32 ports_waiting;            // bit mask of ports whose on_room is called when there is space
 	struct gompi_waitword room_waiters; // threads that wait for space sleep here
 	size_t record_offset;               // offset in the open frame of the record that is being written
@@ -46,25 +46,25 @@ struct gompi_peer {
 	// Transfers with the peer.
 	struct gompi_transfer *transfer_queue,
 		*transfer_queue_last; // queue of transfers that are not completely started
-	gompi_a64 inflight_bytes;     // of transfers in progress
+	gompi_a64 inflight_bytes;     // bytes of transfers in progress
 	struct gompi_pace pace;
 
-	// Links of two lists (records.c, peers.c), and 1 if the peer is on the list.
+	// Links of two lists (records.c, peers.c), and flags that are 1 if the peer is on the list.
 	struct gompi_peer *next_pending, *next_retry;
 	gompi_a32 on_pending_list, on_retry_list;
 
 	gompi_a32 has_failed;
-	gompi_a32 is_unreachable; // 1 if it has failed because it cannot be reached
-	gompi_a32 is_reported;    // 1 if its failure has been reported to all nodes
+	gompi_a32 is_unreachable; // 1 if the peer has failed because it cannot be reached
+	gompi_a32 is_reported;    // 1 if the peer's failure has been reported to all nodes
 
-	// Liveness (health.c). Only the progress thread uses these, except activity_seen and sends_in_flight.
+	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen and sends_in_flight.
 	gompi_a32 activity_seen;   // 1 if a frame from the peer has arrived since the last check
 	gompi_a32 sends_in_flight; // frames to the peer that the provider has not completed
 	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
 	bool was_connected;        // a frame from the peer has arrived before
 	int probes_unanswered;     // number of probes without a reply
 	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns; // times in ns; 0 if never
-	struct gompi_peer *next;                                                  // in the list of all peers
+	struct gompi_peer *next;                                                  // next peer in the list of all peers
 };
 
 // Allocates the table of peers. Frees the table and the peers of a previous network. Returns false if out of memory.
@@ -72,7 +72,7 @@ bool gompi_peers_open(void);
 // Empties the list of peers with queued records.
 void gompi_records_reset(void);
 
-// Returns the peer with this rank, which it creates at first use. On error returns NULL and sets *class.
+// Returns the peer with this rank. Creates the peer at first use. On error returns NULL and sets *class.
 struct gompi_peer *gompi_peer_get(int rank, int *class);
 // Returns the peer with this rank, or NULL if it has not been created.
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
@@ -127,11 +127,12 @@ bool gompi_peers_retry(void);
 
 // Starts the transfers of p that can be started. The caller holds p's lock.
 void gompi_transfers_start(struct gompi_peer *p);
-// Completes a segment of a transfer. error is 0 or an error of libfabric. Called by the serving thread.
+// Completes a segment of a transfer. The argument `error` is 0 or an error of libfabric. The serving thread calls this
+// function.
 void gompi_segment_done(struct gompi_net_op *op, int error);
-// Calls done of each transfer on the list of transfers that have ended without a segment in progress. Returns true if
-// the list was not empty. Called by the serving thread. gompi_transfers_have_done returns true if the list is not
-// empty.
+// Calls the callback `done` of each transfer that has ended without a segment in progress (list done_list). Returns
+// true if the list was not empty. The serving thread calls this function. gompi_transfers_have_done returns true if the
+// list is not empty.
 bool gompi_transfers_call_done(void);
 bool gompi_transfers_have_done(void);
 

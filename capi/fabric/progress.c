@@ -14,14 +14,14 @@ enum {
 	RETRY_POLLS = 16,
 };
 
-// unposted is the list of empty receive buffers that the serving thread will post again. missing_buffers is the number
-// of receive buffers that hold out-of-order frames and have not been replaced yet.
+// The list `unposted` holds the empty receive buffers that the serving thread will post again. The variable
+// missing_buffers is the number of receive buffers that hold out-of-order frames and have not been replaced yet.
 static struct gompi_frame *unposted;
 static int missing_buffers;
 
 static atomic_flag is_polling = ATOMIC_FLAG_INIT; // set while a thread is the serving thread
 
-// Posts the buffers in unposted. The caller holds gompi_net.lock. Returns 0 or an error of libfabric.
+// Posts the buffers of the list `unposted`. The caller holds gompi_net.lock. Returns 0 or an error of libfabric.
 static int post_unposted(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
@@ -55,7 +55,7 @@ int gompi_net_post_receives(void) {
 // Passes the records of the peer's next frame to their ports.
 static void deliver_next(struct gompi_peer *p, struct gompi_frame *f) {
 	gompi_add(&gompi_net_counts.frames_received, 1);
-	// Before the records are handled, so that replies to them carry this acknowledgement.
+	// This store precedes the handling of the records, so that replies to them carry this acknowledgement.
 	gompi_store(&p->frames_received, ++p->next_sequence);
 	gompi_frame_deliver(p->rank, f->bytes);
 }
@@ -73,8 +73,9 @@ static bool insert_out_of_order(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// Handles a frame of `length` bytes. Delivers frames in the order of their numbers: providers receive messages in
-// order, but may report a short message before an earlier long one. Returns true if the buffer is free again.
+// Handles a frame of `length` bytes. Delivers frames in the order of their numbers, because a provider that receives
+// messages in order may still report a short message before an earlier long one. Returns true if the buffer is free
+// again.
 static bool handle_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_frame_head_of(f);
 	int class;
@@ -106,7 +107,7 @@ static bool handle_frame(struct gompi_frame *f, size_t length) {
 	return true;
 }
 
-// Handles a completion. error is 0 or an error of libfabric.
+// Handles a completion. The argument `error` is 0 or an error of libfabric.
 static void handle_completion(struct gompi_net_op *op, size_t length, int error) {
 	if (op == NULL)
 		return; // an internal error of the provider
@@ -191,9 +192,9 @@ static bool poll_once(void) {
 }
 
 bool gompi_net_poll(void) {
-	// A thread that finds is_polling set leaves no note for the thread that polls, unlike in base/combining_lock.h.
-	// What that thread misses is found by the progress thread, which checks the completion queue and all lists
-	// before it sleeps (arm_and_sleep).
+	// A thread that finds is_polling set leaves no request to the polling thread, unlike in base/combining_lock.h.
+	// If the polling thread misses something, the progress thread finds it, because it checks the completion queue
+	// and all lists before it sleeps (arm_and_sleep).
 	if (!gompi_fabric_is_open() || gompi_flag_test_and_set(&is_polling))
 		return false;
 	gompi_tsan_ignore_begin();

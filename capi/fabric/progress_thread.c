@@ -13,7 +13,7 @@
 static atomic_bool stop;
 
 // Arms the progress thread. If there is no work, sleeps until something arrives, until the doorbell is rung, or until
-// time `until` (ns). Returns true if something has arrived.
+// the time `until` (ns). Returns true if something has arrived.
 static bool arm_and_sleep(int64_t until) {
 	bool has_arrival = false;
 	gompi_store_seq_cst(&gompi_net_doorbell.mode, PROGRESS_ARMED);
@@ -29,8 +29,9 @@ static bool arm_and_sleep(int64_t until) {
 	return has_arrival;
 }
 
-// Handles arrivals. If there were any, polls for more arrivals for a short time. has_arrival is true if an arrival has
-// woken the progress thread. This may be internal work of the provider, which gompi_net_poll does not report.
+// Handles arrivals. If there were any, polls for more arrivals for a short time. The argument has_arrival is true if an
+// arrival has woken the progress thread. The arrival may be internal work of the provider, which gompi_net_poll does
+// not report.
 static void poll_arrivals(bool has_arrival) {
 	if (!gompi_net_poll() && !has_arrival)
 		return;

@@ -160,8 +160,8 @@ void gompi_fabric_flush(int peer) {
 	struct gompi_peer *p = gompi_swap_seq_cst(&pending_list, NULL);
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_pending;
-		// Before flush_peer acquires the lock, so that a record that is committed afterwards puts p on the list
-		// again (enqueue_pending).
+		// This store precedes flush_peer, which acquires the lock. So a record that is committed afterwards
+		// puts p on the list again (enqueue_pending).
 		gompi_store_seq_cst(&p->on_pending_list, 0);
 		flush_peer(p);
 		p = next;

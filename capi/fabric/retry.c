@@ -2,7 +2,7 @@
 #include "fabric/frame.h"
 #include "fabric/peer.h"
 
-// Calls on_room of the ports that wait for space, if no frame waits in the queue.
+// Calls the callback on_room of the ports that wait for space, if no frame waits in the queue.
 static void call_room(struct gompi_peer *p) {
 	gompi_mutex_lock(&p->lock);
 	uint32_t waiting = p->queue_first == NULL ? gompi_swap_seq_cst(&p->ports_waiting, 0) : 0;
@@ -18,7 +18,8 @@ bool gompi_peers_retry(void) {
 	bool worked = false;
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_retry;
-		// Before the work below, so that a thread that queues more work afterwards puts p on the list again.
+		// This store precedes the work below, so that a thread that queues more work afterwards puts p on the
+		// list again.
 		gompi_store_seq_cst(&p->on_retry_list, 0);
 		if (!gompi_mutex_trylock(&p->lock)) {
 			gompi_peer_schedule_retry(p);

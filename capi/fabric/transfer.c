@@ -10,17 +10,18 @@
 #include "fabric/peer.h"
 
 // Maximum bytes of one provider operation: DEVICE_SEGMENT_BYTES if the network has RDMA, else SEGMENT_BYTES. With RDMA,
-// at most DEVICE_INFLIGHT_BYTES are in progress per peer, so that a probe (health.h) waits for no more than these.
+// at most DEVICE_INFLIGHT_BYTES are in progress per peer, so that a probe (health.h) waits behind no more bytes than
+// these.
 enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
 // Layout of gompi_transfer.internal.
 struct transfer_state {
-	struct gompi_transfer *next;  // in the peer's transfer_queue, or in done_list
+	struct gompi_transfer *next;  // next in the peer's transfer_queue, or in done_list
 	uint64_t started_bytes;       // bytes passed to the provider
 	struct gompi_local_mr *local; // registration of the local memory; NULL if none is needed
 	int32_t segments;             // number of segments in progress
 	int32_t class;                // error class
-	bool is_queued;               // in the peer's transfer_queue, because it is not completely started
+	bool is_queued;               // the transfer is in the peer's transfer_queue, not completely started
 };
 _Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->internal,
 	       "the state does not fit into a transfer");
@@ -60,7 +61,7 @@ static void segment_free(struct segment_op *o) {
 	gompi_mutex_unlock(&segment_pool.lock);
 }
 
-// --- Transfers that have ended without a completion of the provider: the serving thread calls their done
+// --- Transfers that have ended without a completion of the provider: the serving thread calls their callback `done`
 
 static struct gompi_transfer *_Atomic done_list;
 
@@ -154,8 +155,8 @@ static int start_segment(struct gompi_peer *p, struct gompi_transfer *t, uint64_
 	return 0;
 }
 
-// Returns the MPI error class for an error of libfabric: MPI_ERR_PROC_ABORTED for errors that a provider reports if the
-// peer has ended.
+// Returns the MPI error class for an error of libfabric. The class is MPI_ERR_PROC_ABORTED for errors that a provider
+// reports if the peer has ended.
 static int transfer_class(int error) {
 	switch (error) {
 	case FI_ENOMEM:

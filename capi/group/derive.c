@@ -49,8 +49,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// Stores in *to the members of g with the n given ranks, in the order of ranks, if included is true. Else stores the
-// other members, in the order of g. Returns MPI_SUCCESS or the error class in *v.
+// Stores in *to the members of g with the n given ranks, in the order of the list `ranks`, if `included` is true. If it
+// is false, stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {
 	struct marks m;
@@ -113,7 +113,7 @@ int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgr
 }
 GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl);
 
-// Checks range i and stores the number of ranks that the range names. The group has size processes. ranks_left is the
+// Checks range i and stores the number of ranks that the range names. The group has `size` processes. ranks_left is the
 // number of ranks that no earlier range names. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride
 // is 0, MPI_ERR_RANK.
 static int check_triplet(int i, const int range[3], int size, int ranks_left, int64_t *count,
@@ -176,7 +176,8 @@ GOMPI_ENTRY(MPI_Group_range_excl, gompi_group_range_excl);
 
 enum member_filter { FILTER_ALL, FILTER_IN, FILTER_NOT_IN };
 
-// Appends members of a to *to: all, those that are in b, or those that are not in b. Returns false if out of memory.
+// Appends members of the list `a` to *to: all members, only the members that are also in `b`, or only the members that
+// are not in `b`. Returns false if out of memory.
 static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, enum member_filter filter,
 			   const struct gompi_ranks *b, int capacity) {
 	for (int i = 0; i < a->n; i++) {
@@ -188,8 +189,8 @@ static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, 
 	return true;
 }
 
-// Creates a group of the members of a that filter selects. If append_rest is set, appends the members of b that are not
-// in a.
+// Creates a group of the members of group1 that `filter` selects. If append_rest is true, appends the members of group2
+// that are not in group1.
 static int group_by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum member_filter filter,
 			   bool append_rest, MPI_Group *newgroup) {
 	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);

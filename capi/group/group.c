@@ -29,7 +29,7 @@ int gompi_raise_no_group_memory(const char *call, int kind, uintptr_t object) {
 
 // The callers of the following four functions hold gompi_groups.lock.
 
-// Adds one to pending_frees, and a handle if the group has none. Returns false if no handle is available.
+// Adds one to pending_frees, and assigns a handle if the group has none. Returns false if no handle is available.
 static inline bool add_handle_reference(struct gompi_group *g) {
 	if (__builtin_expect(g->pending_frees == 0, 1) &&
 	    (g->handle = gompi_handles_add(&gompi_groups.handles, g)) == 0)

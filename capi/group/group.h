@@ -24,8 +24,8 @@ struct gompi_group {
 
 extern struct gompi_object_pool gompi_groups;
 extern struct gompi_group gompi_group_empty;
-// Incremented when a handle becomes invalid. A cache that uses handles as keys looks a handle up again if this version
-// has changed.
+// Incremented when a handle becomes invalid. A cache that uses handles as keys must look a handle up again if this
+// version has changed.
 extern gompi_a64 gompi_groups_version;
 
 // Returns the live group with this handle, or NULL.
@@ -35,9 +35,9 @@ static inline const struct gompi_group *gompi_group_get(MPI_Group group) {
 	return gompi_table_get(&gompi_groups.handles.table, (uintptr_t)group);
 }
 
-// Stores the handle of the group of a communicator or window, which has these members. The object owns the group and
-// stores it in *owned; the first call creates it. Each call requires one more MPI_Group_free. Returns MPI_SUCCESS or
-// MPI_ERR_NO_MEM.
+// Stores the handle of the group of a communicator or window, which has these members. The object owns the group;
+// *owned is the object's pointer to it. The first call creates the group. Each call requires one more MPI_Group_free.
+// Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
 int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group);
 // Creates a group with the given members, takes ownership of the list, and stores the handle. Returns the value that
 // the call must return: MPI_SUCCESS, MPI_ERR_ARG or MPI_ERR_NO_MEM.
@@ -45,7 +45,7 @@ int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group 
 // Ends the ownership of an object that is being freed. The group lives until the application has freed it.
 void gompi_group_disown(struct gompi_group **owned);
 
-// Raises MPI_ERR_NO_MEM for a call that could not create another group.
+// Raises MPI_ERR_NO_MEM for a call that could not create a group.
 __attribute__((cold)) int gompi_raise_no_group_memory(const char *call, int kind, uintptr_t object);
 // Raises MPI_ERR_GROUP for a handle that is not a live group.
 __attribute__((cold)) int gompi_raise_invalid_group(MPI_Group group, const char *call);

@@ -224,7 +224,7 @@ static __attribute__((cold)) int no_info_memory_error(struct gompi_error_status 
 			       gompi_pool_used_count(&infos));
 }
 
-// Returns the value that a call must return; raises the error if class is not MPI_SUCCESS.
+// Returns the value that a call must return; raises the error if `class` is not MPI_SUCCESS.
 static inline int return_from_call(const char *call, int class, const struct gompi_error_status *v) {
 	if (__builtin_expect(class == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;

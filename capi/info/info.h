@@ -23,13 +23,14 @@ struct gompi_info *gompi_info_begin(void);
 void gompi_info_append(struct gompi_info *x, const char *key, size_t key_length, const char *value, size_t length);
 int gompi_info_finish(struct gompi_info *x, MPI_Info *info, struct gompi_error_status *v);
 
-// Appends a pair. Inline, so that the lengths of constant strings are constants.
+// Appends a pair. Inline, so that the compiler computes the lengths of constant strings.
 static inline void gompi_info_add(struct gompi_info *x, const char *key, const char *value) {
 	gompi_info_append(x, key, strlen(key), value, strlen(value));
 }
 
 // Calls callback(to, ...) for each pair of an object, under the lock, until it returns an error class. Returns that
-// class, MPI_SUCCESS (also for MPI_INFO_NULL), or MPI_ERR_INFO with the text in *v if there is no such object.
+// error class, or MPI_SUCCESS (also for MPI_INFO_NULL), or MPI_ERR_INFO with the text in *v if `info` is not an info
+// object.
 int gompi_info_for_each(MPI_Info info, struct gompi_error_status *v,
 			int (*callback)(void *to, const char *key, size_t key_length, const char *value, size_t length,
 					struct gompi_error_status *v),
@@ -40,11 +41,11 @@ int gompi_info_for_each(MPI_Info info, struct gompi_error_status *v,
 void gompi_info_lock(void);
 void gompi_info_unlock(void);
 
-// Creates an object with n pairs, for Go. pairs holds the key, a 0, the value and a 0 of each pair. Returns MPI_SUCCESS
-// or the error class in *v.
+// Creates an object with n pairs, for Go. `pairs` holds, for each pair, the key, a 0, the value and a 0. Returns
+// MPI_SUCCESS or the error class in *v.
 int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_error_status *v);
 // Copies the value of a key to MPI_MAX_INFO_VAL bytes. Stores "" if the key is not set or the handle is MPI_INFO_NULL.
-// Returns MPI_ERR_INFO, with the text in *v, if there is no such object.
+// Returns MPI_ERR_INFO, with the text in *v, if `info` is not an info object.
 int gompi_info_value(MPI_Info info, const char *key, char *value, struct gompi_error_status *v);
 
 #pragma GCC visibility pop

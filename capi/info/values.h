@@ -22,11 +22,11 @@ static inline bool gompi_text_view_equals(struct gompi_text_view w, const char *
 	return w.length == strlen(text) && memcmp(w.at, text, w.length) == 0;
 }
 
-// Removes the next item from *remaining and returns it without leading and trailing blanks. The character end, or the
-// end of the text, terminates an item. Sets *last for the last item.
+// Removes the next item from *remaining and returns it without leading and trailing blanks. The character `end`, or the
+// end of the text, terminates an item. Sets *last to true if the item is the last one.
 struct gompi_text_view gompi_text_view_next(struct gompi_text_view *remaining, char end, bool *last);
 
-// Returns the index of the value, without leading and trailing blanks, in names, or -1 if it is not among them.
+// Returns the index in `names` of a value, without leading and trailing blanks, or -1 if no name equals the value.
 int gompi_value_index(struct gompi_text_view value, const char *const names[], int n);
 // Parses a decimal integer with optional blanks around it. Returns false if the value is not a number or does not fit
 // 64 bits.
@@ -42,8 +42,9 @@ bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 // Changes nothing if the value is not a list of kinds, each optionally followed by restrictors after colons, or if out
 // of memory.
 void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value);
-// Adds GOMPI_KEY_KINDS for an object. kinds are the asserted kinds, or NULL if none are asserted. The value is the list
-// of all supported kinds or, if kinds is set, of the supported kinds in it with their restrictors.
+// Adds the key GOMPI_KEY_KINDS to x. `kinds` is the list of the asserted kinds, or NULL if none are asserted. The key's
+// value is the list of all supported kinds. If `kinds` is not NULL, the value has only the supported kinds in that
+// list, with their restrictors.
 void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds);
 
 #pragma GCC visibility pop

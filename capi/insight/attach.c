@@ -1,6 +1,6 @@
 // Attaches a process and its threads to the shared memory that gompirun has created. This library maps the memory when
-// it is loaded. The first process of the rank that calls MPI owns the rank's part. A shell that starts the program, or
-// a child process of the program, does not call MPI and so does not attach.
+// it is loaded. The first process of the rank that calls MPI owns the rank's part of the memory. A shell that starts
+// the program, or a child process of the program, does not call MPI and so does not attach.
 
 #include <pthread.h>
 #include <sched.h>
@@ -131,10 +131,10 @@ static void close_insight(void) {
 	struct stat st;
 	if (insight_fd >= 0 && fstat(insight_fd, &st) == 0 && st.st_ino == insight_file.st_ino &&
 	    st.st_dev == insight_file.st_dev)
-		close(insight_fd); // otherwise the program has closed it, and its number may refer to another file
+		close(insight_fd); // else the program has closed insight_fd, and the number may refer to another file
 }
 
-// Lets the process count without gompirun, under another launcher, if the user has requested it.
+// Lets the process count its calls without gompirun, under another launcher, if the user has requested it.
 static void init_standalone(void) {
 	static struct gompi_insight_job job = {.mode = GOMPI_INSIGHT_MODE_STATS};
 	const char *what = getenv(GOMPI_INSIGHT_ENV_ALONE);

@@ -21,7 +21,7 @@ static void store_clocks(struct gompi_insight_part *part, uint64_t ticks) {
 	gompi_store(&part->monotonic_now, gompi_insight_now(CLOCK_MONOTONIC));
 }
 
-// Sets the number of calls until the next measured one.
+// Sets the number of calls until the next measured call.
 static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stride = c->until_next = stride; }
 
 // Returns the next stride after a call of elapsed_ticks. Measuring must be cheap, but a series of short calls must not

@@ -32,7 +32,7 @@ static inline uint64_t gompi_insight_ticks(void) {
 	return gompi_insight_now(1); // CLOCK_MONOTONIC
 }
 
-// Adds to a counter. Only the owning thread writes it; gompirun reads it.
+// Adds `by` to a counter. Only the owning thread writes the counter; gompirun reads it.
 static inline void gompi_insight_add_count(gompi_a64 *counter, uint64_t by) {
 	gompi_store(counter, gompi_load(counter) + by);
 }
@@ -48,24 +48,25 @@ static inline uint64_t gompi_insight_count(struct gompi_insight_thread *t, int f
 	return gompi_insight_ticks();
 }
 
-// Adds bytes to the counter of a function.
+// Adds `bytes` to the byte counter of a function.
 static inline void gompi_insight_count_bytes(struct gompi_insight_thread *t, int function, int64_t bytes) {
 	gompi_insight_add_count(&t->slot->functions[function].bytes, bytes);
 }
 
-// Records the end of a measured call that does not wait for other processes. began: its start time.
+// Records the end of a measured call that does not wait for other processes. `began` is the start time of the call.
 void gompi_insight_end_measured(struct gompi_insight_thread *t, int function, uint64_t began);
 
 static inline uint32_t gompi_insight_reader_ms(void) { return gompi_load(&gompi_insight_job->tick); }
 
-// Records the end of a call that may wait. began: its start time, or 0 if the call is not measured; start_ms:
-// gompi_insight_reader_ms before the call; use: the window counters to which the time of the call is added, or NULL.
+// Records the end of a call that may wait. `began` is the start time of the call, or 0 if the call is not measured.
+// start_ms is the value of gompi_insight_reader_ms before the call. The time of the call is added to the window
+// counters `use`, unless `use` is NULL.
 void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uint64_t began, uint32_t start_ms,
 			       struct gompi_insight_use *use);
 
 int64_t gompi_insight_query_size(struct gompi_insight_thread *t, MPI_Datatype type);
 
-// Returns the size of n elements of a type.
+// Returns the size of n elements of a type in bytes.
 static inline int64_t gompi_insight_data_bytes(struct gompi_insight_thread *t, int64_t n, MPI_Datatype type) {
 	struct gompi_insight_cached_type *known = &t->types[(uintptr_t)type % GOMPI_INSIGHT_CACHED_TYPES];
 	if (n <= 0)
@@ -75,8 +76,8 @@ static inline int64_t gompi_insight_data_bytes(struct gompi_insight_thread *t, i
 	return n * gompi_insight_query_size(t, type);
 }
 
-// Returns the size of the data of all members in bytes. n has a count for each member. types has a datatype for each
-// member; if it is NULL, all have the datatype type.
+// Returns the size of the data of all members in bytes. The list n has a count for each member. The list `types` has a
+// datatype for each member, or is NULL if the datatype of all members is `type`.
 int64_t gompi_insight_ints_bytes(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
 				 const MPI_Datatype *types, bool neighbors);
 int64_t gompi_insight_counts_bytes(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm, MPI_Datatype type,

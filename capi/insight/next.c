@@ -26,7 +26,7 @@ static void *next_symbol(const char *name) {
 	return next;
 }
 
-// Writes the name of a function, with prefix P if profiling is true.
+// Writes the name of the function with this number, with the prefix P if `profiling` is true.
 static const char *function_name(char name[static 128], int number, bool profiling) {
 	snprintf(name, 128, "%s%s", profiling ? "P" : "", gompi_insight_function_names[number]);
 	return name;

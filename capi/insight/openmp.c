@@ -192,7 +192,8 @@ EXPORTED void *GOMP_single_copy_start(void) {
 	return data;
 }
 
-// Begins the next chunk if has_next. A chunk is a section, or iterations of a loop, that any idle thread may execute.
+// Begins the next chunk if has_next is true. A chunk is a section, or iterations of a loop, that any idle thread may
+// execute.
 static bool begin_chunk_if(bool has_next) {
 	if (openmp_self.team != NULL) {
 		bool had_chunks = gompi_threads_self.has_chunks;
@@ -320,7 +321,7 @@ DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
 
 // A task is ordered after the call that created it, and before the end of a wait for it. It is not ordered with other
 // tasks, even if one thread executes both. The addresses in depend clauses are not compared: all tasks with a depend
-// clause count as ordered in the order of their execution.
+// clause are treated as ordered, in the order of their execution.
 enum { FINAL = 1 << 1, DEPEND = 1 << 3, NOGROUP = 1 << 11, REDUCTION = 1 << 12, DETACH = 1 << 13 };
 
 struct openmp_task {
@@ -404,7 +405,7 @@ EXPORTED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
 	if (!defer || !is_deferring()) {
 		GOMPI_REAL(GOMP_task, NULL)(body, data, copy, size, align, defer, flags, depend, priority, detach);
 		if (flags & DEPEND && openmp_self.team != NULL)
-			// libgomp has waited for the tasks on which this one depends
+			// libgomp has waited for the tasks on which this task depends
 			openmp_acquire(&openmp_self.team->depend);
 		return;
 	}

@@ -4,7 +4,7 @@
 
 #include "insight/record.h"
 
-// Calls PMPI_X. Evaluates to its result, or to MPI_ERR_OTHER if there is no such function.
+// Calls PMPI_X. Evaluates to the result of the call, or to MPI_ERR_OTHER if there is no function PMPI_X.
 #define GOMPI_CALL_PMPI(name, ...)                                                        \
 	({                                                                                \
 		static _Atomic(void *) found;                                             \

@@ -14,7 +14,7 @@
 #include "insight/record.h"
 
 // Returns true if an address is in the Fortran binding of PMPI_X, which calls PMPI_X for the application. All other
-// calls of PMPI functions in the bindings only convert arguments.
+// calls of PMPI functions in the bindings only convert arguments and are not calls of the application.
 static bool is_in_pmpi_binding(uintptr_t address, int function) {
 	char name[128];
 	Dl_info info;

@@ -10,7 +10,7 @@
 
 const char gompi_insight_absent[1];
 
-// Number of words that lists and texts leave free for later words of the record.
+// Number of 8-byte words that lists and texts leave free in a record for the data that follows them.
 #define RESERVED_WORDS 64
 
 void gompi_insight_begin_record(struct gompi_insight_thread *t, uint32_t function, void *caller) {
@@ -34,7 +34,8 @@ static void write_list_head(struct gompi_insight_thread *t, uint64_t state, uint
 	t->truncated |= state == GOMPI_INSIGHT_STATE_TRUNCATED;
 }
 
-// Returns true if a pointer refers to memory. Otherwise writes its special value to the record.
+// Returns true if a pointer refers to memory. Otherwise writes to the record that the pointer is NULL or, for an MPI
+// constant, its value.
 static bool points_to_memory(struct gompi_insight_thread *t, const void *pointer) {
 	uintptr_t address = (uintptr_t)pointer;
 	if (address >= 4096)

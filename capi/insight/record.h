@@ -153,9 +153,9 @@ static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->is_out
 // from the application. If so, it also ends the call without recording or counting it (profiling.c).
 bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function);
 
-// Returns the address in the application that calls MPI_X. back is the return address of PMPI_X. If MPI_X is not this
+// Returns the address in the application that calls MPI_X. `back` is the return address of PMPI_X. If MPI_X is not this
 // library's wrapper but a function that calls PMPI_X, as in a program linked with a profiling library, returns the
-// address of the call of that function. Otherwise returns back (profiling.c).
+// address of the call of that function. Otherwise returns `back` (profiling.c).
 void *gompi_insight_call_site(int function, void *back);
 
 // Returns true if calls are recorded. Marked unlikely, so that recording costs nothing where calls are only counted.
@@ -163,14 +163,14 @@ static inline bool gompi_insight_is_recording(const struct gompi_insight_thread 
 	return __builtin_expect(t->mode & GOMPI_INSIGHT_MODE_RECORDS, 0);
 }
 
-// Begins the record of a call. caller: its return address.
+// Begins the record of a call. `caller` is the return address of the call.
 void gompi_insight_begin_record(struct gompi_insight_thread *t, uint32_t function, void *caller);
 
 static inline void gompi_insight_add_word(struct gompi_insight_thread *t, uint64_t word) {
 	t->words[t->used_words++] = word;
 }
 
-// Adds a list of n elements of size bytes to the record. n < 0: the list is not significant.
+// Adds a list of n elements, of `size` bytes each, to the record. If n < 0, the list is not significant.
 void gompi_insight_add_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
 
 // Replaces a request handle that may represent several operations by a distinct handle, if the mode must know which
@@ -182,15 +182,15 @@ extern const char gompi_insight_absent[1];
 #define GOMPI_ABSENT ((char *)gompi_insight_absent)
 void gompi_insight_add_text(struct gompi_insight_thread *t, const char *text);
 
-// Writes an entry record, which says that a call has begun, if the mode needs it. For calls that may wait, when all
-// inputs are in the record.
+// Writes an entry record, which says that a call has begun, if the mode needs entry records. Wrappers of calls that may
+// wait use this function when all inputs are in the record.
 void gompi_insight_write_entry(struct gompi_insight_thread *t);
 
 // Writes an entry record for a call that does not wait but operates on a window, if the call will wait for the check by
 // gompirun. Otherwise gompirun would not know that the call is in progress.
 void gompi_insight_write_op_entry(struct gompi_insight_thread *t);
 
-// Records the end and the result of a call; outputs follow.
+// Records the end and the result of a call. The caller then adds the outputs.
 void gompi_insight_set_result(struct gompi_insight_thread *t, int64_t result);
 
 // Copies the complete record to the ring. gompi_insight_write_may_drop may drop the record if the ring is full; it is
@@ -204,9 +204,9 @@ static inline bool gompi_insight_has_outputs(int rc) { return rc == MPI_SUCCESS 
 // Copies the record to the ring, without the hook after_record.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// Waits until gompirun has advanced *position beyond seen. gompirun then wakes the futex *doorbell if *wait_flag is
-// set. Returns false if gompirun has not advanced *position for 10 s. After that, no thread waits again before gompirun
-// advances it.
+// Waits until gompirun has advanced *position beyond the value `seen`. gompirun then wakes the futex *doorbell if
+// *wait_flag is set. Returns false if gompirun has not advanced *position for 10 s. After that, no thread waits again
+// before gompirun advances it.
 struct gompi_insight_wait {
 	gompi_a64 gave_up_at; // the position at which a wait gave up, plus 1
 };
@@ -216,7 +216,6 @@ bool gompi_insight_await_reader(struct gompi_insight_wait *w, gompi_a64 *positio
 // Waits until gompirun has checked the recorded call, which has returned rc. If this call was the later one of two
 // conflicting calls, raises MPI_ERR_RMA_CONFLICT on the window or the communicator. Returns the result for the wrapper.
 // For --check=error (sync_check.c).
-// --check=error (sync_check.c).
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc);
 int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc);
 
@@ -254,15 +253,15 @@ int64_t gompi_insight_last_int(const int *numbers, int n);
 // gompi_insight_next_table.
 void *gompi_insight_next_symbol(const char *name);
 
-// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;
+// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD. Adds
 // nothing for a null handle (members.c).
 void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
 bool gompi_insight_is_inter(MPI_Comm comm);
 
-// Returns the address in the application from which a wrapper was called. address is the wrapper's return address,
-// which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.
+// Returns the address in the application from which a wrapper was called. The argument `address` is the wrapper's
+// return address, which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.
 uintptr_t gompi_insight_app_caller(struct gompi_insight_thread *t, uintptr_t address);
 
 // Returns true if an address is in the Fortran bindings. Adds the loaded object that contains the address to the table.

@@ -59,7 +59,7 @@ static struct thread_start begin_thread(void *start) {
 	free(start);
 	gompi_threads_self.is_tracked = true;
 	gompi_threads_enter(&s.fork, true);
-	gompi_threads_acquire((uintptr_t)pthread_self()); // released by an earlier thread with the same stack
+	gompi_threads_acquire((uintptr_t)pthread_self()); // an earlier thread with the same stack has released it
 	return s;
 }
 
@@ -119,7 +119,7 @@ static void acquire_object(const void *object) {
 		gompi_threads_acquire((uintptr_t)object);
 }
 
-// Defines a function that acquires an object if it returns success_value.
+// Defines an interposed function. Records an acquire of the object if the real function returns success_value.
 #define ACQUIRES(name, version, object, success_value, parameters, ...) \
 	EXPORTED int name parameters {                                  \
 		int result = GOMPI_REAL(name, version)(__VA_ARGS__);    \
@@ -127,7 +127,7 @@ static void acquire_object(const void *object) {
 			acquire_object((const void *)(object));         \
 		return result;                                          \
 	}
-// Defines a function that releases an object.
+// Defines an interposed function. Records a release of the object before the real function is called.
 #define RELEASES(name, version, object, parameters, ...)       \
 	EXPORTED int name parameters {                         \
 		release_object((const void *)(object));        \

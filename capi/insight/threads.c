@@ -59,7 +59,7 @@ static int clock_size(void) {
 	return n < GOMPI_THREADS_CLOCK_SIZE ? (int)n : GOMPI_THREADS_CLOCK_SIZE;
 }
 
-// Returns true if clock a includes clock b.
+// Returns true if the clock `a` includes the clock `b`.
 static bool clock_includes(const struct gompi_threads_clock *a, const struct gompi_threads_clock *b) {
 	int is_missing = 0;
 	for (int i = 0, n = clock_size(); i < n; i++)
@@ -146,8 +146,8 @@ static void add_event(struct gompi_insight_thread *t, uint64_t what, uint64_t ob
 	t->words[t->used_words++] = object;
 }
 
-// Writes a record of an event, preceded by the pending drop, enter and fork events. If event is PENDING_ONLY, writes
-// only the pending events.
+// Writes a record of an event, preceded by the pending drop, enter and fork events. If the argument `event` is
+// PENDING_ONLY, writes only the pending events.
 enum { PENDING_ONLY = 1 << 8 };
 static void write_event(struct gompi_insight_thread *t, uint64_t event, uint64_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
@@ -244,7 +244,7 @@ void gompi_threads_acquire(uintptr_t object) {
 		known = o->clock;
 	gompi_flag_clear(busy);
 	if (!is_included || gompi_load(&record_all) != 0) {
-		advance_clock(t); // before the thread's clock includes that of the object
+		advance_clock(t); // before the thread's clock includes the object's clock
 		self->fork_is_current = false;
 		write_event(t, GOMPI_INSIGHT_ACQUIRE, object);
 		if (o != NULL)
@@ -357,7 +357,7 @@ void gompi_threads_end_chunks(void) {
 	self->has_chunks = false;
 }
 
-// Records a drop of the object that this thread was to enter. The thread has recorded nothing since
+// Records a drop of the object that this thread was about to enter. The thread has recorded nothing since
 // gompi_threads_enter, so it does not enter the object.
 static void drop_unentered(struct gompi_insight_thread *t, struct gompi_threads_self *self) {
 	uint64_t object = self->pending_enter;
@@ -428,8 +428,8 @@ void gompi_threads_join(uintptr_t thread) {
 	gompi_threads_acquire(thread);
 }
 
-// Pages that occur in records made while there were several threads: a bitmap indexed by a hash of the page number.
-// After a range of more than MAX_NOTED_PAGES pages, all pages count as noted.
+// Pages that occur in records made while there were several threads: a bitmap indexed by a hash of the page number. If
+// a noted range has more than MAX_NOTED_PAGES pages, all pages count as noted from then on.
 enum { PAGE_BITS = 12, NOTED_BITS = 1 << 16, MAX_NOTED_PAGES = 256 };
 static gompi_a64 noted_pages[NOTED_BITS / 64];
 static gompi_a32 all_pages_noted;

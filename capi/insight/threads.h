@@ -18,7 +18,8 @@
 
 enum { GOMPI_THREADS_CLOCK_SIZE = 64 };
 
-// A vector clock: per clock index, the number of clock steps after which a thread or object is ordered.
+// A vector clock. For each clock index it holds the number of clock steps, of the thread with that index, after which a
+// thread or object is ordered.
 struct gompi_threads_clock {
 	uint32_t counts[GOMPI_THREADS_CLOCK_SIZE];
 };
@@ -71,23 +72,23 @@ static inline bool gompi_threads_enable(void) {
 void gompi_threads_release(uintptr_t object);
 void gompi_threads_acquire(uintptr_t object);
 
-// A fork: the point of a thread after which activities of other threads begin. These activities enter the object of the
-// fork.
+// A fork: the point of a thread after which activities of other threads begin. Such an activity enters the object of
+// the fork: a record orders it after the fork.
 struct gompi_threads_fork {
 	uint64_t object;
 	struct gompi_threads_clock clock;
 };
 void gompi_threads_fork(struct gompi_threads_fork *fork, uint64_t object);
 
-// gompi_threads_enter begins an activity that is ordered only after fork. If drops, the fork's object is dropped after
-// this activity has entered it. gompi_threads_leave ends the activity; a thread that then acquires object is ordered
-// after the activity.
+// gompi_threads_enter begins an activity that is ordered only after `fork`. If `drops` is true, the fork's object is
+// dropped after this activity has entered it. gompi_threads_leave ends the activity; a thread that then acquires object
+// is ordered after the activity.
 void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops);
 void gompi_threads_leave(uintptr_t object);
 
-// gompi_threads_next_chunk ends the current chunk and, if has_next, begins another chunk. Chunks of one thread are not
-// ordered with each other. Example: iterations of a loop that any idle thread may execute. gompi_threads_end_chunks
-// ends the last chunk.
+// gompi_threads_next_chunk ends the current chunk and, if has_next is true, begins another chunk. Chunks of one thread
+// are not ordered with each other. Example: iterations of a loop that any idle thread may execute.
+// gompi_threads_end_chunks ends the last chunk.
 void gompi_threads_next_chunk(bool has_next);
 void gompi_threads_end_chunks(void);
 
@@ -99,18 +100,18 @@ bool gompi_threads_has_entered(void);
 void gompi_threads_suspend(struct gompi_threads_self *outer);
 void gompi_threads_resume(const struct gompi_threads_self *outer);
 
-// gompi_threads_end_thread ends the activity of a thread at its end, with the thread itself as the object that is
-// released. The thread is included in gompi_threads_extra_count until gompi_threads_join, because activities of other
-// threads may conflict with it until then.
+// gompi_threads_end_thread ends the activity of a thread that is about to end, and releases the object `thread`, which
+// represents the thread itself. The thread is included in gompi_threads_extra_count until gompi_threads_join, because
+// activities of other threads may conflict with it until then.
 void gompi_threads_end_thread(uintptr_t thread);
 void gompi_threads_join(uintptr_t thread);
 
-// Begins or ends a region of reused threads, one of which is the calling thread. A region without events writes no
-// record.
+// Begins or ends a region. Its threads, which include the calling thread, are reused by other regions. A region without
+// events writes no record.
 void gompi_threads_begin_region(struct gompi_threads_fork *fork);
 void gompi_threads_end_region(uintptr_t object);
 
-// Records that no further thread will enter the object.
+// Writes a drop record: no thread will enter the object after it.
 void gompi_threads_drop(uint64_t object);
 
 // Disables the omission of events: every later event is recorded.
@@ -137,7 +138,7 @@ bool gompi_threads_clear_writer(uintptr_t lock);
 // Writes the pending events. Called before a call of MPI is recorded.
 void gompi_threads_before_call(struct gompi_insight_thread *t);
 
-// Returns the next function of a name, in the given version if it exists.
+// Returns the next function with this name, in the given symbol version if that version exists.
 void *gompi_threads_find_next(_Atomic(void *) *next, const char *name, const char *version);
 #define GOMPI_REAL(name, version)                                                                           \
 	({                                                                                                  \

@@ -61,7 +61,7 @@ static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards acces
 static struct watched *access_windows;
 
 // Buffers of requests that are not complete, or that are persistent, in a hash table by handle. Their watched ranges
-// are in an entry of access_windows without memory, whose handle is NO_WINDOW.
+// are in the entry of access_windows with the handle NO_WINDOW, which has no window memory.
 struct pending {
 	struct pending *next;
 	uint64_t request;
@@ -309,8 +309,8 @@ static int by_low(const void *a, const void *b) {
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-// Sorts extents and merges those that overlap or are adjacent. If more than max_count remain, also merges those with
-// the smallest gaps. Returns their number.
+// Sorts extents and merges those that overlap or are adjacent. If more than max_count extents remain, also merges the
+// extents with the smallest gaps between them. Returns the number of extents.
 static int join_extents(struct extent *e, int n, int max_count) {
 	qsort(e, n, sizeof *e, by_low);
 	int m = 0;
@@ -334,7 +334,7 @@ static int join_extents(struct extent *e, int n, int max_count) {
 	return m;
 }
 
-// Returns the range of a buffer; an empty range if it has no bytes or its size is unknown.
+// Returns the range of a buffer. Returns an empty range if the buffer has no bytes or its size is unknown.
 static struct extent extent_of(uint64_t address, int64_t count, uint64_t type) {
 	MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
 	if (count <= 0 || type <= (uintptr_t)MPI_DATATYPE_NULL ||
@@ -450,7 +450,7 @@ static bool update_window_memory(int what, const uint64_t *in) {
 	}
 }
 
-// Watches the buffers of an operation. The table contains the indexes of the inputs target and window.
+// Watches the buffers of an operation. The table contains the indexes of the inputs `target` and `window`.
 static bool watch_operation(int what, const uint64_t *in) {
 	static const struct {
 		uint8_t target, win;
@@ -548,8 +548,8 @@ struct parsed {
 	const uint64_t *counts, *displs; // lists, or NULL; without displacements the elements are contiguous
 };
 
-// Adds the parsed buffers when the datatype that ends their description is reached. types is a list of datatypes, with
-// which displacements are in bytes, or NULL.
+// Adds the parsed buffers when the datatype that ends their description is reached. `types` is a list of datatypes or
+// NULL. If it is a list, displacements are in bytes.
 static bool add_parsed_buffers(uint64_t request, const struct parsed *b, uint64_t type, const uint64_t *types) {
 	bool added = false;
 	int64_t count = b->count;

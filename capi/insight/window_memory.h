@@ -5,15 +5,16 @@
 
 #include "insight/record.h"
 
-// gompi_win_memory_add adds memory of a window. gompi_win_memory_remove removes it; if low is 0, it removes all memory
-// of the window. Only one thread at a time may call them.
+// gompi_win_memory_add adds memory of a window. gompi_win_memory_remove removes the memory that begins at `low` or, if
+// `low` is 0, all memory of the window. Only one thread at a time may call these functions.
 void gompi_win_memory_add(uint64_t win, uint64_t low, uint64_t size);
 void gompi_win_memory_remove(uint64_t win, uint64_t low);
 
 extern gompi_a32 gompi_win_memory_count; // number of ranges
 
-// Writes a record if the freed memory overlaps a window. is_malloc_block: the memory is a block of malloc. A block
-// belongs to a window only if the window begins in it, because a program may declare a window larger than its memory.
+// Writes a record if the freed memory overlaps a window. is_malloc_block is true if the memory is a block of malloc. A
+// block belongs to a window only if the window begins in it, because a program may declare a window larger than its
+// memory.
 void gompi_win_memory_freed(uintptr_t low, uintptr_t size, bool is_malloc_block);
 
 #endif

@@ -63,7 +63,7 @@ static void add_window(MPI_Win win, MPI_Comm comm) {
 			    n + 1); // pairs with the acquire in find_counted_window, and in core/insight
 }
 
-// Returns the counters of a window; those of the last entry if the window is not in the table.
+// Returns the counters of a window. Returns the counters of the last entry if the window is not in the table.
 struct gompi_insight_use *gompi_insight_window_uses(struct gompi_insight_thread *t, MPI_Win win) {
 	uint32_t age = gompi_load(&gompi_insight_generation);
 	struct gompi_insight_window *w = find_counted_window(win);

@@ -1,7 +1,7 @@
 // Pending output of a VCI: records that found no space, and the data of sends that goes out in fragments.
 #include "message/remote.h"
 
-// Adds change to the number of records and streams that wait for a peer. Adds the link to the VCI's list when the
+// Adds `change` to the number of records and streams that wait for a peer. Adds the link to the VCI's list when the
 // number becomes positive, and removes it when the number becomes 0.
 static void add_pending_count(struct gompi_vci *l, struct gompi_link *p, int change) {
 	int count = gompi_add_seq_cst(&p->pending_count, change) + change;
@@ -27,7 +27,7 @@ static void add_stream(struct gompi_link *p, struct gompi_request *r) {
 	p->last_stream = r;
 }
 
-// Sends the next fragment of the first stream. Returns false if there is no stream or no space.
+// Sends the next fragment of the first stream. Returns false if p has no stream, or if there is no space.
 static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 	struct gompi_request *r = p->first_stream;
 	if (r == NULL)
@@ -70,7 +70,7 @@ static bool send_next_pending(struct gompi_vci *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first_pending;
 	if (w == NULL)
 		return send_fragment(l, p);
-	struct gompi_request *r = w->send; // may be freed once its record has been sent
+	struct gompi_request *r = w->send; // may be freed as soon as its record has been sent
 	if (r != NULL)
 		r->record_pending = false;
 	if (!gompi_pending_try_send(l, p, w)) {
@@ -122,7 +122,7 @@ void gompi_flush_link(struct gompi_vci *l, struct gompi_link *p) {
 
 void gompi_post_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_pending *w) {
 	struct gompi_pending to_send = *w;
-	// An answer may overtake pending records: the network always has space for it.
+	// An answer to another node may overtake pending records, because the network always has space for answers.
 	bool may_overtake = gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
 	if ((gompi_load(&p->pending_count) == 0 || may_overtake) && gompi_pending_try_send(l, p, &to_send))
 		return;
@@ -220,7 +220,8 @@ void gompi_vci_unlock_started(struct gompi_vci *l) {
 		l->has_completions = true;
 	gompi_vci_unlock(l);
 	// gompi_vci_unlock checks missed_progress only if it releases the mutex. But gompi_flush_pending may have
-	// released the mutex after another thread posted progress, and then have acquired the lock by its bias.
+	// released the mutex after another thread had set missed_progress, and then have acquired the lock again
+	// without the mutex.
 	if (__builtin_expect(has_sent, 0))
 		gompi_vci_progress_missed(l);
 }

@@ -6,7 +6,8 @@
 
 struct gompi_biased_mutex gompi_bsend_lock;
 
-// Inserts k, with its data at `data`, into the list by address: after below, or as the first message if below is NULL.
+// Inserts message k, whose data is at `data`, into the list that is sorted by address: after the message `below`, or as
+// the first message if `below` is NULL.
 static void insert_by_address(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k, char *data,
 			      struct gompi_bsend_message *below) {
 	k->in_user_memory = true;

@@ -22,7 +22,7 @@ struct gompi_bsend_message {
 	struct gompi_bsend_buffer *buffer;
 	char *data; // size bytes
 	int64_t size;
-	bool in_user_memory;                       // data is in the application's memory; else it must be freed
+	bool in_user_memory;                       // `data` is in the application's memory, else in memory to free
 	uint64_t seq;                              // sequence number in its buffer, from 1 on
 	struct gompi_bsend_message *prev, *next;   // neighbours by sequence number
 	struct gompi_bsend_message *below, *above; // neighbours by address
@@ -30,14 +30,14 @@ struct gompi_bsend_message {
 
 // A buffer, attached or not. All zero if a buffer has never been attached.
 struct gompi_bsend_buffer {
-	gompi_a64 free_bytes_plus_1; // free bytes by the count above, plus 1; 0 if nothing is attached
+	gompi_a64 free_bytes_plus_1; // free bytes by the accounting above, plus 1; 0 if nothing is attached
 	gompi_a64 oldest_seq;        // sequence number of the oldest message in the buffer; 0 if it is empty
 	char *addr;                  // NULL if nothing is attached
 	int64_t size;                // 0 if nothing is attached
 	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while there are messages
 	uint64_t last_seq;           // sequence number of the last message
 	struct gompi_bsend_message *first, *last, *lowest, *highest;
-	struct gompi_request *flush_requests; // flush requests that wait, in order of creation
+	struct gompi_request *flush_requests; // incomplete flush requests, in order of creation
 };
 
 #pragma GCC visibility push(hidden)
@@ -55,11 +55,11 @@ static inline bool gompi_bsend_fits(struct gompi_bsend_buffer *a, int64_t size) 
 // MPI_ERR_BUFFER if the message does not fit or nothing is attached; MPI_ERR_NO_MEM.
 struct gompi_bsend_message *gompi_bsend_reserve(struct gompi_bsend_buffer *a, int64_t size,
 						struct gompi_error_status *v);
-// Removes a message that has left this process or cannot be sent. Releases its space and frees k.
+// Removes message k, which has left this process or cannot be sent. Releases its space and frees k.
 void gompi_bsend_release(struct gompi_bsend_message *k);
 
-// Attaches a buffer. The caller has checked the arguments. size is in bytes; for MPI_BUFFER_AUTOMATIC it is the largest
-// possible size. Returns false if a buffer is attached already.
+// Attaches a buffer. The caller has checked the arguments. The size is in bytes; for MPI_BUFFER_AUTOMATIC it is the
+// largest possible value. Returns false if a buffer is attached already.
 static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	gompi_biased_lock(&gompi_bsend_lock);
 	bool is_free = gompi_load(&a->free_bytes_plus_1) == 0;

@@ -52,7 +52,7 @@ int gompi_bsend_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, co
 	return wait_flushed((struct flush_wait){m, a, number}, call, v);
 }
 
-// Removes a flush request from the buffer's list, unless it is complete. Called when the request is released.
+// Removes a flush request from the buffer's list, unless the request is complete. Called when the request is released.
 static void cancel_flush(struct gompi_request *r) {
 	if (gompi_load_acquire(&r->state) == REQUEST_COMPLETE)
 		return;

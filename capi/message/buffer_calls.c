@@ -4,8 +4,8 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The buffer that a call uses: the buffer of the communicator comm, on which errors are raised, or the buffer of the
-// process if comm is MPI_COMM_NULL.
+// The buffer that a call uses: the buffer of the communicator comm or, if comm is MPI_COMM_NULL, of the process. Errors
+// are raised on comm.
 struct buffer_owner {
 	const char *call;
 	MPI_Comm comm;
@@ -34,8 +34,8 @@ static int raise_on_owner(const struct buffer_owner *o, const struct gompi_error
 	return gompi_call_raise(v, o->call, o->comm);
 }
 
-// Returns true if the communicator is invalid or MPI is not running. It has then raised the error, and *rc is the
-// result of the MPI function.
+// Returns true if the communicator is invalid or MPI is not running. The function has then raised the error, and *rc is
+// the result of the MPI function.
 static bool is_invalid_owner(const struct buffer_owner *o, int *rc) {
 	if (o->messages != NULL && (o->comm_slot != NULL || o->buffer != NULL))
 		return false;
@@ -54,7 +54,7 @@ static struct gompi_bsend_buffer *create_comm_buffer(struct gompi_comm *c) {
 	return other;
 }
 
-// Handles all cases that attach_fast does not: the first buffer of a communicator, an automatic one, or an error.
+// Handles all cases that attach_fast does not: the first buffer of a communicator, MPI_BUFFER_AUTOMATIC, or an error.
 static __attribute__((noinline)) int attach_slow(const char *call, bool of_comm, MPI_Comm comm, void *addr,
 						 int64_t size) {
 	struct buffer_owner o = buffer_owner_of(call, of_comm, comm);
@@ -86,7 +86,7 @@ static inline bool attach_fast(struct gompi_bsend_buffer *a, void *addr, int64_t
 				1);
 }
 
-// Stores the size of a buffer as an int, or as an MPI_Count.
+// Stores the size of a buffer in *count or, if count is NULL, in *size.
 static inline void store_size(int64_t n, int *size, MPI_Count *count) {
 	if (count != NULL)
 		*count = n;

@@ -38,8 +38,8 @@ __attribute__((cold)) int gompi_request_raise_failed(const char *call, int class
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
-// Checks the arguments of a send in the most common case: all are valid, the buffer is simple, and the target is
-// another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
+// Checks the arguments of a send in the most common case: all arguments are valid, the buffer is simple, and the target
+// is another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
 // returns the link. In all other cases returns NULL, and the caller must use gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
@@ -60,8 +60,8 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 	return process < 0 ? NULL : gompi_load_acquire(&r->vci->links[process]);
 }
 
-// Checks the arguments of a receive in the most common case: all are valid, and the buffer is simple. Fills in r. In
-// all other cases returns false, and the caller must use gompi_call_check.
+// Checks the arguments of a receive in the most common case: all arguments are valid, and the buffer is simple. Fills
+// in r. In all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -112,13 +112,13 @@ static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_mes
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0 ? a : &m->bsend_buffer;
 }
 
-// Advances plans if a message for which a plan waits may have completed.
+// Advances plans if a plan may be able to continue, because one of its messages has completed.
 static inline void gompi_call_run_plans(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->plan_may_continue) != 0, 0))
 		gompi_messages_run_plans(m);
 }
 
-// Advances a request for a thread that waits for it.
+// Calls the progress function of a request for which this thread waits, if the request has one.
 static inline void gompi_request_progress(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0) && r->kind->progress != NULL)
 		r->kind->progress(r);
@@ -127,14 +127,14 @@ static inline void gompi_request_progress(struct gompi_request *r) {
 // Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
 // complete.
 int gompi_request_wait(struct gompi_request *r, const char *call);
-// Waits as gompi_request_wait does. failed_peer decides which failed process ends the wait (find_failed in struct
-// gompi_wait_desc).
+// Waits as gompi_request_wait does. The function failed_peer decides which failed process ends the wait (find_failed in
+// struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Returns the failed process because of which a request can never complete, or GOMPI_NONE_FAILED
+// Returns the number of the failed process that prevents a request from completing, or GOMPI_NONE_FAILED
 // (gompi_failed_for_wait).
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
-// Describes in what and t what a wait for a request depends on. Keeps what->call.
+// Stores in `*what` and `*t` on which processes a wait for a request depends. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
 
@@ -149,7 +149,7 @@ int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous
-// if the data of the send must stay in this process until it is matched.
+// if the data of the send must stay in this process until the send is matched.
 bool gompi_isend_try_complete(struct gompi_request *r);
 // Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
 // NULL on failure; the caller then unlocks and calls gompi_raise_no_request.
@@ -215,16 +215,17 @@ static inline void gompi_status_from_request(const struct gompi_request *r, MPI_
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
 
-// gompi_request_query makes the kind of a complete request store the result, for an MPI function that only reads the
-// result. gompi_request_finish also releases the operation, for an MPI function that ends the request.
+// gompi_request_query calls the query function of a complete request. MPI functions that only read the result use it.
+// MPI functions that end the request use gompi_request_finish, which also calls the release function, unless the
+// request is persistent.
 void gompi_request_query(struct gompi_request *r);
 void gompi_request_finish_slow(struct gompi_request *r);
 static inline void gompi_request_finish(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
 		gompi_request_finish_slow(r);
 }
-// Ends a blocking receive that has completed with class: stores its status and raises its error. Returns the result of
-// the MPI function.
+// Ends a blocking receive that has completed with the error class `class`: stores its status and raises its error.
+// Returns the result of the MPI function.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
 		gompi_status_from_request(r, status);

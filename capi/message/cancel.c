@@ -4,8 +4,9 @@
 // - A receive that is not matched is removed from the posted receives.
 // - A send whose record is still pending is removed from the pending records.
 // - A send to this process is removed from the unexpected messages.
-// - A send that the receiver knows of: RECORD_CANCEL asks the receiver to remove it from its unexpected messages, and
-//   RECORD_DROPPED confirms it. If no other thread of the receiver answers, its progress thread does.
+// - A send that the receiver knows of: RECORD_CANCEL asks the receiver to remove the message from its unexpected
+//   messages, and RECORD_DROPPED confirms the removal. If no other thread of the receiver answers, its progress thread
+//   does.
 //
 // A matched operation continues, and ends as if it had not been cancelled: a thread that makes progress for one of the
 // two processes copies the data. If a matched probe has extracted the message, its data would stay at the sender until
@@ -102,7 +103,7 @@ static void withdraw_message(struct gompi_vci *l, uint64_t context, int32_t from
 	if (m != NULL)
 		fetch_message(l, m);
 	else
-		l->work_is_urgent = l->work != NULL; // it may be matched already: copy its data now
+		l->work_is_urgent = l->work != NULL; // the message may be matched already: copy its data now
 }
 
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h) {
@@ -117,7 +118,7 @@ void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned fl
 		complete_cancelled(l, r);
 	else if (r->peer_link == NULL)
 		withdraw_message(l, r->context, l->messages->node.self, (uintptr_t)r);
-	else if (r->transfer_bytes == 0) // else its data is being sent
+	else if (r->transfer_bytes == 0) // otherwise the data is already being sent
 		gompi_post_cancel(l, r, flags);
 }
 

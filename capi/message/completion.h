@@ -30,7 +30,8 @@ static inline bool gompi_is_inactive(const struct gompi_request *r) {
 	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
 }
 
-// Returns true if the request of a handle is active or complete. Sets *complete to whether it is complete.
+// Returns true if the request of a handle is active or complete. Sets *complete to true if it is complete, else to
+// false.
 static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	struct gompi_request *r;
 	enum gompi_handle_state w = gompi_classify_handle(h, &r);
@@ -38,7 +39,7 @@ static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	return w == GOMPI_HANDLE_DONE || (w == GOMPI_HANDLE_LIVE && !gompi_is_inactive(r));
 }
 
-// The requests of a call on an array.
+// The request array of a call such as MPI_Waitall.
 struct gompi_request_array {
 	int count;
 	const MPI_Request *requests;
@@ -74,7 +75,8 @@ static inline int gompi_array_scan(struct gompi_request_array *s) {
 }
 
 // Makes progress for a call that must not wait, and examines the handles again. Does nothing if enough requests are
-// complete: all active requests if all is set, else one. Returns true if enough are complete.
+// complete already: all active requests if `all` is set, otherwise one request. Returns true if enough requests are
+// complete.
 static inline bool gompi_array_progress(struct gompi_request_array *s, bool all) {
 	if (s->active_count > 0 && (all ? s->complete_count < s->active_count : s->complete_count == 0) &&
 	    gompi_test_progress())
@@ -96,9 +98,9 @@ static inline void gompi_status_done(MPI_Status *status) {
 // Raises the error that gompi_array_is_invalid has found. i is the index of the invalid handle, or -1 if another
 // argument is invalid.
 __attribute__((cold)) int gompi_array_raise(const char *call, const struct gompi_request_array *s, int i);
-// Checks the arguments of a call on several requests and examines the handles. has_results is set if the result
-// arguments are not NULL. Returns true if an argument is invalid. It has then raised MPI_ERR_COUNT, MPI_ERR_ARG or
-// MPI_ERR_REQUEST, and *rc is the result of the MPI function.
+// Checks the arguments of a call on several requests and examines the handles. The flag has_results is set if the
+// result arguments are not NULL. Returns true if an argument is invalid. The function has then raised MPI_ERR_COUNT,
+// MPI_ERR_ARG or MPI_ERR_REQUEST, and *rc is the result of the MPI function.
 static inline bool gompi_array_is_invalid(const char *call, struct gompi_request_array *s, bool has_results, int *rc) {
 	int i = -1;
 	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && has_results && gompi_is_running())
@@ -139,7 +141,7 @@ struct gompi_first_failure {
 // Raises MPI_ERR_IN_STATUS for a call on n requests, on the object of the failed request.
 __attribute__((cold)) int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n);
 
-// Calls gompi_request_finish for request i if it is complete. Records the request in f if it is the first failed one.
+// Calls gompi_request_finish for request i if it is complete. Stores its index in f if no earlier request has failed.
 static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_first_failure *f) {
 	struct gompi_request *r;
 	if (gompi_classify_handle(h, &r) != GOMPI_HANDLE_LIVE || !gompi_is_complete(r))
@@ -152,8 +154,8 @@ static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_f
 	}
 }
 
-// Ends a complete request after gompi_request_finish. Leaves an inactive or null request unchanged. Stores the status
-// in both cases. Returns the error class of the request.
+// Ends a complete request for which gompi_request_finish has been called. Leaves an inactive or null request unchanged.
+// Stores the status in both cases. Returns the error class of the request.
 static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	int class = MPI_SUCCESS;
@@ -176,8 +178,8 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	return class;
 }
 
-// Returns a failed process because of which a request of the array can never complete, or GOMPI_NONE_FAILED. Sets
-// *failed_index to the index of that request.
+// Returns the number of a failed process that prevents a request of the array from completing, or GOMPI_NONE_FAILED.
+// Sets *failed_index to the index of that request.
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
 // Calls gompi_array_failed_peer. Its signature is that of find_failed in struct gompi_wait_desc.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);

@@ -14,8 +14,8 @@ struct gompi_message;
 
 #pragma GCC visibility push(hidden)
 
-// Describes the shared memory of the node's processes. The fields have the same meaning as in struct gompi_node; rings
-// is message_rings.
+// Describes the shared memory of the node's processes. The fields have the same meaning as in struct gompi_node, where
+// the field `rings` has the name message_rings.
 struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
@@ -34,8 +34,8 @@ bool gompi_engine_flushed(struct gompi_messages *m);
 // Returns an error class if the inbox of a VCI is damaged, so that further messages cannot arrive; else 0.
 int gompi_engine_inbox_error(struct gompi_messages *m);
 
-// Describes a send or receive. at, size and count are fields of struct gompi_buffer. Addresses are integers
-// because they may point to memory of Go.
+// Describes a send or receive. The fields `at`, `size` and `count` are those of struct gompi_buffer. Addresses are
+// integers because they may point to memory of Go.
 struct gompi_engine_operation {
 	uint64_t context;
 	uintptr_t comm;
@@ -48,7 +48,8 @@ struct gompi_engine_operation {
 	uintptr_t program;  // address of the type's program at the caller, for a handle that C does not know
 };
 
-// Starts o. Returns NULL if the operation is already complete or, with *no_memory set, if it cannot be started.
+// Starts the operation o. Returns NULL if the operation is already complete or, with *no_memory set, if it cannot be
+// started.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
 // The result of a complete request.
@@ -58,8 +59,8 @@ struct gompi_engine_result {
 	int64_t bytes;
 	char *text; // NULL if class is MPI_SUCCESS or memory ran out; the caller frees it
 };
-// Performs o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the message layer
-// of the application: waits in C make progress for that layer only.
+// Performs the operation o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the
+// message layer of the application: waits in C make progress for that layer only.
 bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_operation *o,
 			  struct gompi_engine_result *out);
 // Starts the receive of a message that a matched probe has extracted, and consumes m. Returns NULL if out of memory; m
@@ -79,7 +80,7 @@ uintptr_t gompi_engine_handle(struct gompi_request *r);
 bool gompi_engine_is_persistent(const struct gompi_request *r);
 
 // Returns the message that a receive with this context, source and tag would match, or NULL. Stores its envelope and
-// size in *out. If extract is set, extracts the message (matched probe).
+// size in *out. If `extract` is set, extracts the message (matched probe).
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,
 					 bool extract, uintptr_t comm, struct gompi_engine_result *out);
 

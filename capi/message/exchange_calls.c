@@ -26,7 +26,7 @@ static bool buffers_overlap(const struct gompi_buffer *a, const struct gompi_buf
 	return a->type == NULL ? a->at < b->at + b->size && b->at < a->at + a->size : a->at == b->at;
 }
 
-// Performs a blocking exchange. replace is set if the two buffers are the same.
+// Performs a blocking exchange. The flag `replace` is set if the send and receive buffers are the same.
 static int exchange(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
 		    MPI_Status *status) {
 	struct gompi_request s = {0}, r = {0};
@@ -139,7 +139,7 @@ static void free_isendrecv(struct gompi_request *r) {
 static const struct gompi_request_kind isendrecv_kind = {
 	.cancel = cancel_halves, .error_detail = gompi_request_text_detail, .free_object = free_isendrecv};
 
-// Creates one of the two messages of exchange r, from its description.
+// Creates one of the two messages of exchange r, as specified by `described`.
 static struct gompi_request *alloc_half(struct gompi_request *r, const struct gompi_request *described) {
 	struct gompi_request *h = gompi_request_alloc(r->vci);
 	if (h == NULL)
@@ -152,7 +152,8 @@ static struct gompi_request *alloc_half(struct gompi_request *r, const struct go
 	return h;
 }
 
-// Makes r, which is a copy of in, the request of both messages. Starts both messages. Returns false if out of memory.
+// Makes r, which is a copy of `in`, the request to which both messages belong. Starts both messages. Returns false if
+// out of memory.
 static bool start_halves(struct gompi_request *r, struct exchange *p, const struct gompi_request *out,
 			 const struct gompi_request *in) {
 	bool has_receive = !gompi_is_proc_null(in);

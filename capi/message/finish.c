@@ -22,9 +22,9 @@ void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
 	gompi_vci_unlock_progress(l);
 }
 
-// Decides on h, by which a peer on another node that is in MPI_Finalize withdraws a message. Returns true if this
-// process is in MPI_Finalize too, so that no call can receive the message. Else queues h in deferred_cancels and
-// returns false.
+// Handles the record h (RECORD_CANCEL) of a peer on another node. The peer is in MPI_Finalize and withdraws a message.
+// Returns true if this process is in MPI_Finalize too, so that no call can receive the message. Else queues h in
+// deferred_cancels and returns false.
 static bool withdraw_or_defer(struct gompi_vci *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->messages;
 	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINISHING)
@@ -40,7 +40,7 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h) {
 		gompi_withdraw(l, h);
 }
 
-// Withdraws the messages that the deferred cancels name. The caller is in MPI_Finalize.
+// Withdraws the messages that the records in deferred_cancels name. The caller is in MPI_Finalize.
 static void withdraw_deferred(struct gompi_vci *l) {
 	for (struct gompi_pending *w; (w = l->deferred_cancels) != NULL;) {
 		l->deferred_cancels = w->next;

@@ -4,7 +4,7 @@
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Records the error code of a callback, unless an earlier callback has failed.
+// Stores the error code of a callback in the request, unless an earlier callback has failed.
 static void record_callback_error(struct gompi_request *r, const char *function, int code) {
 	if (code == MPI_SUCCESS || r->result.class != MPI_SUCCESS)
 		return;

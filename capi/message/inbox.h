@@ -55,36 +55,37 @@ struct gompi_reservation {
 	uint64_t valid_flag;
 };
 
-// Reserves space for a record of n bytes. *head is the producer's cached copy of the inbox' head. The caller must soon
-// call gompi_inbox_publish: until then the owner cannot read any record that is reserved later.
+// Reserves space for a record of n bytes. The argument `head` points to the producer's cached copy of the inbox' head.
+// The caller must soon call gompi_inbox_publish: until then the owner cannot read any record that is reserved later.
 struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
 
 // Stores the record's word and publishes the record to the owner. The caller has written the payload and all other
-// fields. It wakes a sleeping owner afterwards.
+// fields, and wakes a sleeping owner afterwards.
 static inline void gompi_inbox_publish(struct gompi_reservation space, uint64_t word) {
 	space.record->word = word;
 	gompi_store_release((gompi_a64 *)&space.record->valid_flag,
 			    space.valid_flag); // pairs with the acquire in gompi_inbox_has_record
 }
 
-// Registers that process me of the node waits for space. The owner will notify the process. Returns true if the process
-// was not registered before. The caller must then try to reserve space once more, because the owner may have released
-// space before it could see the registration.
+// Registers that the process with index `me` on the node waits for space. The owner will notify this process. Returns
+// true if the process was not registered before. The caller must then try to reserve space once more, because the owner
+// may have released space before it could see the registration.
 bool gompi_inbox_register_waiter(struct gompi_inbox *b, int me);
 
-// The owner's side, used under the VCI's lock. at is the address where the next record begins, and head the position of
-// that record. While the owner consumes a batch, head is ahead of the position up to which space is released.
+// Only the owner calls the following functions, under the VCI's lock. The argument `at` is the address of the next
+// record, and `head` is its position. While the owner consumes a batch, `head` is ahead of the position up to which
+// space is released.
 
 // Returns the address of the record at a position.
 static inline char *gompi_inbox_at(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
 
-// Returns true if a record with this valid flag lies at an address.
+// Returns true if a record with this valid flag begins at address `at`.
 static inline bool gompi_inbox_has_record(const char *at, uint64_t valid_flag) {
 	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) ==
 	       valid_flag; // pairs with the release in gompi_inbox_publish
 }
 
-// Returns true if this word is invalid for a record that begins at an address.
+// Returns true if `word` is invalid for a record that begins at address `at`.
 static inline bool gompi_inbox_is_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
 	int64_t n = gompi_record_length(word), left_bytes = b->data + INBOX_DATA - at;
 	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
@@ -106,7 +107,7 @@ static inline void gompi_inbox_release(struct gompi_inbox *b, uint64_t head) {
 }
 
 // Returns true if producers wait for space and should be notified: at least half of the ring must be free, so that each
-// can send several records. The owner calls this after each gompi_inbox_release and a full fence. The producer
+// producer can send several records. The owner calls this after each gompi_inbox_release and a full fence. The producer
 // registers in waiters and then tries again (gompi_inbox_register_waiter). Without the fence, owner and producer could
 // miss each other's store, and the producer would wait forever.
 static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {

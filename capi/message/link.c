@@ -1,5 +1,5 @@
-// The links of the VCIs of a process. An array, by index, contains the links to processes of this node; a hash table
-// contains the links to other nodes.
+// The links of the VCIs of a process. An array, indexed by the peer's index on this node, contains the links to
+// processes of this node. A hash table contains the links to other nodes.
 #include "message/vci.h"
 
 #include <stdlib.h>

@@ -132,7 +132,7 @@ bool gompi_test_progress(void) {
 	return gompi_load(&m->hooks) != 0 && test_progress_slow(m);
 }
 
-// The application's message layer as a service of every wait.
+// The functions that make the application's message layer a service of every wait (struct gompi_service).
 
 static bool messages_are_ready(void) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
@@ -193,7 +193,7 @@ static bool fill_comm_record(const struct gompi_wait_desc *what, struct gompi_wa
 	return true;
 }
 
-// Number of packages that have active requests which their own service advances.
+// Number of packages that have called gompi_messages_use_services(true).
 static gompi_a32 service_users;
 
 void gompi_messages_attach(struct gompi_messages *m) {

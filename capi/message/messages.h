@@ -7,8 +7,9 @@
 // or by any thread of the receiver inside an MPI call. Between nodes the network carries the same records (remote.h),
 // and the receiver reads the data of large messages over the network.
 //
-// Each part below calls only the parts above it. The parameters r (request) and m (message) belong to the VCI l. The
-// caller holds the lock of l unless a comment says otherwise.
+// Each section of this header declares the functions of one file. A section calls only the sections above it. The
+// parameters r (request) and m (message) belong to the VCI l. The caller holds the lock of l unless a comment says
+// otherwise.
 #ifndef GOMPI_MESSAGE_MESSAGES_H
 #define GOMPI_MESSAGE_MESSAGES_H
 
@@ -17,8 +18,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Output of records (record.c). r describes the send; the caller has filled in all fields except those that the VCI's
-// lock guards.
+// Output of records (record.c). The request r describes the send. The caller has filled in all fields except those that
+// the VCI's lock guards.
 
 // Tries to send a small message without a lock or a request. Returns false if the message is not eager, if pending
 // output or flow control prevents it, or if there is no space. gompi_try_eager sends to a peer on this node,
@@ -148,20 +149,20 @@ static inline bool gompi_try_send(const struct gompi_request *s) {
 
 // Requests the cancellation of an active send or receive. A matched operation continues (cancel.c).
 void gompi_cancel_locked(struct gompi_vci *l, struct gompi_request *r);
-// Cancels a send. flags are those of the RECORD_CANCEL that is sent for it.
+// Cancels a send. If the receiver knows of the message, sends a RECORD_CANCEL with these `flags` to the receiver.
 void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned flags);
 // Removes the message that RECORD_CANCEL names from the unexpected messages, at the request of its sender.
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
 // Frees a message without receiving it. Sends RECORD_DROPPED to its sender.
 void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
-// Handles RECORD_DROPPED: the receiver of a send no longer has its message, because the sender has cancelled it or the
-// receiver has freed the communicator.
+// Handles RECORD_DROPPED: the receiver of a send no longer has the message, because the sender has cancelled the send
+// or the receiver has freed the communicator.
 void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_CANCEL: the sender of a message withdraws it.
 void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
-// Closes the queues of n contexts of a communicator that is being freed: drops their unexpected messages; posted
-// receives stay. Acquires the lock. gompi_close_context_locked closes the queues of one context; the caller holds the
-// lock.
+// Closes the queues of the n contexts from `context` on, whose communicator is being freed. Drops their unexpected
+// messages, but keeps posted receives. Acquires the lock. gompi_close_context_locked closes the queues of one context;
+// the caller holds the lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each
@@ -190,10 +191,10 @@ void gompi_vci_drain_until(struct gompi_vci *l, const struct gompi_request *r);
 // checks the rank of the sender. gompi_dispatch_record is for any record whose sender the caller has checked.
 void gompi_handle_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 void gompi_dispatch_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
-// Starts a receive for which no thread waits yet. A small receive leaves its message in the inbox. A later wait or test
-// drains the whole inbox at once, which costs less than a drain in each call. A larger receive drains the inbox
-// immediately, because its data would fill the inbox. If the message is only announced (RECORD_RTS), its data can then
-// be read early.
+// Starts a receive, before any thread waits for its completion. A small receive leaves its message in the inbox. A
+// later wait or test drains the whole inbox at once, which costs less than a drain in each call. A larger receive
+// drains the inbox immediately, because its data would fill the inbox. If the message is only announced (RECORD_RTS),
+// its data can then be read early.
 static inline void gompi_irecv_locked(struct gompi_vci *l, struct gompi_request *r) {
 	enum { DRAIN_THRESHOLD_BYTES = 1024 };
 	int64_t size = r->buf.size;
@@ -231,14 +232,14 @@ void gompi_messages_use_services(bool in_use);
 
 // Advances plans. Returns true if there was something to do.
 bool gompi_messages_run_plans(struct gompi_messages *m);
-// Notifies the receivers of all pending sends that this process waits for them. The receivers' progress threads then
-// match and copy, even if their application threads compute. Waking a progress thread at each message would cost more
-// than most messages do.
+// Notifies the receivers of all pending sends that this process waits for these sends. The receivers' progress threads
+// then match and copy, even if their application threads compute. Waking a progress thread at each message would cost
+// more than most messages do.
 void gompi_messages_remind(struct gompi_messages *m);
 // Makes progress for a call that must not wait. Returns false if there was nothing to do, so that no state has changed.
 bool gompi_test_progress(void);
-// Counts an unsuccessful call that programs repeat until it succeeds. Repeated calls may be a wait. So one in
-// GOMPI_TESTS_PER_LONG_WAIT calls of a thread reminds the receivers.
+// Counts an unsuccessful call, such as MPI_Test, that programs repeat until it succeeds. A thread that repeats the call
+// may be waiting. So one in GOMPI_TESTS_PER_LONG_WAIT unsuccessful calls of a thread reminds the receivers.
 static inline void gompi_test_unsuccessful(void) {
 	gompi_poll_idle();
 	if (__builtin_expect(++gompi_poll.idle_tests % GOMPI_TESTS_PER_LONG_WAIT == 0, 0))

@@ -68,7 +68,8 @@ static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_
 	return partition;
 }
 
-// Returns a description of a message of the request: the fields that gompi_call_check fills in.
+// Describes one message of the partitioned request r. Fills in the fields that gompi_call_check fills in for an
+// ordinary message.
 static struct gompi_request partition_message(const struct gompi_request *r, uint64_t context, int tag) {
 	return (struct gompi_request){.context = context,
 				      .comm = r->comm,
@@ -80,7 +81,7 @@ static struct gompi_request partition_message(const struct gompi_request *r, uin
 				      .receive = r->receive};
 }
 
-// Records the error of a message as the error of the round, unless the round already has one.
+// Stores the error of a message as the error of the round, unless the round already has an error.
 static void fail_round(struct gompi_request *r, const struct gompi_error_status *v) {
 	if (r->result.class != MPI_SUCCESS)
 		return;
@@ -256,7 +257,7 @@ static int start_partitioned(struct gompi_request *r, struct gompi_error_status 
 	return MPI_SUCCESS;
 }
 
-// Releases an inactive request: at most the handshake is still pending.
+// Releases an inactive request. Its handshake may still be pending.
 static void release_partitioned(struct gompi_request *r) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_vci *l = r->vci;
@@ -416,8 +417,8 @@ static bool send_partition(struct gompi_request *r, int i) {
 	return m == NULL;
 }
 
-// Marks n partitions ready and sends them: those in list or, if list is NULL, those from first on. If one of the
-// partitions does not exist or is already ready, marks none and raises an error.
+// Marks n partitions as ready and sends them. Their numbers are in `list`; if `list` is NULL, they are the n numbers
+// from `first` on. If one of the partitions does not exist or is already ready, marks no partition and raises an error.
 static int mark_ready(const char *call, struct gompi_request *r, int n, int first, const int list[]) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
@@ -467,7 +468,7 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
 					   "partition_low is %d and partition_high %d; low must not exceed high",
 					   partition_low, partition_high);
-	// One more than the number of partitions is enough to detect the error.
+	// Limits n, which may not fit into an int: mark_ready also finds the error with partition_count + 1.
 	int32_t partition_count = partitioned_of(r)->partition_count;
 	return mark_ready(call, r,
 			  n <= partition_count          ? (int)n
@@ -493,8 +494,8 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
 // Returns true if all data that the sender has for a partition of the receiver has arrived. If the partitions have no
-// bytes, the partition numbers of the two sides are mapped in proportion. A partition for which the sender has no data
-// arrives when the request is complete.
+// bytes, the partition numbers of the two sides are mapped in proportion. If the sender has no data for a partition,
+// the partition counts as arrived when the request is complete.
 static bool partition_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in complete_round

@@ -48,13 +48,13 @@ bool gompi_plan_is_app(const struct gompi_plan *p) { return p->messages == gompi
 
 void gompi_set_progress_thread(void) { gompi_is_progress_thread = true; }
 
-// Records an error of the plan, unless the plan has one already.
+// Stores an error as the error of the plan, unless the plan already has an error.
 #define set_plan_error(p, code, ...) \
 	((void)((p)->error.class != MPI_SUCCESS || gompi_set_error(&(p)->error, code, __VA_ARGS__)))
 
 static bool is_length_error(int class) { return class == MPI_ERR_TRUNCATE || class == MPI_ERR_COUNT; }
 
-// Records the result of a complete message. Returns false if the plan cannot continue.
+// Stores the result of a complete message in its plan. Returns false if the plan cannot continue.
 static bool record_result(struct gompi_plan *p, const struct gompi_request *r) {
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
@@ -94,8 +94,8 @@ static bool reap_messages(struct gompi_plan *p) {
 }
 
 // Returns true if a message must notify the target's progress thread, in case the target computes. True for a large
-// message of an urgent plan, for a message that a progress thread sends, and for a message to a process for whose data
-// another process waits (needs_doorbell).
+// message of an urgent plan, for a message that a progress thread sends, and for a message to a process whose data
+// other processes wait for (needs_doorbell).
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->params.urgent;

@@ -18,13 +18,13 @@ struct gompi_wait_details;
 
 // Kinds of steps. In Go the type is p2p.StepKind.
 enum gompi_step_kind {
-	STEP_SEND,    // sends bytes at from to peer
+	STEP_SEND,    // sends `bytes` bytes at address `from` to the peer
 	STEP_FORWARD, // sends received data; sends another length than planned if an error has occurred
-	STEP_RECV,    // receives bytes from peer to to
+	STEP_RECV,    // receives `bytes` bytes from the peer to address `to`
 	STEP_WAIT,    // ends a round
-	STEP_COPY,    // copies bytes
-	STEP_REDUCE,  // computes to = from op to on bytes
-	STEP_CALL_GO, // calls Go; bytes is the number of the action
+	STEP_COPY,    // copies `bytes` bytes from address `from` to address `to`
+	STEP_REDUCE,  // computes `to` = `from` op `to` on `bytes` bytes
+	STEP_CALL_GO, // calls Go; the field `bytes` is the number of the action
 };
 
 // One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step, which
@@ -71,7 +71,7 @@ struct gompi_plan {
 	uint32_t reminded_step;           // value of next_step at the last gompi_plan_remind
 	uint32_t step_count;
 	gompi_a32 ref_flags;             // PLAN_IN_USE: in use by a caller or request; PLAN_CACHED: cached for reuse
-	struct gompi_error_status error; // first error; class is MPI_SUCCESS until an error occurs
+	struct gompi_error_status error; // first error; its class is MPI_SUCCESS until an error occurs
 	struct gompi_plan_error_data *error_data;
 	// Fields of active plans. plans_lock guards them.
 	struct gompi_plan *next_active;
@@ -117,14 +117,15 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // threads.
 void gompi_plan_remind(struct gompi_plan *p);
 
-// Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. If the rank of
-// its peer is less than 64 * GOMPI_WAIT_MISSING_WORDS, also sets that bit of t->missing_bitmap. Does nothing if another
-// thread runs the plan. The plan must be active (gompi_plan_activate).
+// Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. Also sets the
+// bit of t->missing_bitmap whose number is the rank of the peer, if the rank is less than 64 *
+// GOMPI_WAIT_MISSING_WORDS. Does nothing if another thread runs the plan. The plan must be active
+// (gompi_plan_activate).
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t);
 
-// Adds a started plan to the plans that progress advances. A plan without a request stays there until
-// gompi_plan_deactivate. A plan with a request stays there until it is complete, which also completes the request. Such
-// a plan may already be freed when the function returns.
+// Adds a started plan to the list of active plans, which each progress call advances. A plan without a request stays in
+// the list until gompi_plan_deactivate. A plan with a request stays in the list until the plan is complete, which also
+// completes the request. Such a plan may already be freed when the function returns.
 void gompi_plan_activate(struct gompi_plan *p);
 void gompi_plan_deactivate(struct gompi_plan *p);
 // Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of

@@ -27,7 +27,7 @@ static void detach_plan(struct gompi_request *r, struct gompi_plan *p) {
 	drop_plan_ref(p, PLAN_IN_USE);
 }
 
-// Completes the request of a plan that no thread runs. Plan and request may be freed afterwards.
+// Completes the request of a plan that no thread runs. The function may free the plan and the request.
 static void complete_plan_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->error.class};
@@ -36,7 +36,7 @@ static void complete_plan_request(struct gompi_plan *p) {
 	gompi_request_complete(r);
 }
 
-// Removes a plan from the list. The caller holds plans_lock.
+// Removes a plan from the list of active plans. The caller holds plans_lock.
 static void unlist_plan(struct gompi_messages *m, struct gompi_plan *p) {
 	struct gompi_plan **at = &m->active_plans;
 	while (*at != p)
@@ -49,7 +49,7 @@ static void unlist_plan(struct gompi_messages *m, struct gompi_plan *p) {
 	}
 }
 
-// Advances each plan once, and reminds its peers if remind is set. Several threads may call the function at once. A
+// Advances each plan once, and reminds its peers if `remind` is set. Several threads may call the function at once. A
 // thread that is descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes
 // its request.
 static bool progress_plans_once(struct gompi_messages *m, bool remind) {

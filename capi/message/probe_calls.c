@@ -9,11 +9,11 @@ static struct gompi_object_pool message_handles = GOMPI_OBJECT_POOL(GOMPI_KIND_M
 
 struct probe {
 	struct gompi_vci *vci;
-	uint64_t context, seen_arrived; // seen_arrived: unexpected_arrived at the last check
+	uint64_t context, seen_arrived; // seen_arrived: value of unexpected_arrived at the last check
 	int32_t source, tag;
 	bool found, extract;
 	bool out_of_handles; // the message has not been extracted, because it cannot get a handle
-	MPI_Message handle;  // of the extracted message; MPI_MESSAGE_NO_PROC if the source is MPI_PROC_NULL
+	MPI_Message handle;  // handle of the extracted message; MPI_MESSAGE_NO_PROC if the source is MPI_PROC_NULL
 	uintptr_t comm;
 	MPI_Status *status;
 };

@@ -10,8 +10,8 @@ static void release_space(struct gompi_vci *l) {
 	gompi_inbox_release(l->inbox, l->read_position);
 }
 
-// Handles a record. The functions called validate every field, and read no byte on which a decision depends twice,
-// because the sender may change the record in shared memory.
+// Handles a record. The called functions validate every field. They read each byte on which a decision depends only
+// once, because the sender may change the record in shared memory.
 static inline __attribute__((always_inline)) void dispatch(struct gompi_vci *l, const struct gompi_record *h,
 							   const char *payload) {
 	struct gompi_request *r;
@@ -69,9 +69,9 @@ enum {
 // Handles all records in the inbox. Checks once more after release_space has published the new head: a thread that
 // found no record at the old head may have gone to sleep, although a record has arrived since.
 //
-// If until is not NULL, stops once this receive has its data. Later records then stay in the inbox, so their data need
-// not be copied to an unexpected message. If the receive is only matched, the loop continues, because a RECORD_REMINDER
-// of a waiting sender may follow.
+// If `until` is not NULL, stops once this receive has its data. Later records then stay in the inbox, so their data
+// need not be copied to an unexpected message. If the receive is only matched, the loop continues, because a
+// RECORD_REMINDER of a waiting sender may follow.
 static inline __attribute__((always_inline)) bool drain(struct gompi_vci *l, const struct gompi_request *until) {
 	struct gompi_inbox *b = l->inbox;
 	uint64_t written_position = 0; // producers have reserved the ring up to this position
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) bool drain(struct gompi_vci *l, con
 			return handled > 0;
 		}
 		// In a series, prefetch further records too, but only in reserved space. A prefetch of a line beyond
-		// would take the line away from the core that is about to write it.
+		// the reserved space would take it away from the core that is about to write it.
 		if (++handled % MIN_BURST == 0)
 			written_position = gompi_load(&b->tail);
 		if (l->read_position + PREFETCH_BYTES < written_position && at + PREFETCH_BYTES < b->data + INBOX_DATA)

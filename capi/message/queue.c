@@ -27,8 +27,8 @@ static void apply_pattern(int i, int32_t *source, int32_t *tag) {
 		*tag = MPI_ANY_TAG;
 }
 
-// Stores the key of the fifo for the id of a send. No receive has this key, because its source is negative. Sends whose
-// ids differ only above bit 31 share a fifo.
+// Stores the key of the fifo that contains the message of the send with this id. No receive has this key, because its
+// source is negative. Sends whose ids differ only above bit 31 share a fifo.
 static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
 	*source = INT32_MIN + from;
 	*tag = (int32_t)(uint32_t)id;

@@ -40,7 +40,7 @@ struct gompi_listed_message {
 struct gompi_fifo {
 	struct gompi_entry *first, *last;
 	int32_t source, tag;
-	int link_index;          // which link of its entries this fifo uses
+	int link_index;          // index of the link that this fifo uses in each of its entries
 	struct gompi_fifo *next; // next in the same bucket of an index, or in the free list
 };
 
@@ -114,7 +114,8 @@ struct gompi_entry *gompi_list_find_message(struct gompi_list *l, int32_t source
 // Returns the oldest entry of a list of messages, or NULL.
 struct gompi_entry *gompi_list_oldest(struct gompi_list *l);
 
-// Returns the message of the send with this id of process from in a list of messages, or NULL.
+// Returns the message that process `from` has sent with this send id, or NULL if the list of messages l does not
+// contain it.
 struct gompi_entry *gompi_list_find_send(struct gompi_list *l, int32_t from, uint64_t id);
 
 // The matching queues of one context.

@@ -12,8 +12,8 @@ void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, 
 		gompi_cell_ring_doorbell(p->cell);
 }
 
-// Returns when the network must send the first record of a send: FABRIC_NOW if a thread is about to wait for it.
-// Otherwise a later wait flushes the record.
+// Returns the urgency of the first record of a send: FABRIC_NOW if a thread is about to wait for the send. Otherwise
+// the network may hold the record until a later wait flushes it.
 static enum gompi_urgency urgency_of(const struct gompi_request *r) {
 	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_PENDING;
 }

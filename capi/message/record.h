@@ -43,7 +43,7 @@ struct gompi_record {
 	int32_t tag;
 	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
 	int32_t class; // ACK: error class, or 0
-	uint64_t size; // bytes of the whole message; CTS: bytes wanted; FLOW: enum gompi_flow
+	uint64_t size; // bytes of the whole message; CTS: number of bytes to send; FLOW: enum gompi_flow
 	uint64_t id;   // id that answers must carry; CTS, FRAGMENT, ACK, DROPPED: id of the addressed request
 };
 

@@ -3,7 +3,7 @@
 #include "message/plan.h"
 
 // Sends one RECORD_REMINDER to each process of this node that has unacknowledged sends of this process, if at least one
-// was started after the last reminder.
+// of these sends was started after the last reminder.
 static void remind_receivers(struct gompi_vci *l) {
 	gompi_vci_lock(l);
 	if (l->send_ids.total_added != l->sends_at_reminder) {

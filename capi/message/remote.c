@@ -72,7 +72,7 @@ void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r,
 	l->must_flush = true;
 }
 
-// Removes the read at *at from the queued reads.
+// Removes the read `*at` from the queued reads. The argument `at` is the address of the link to this read.
 static struct gompi_read *dequeue_read(struct gompi_vci *l, struct gompi_read **at) {
 	struct gompi_read *d = *at;
 	*at = d->next;
@@ -86,7 +86,7 @@ bool gompi_remote_start_reads(struct gompi_vci *l) {
 		return false;
 	while (l->queued_reads != NULL) {
 		struct gompi_read *d = dequeue_read(l, &l->queued_reads);
-		gompi_vci_unlock_wake(l); // the transfer may complete immediately, and done acquires the lock
+		gompi_vci_unlock_wake(l); // if the transfer completes at once, its function `done` acquires the lock
 		gompi_fabric_transfer(&d->transfer);
 		gompi_vci_lock(l);
 	}

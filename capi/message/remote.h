@@ -21,8 +21,9 @@ enum { REMOTE_MAX_DATA = GOMPI_MAX_RECORD_BYTES - RECORD_LINE };
 
 // Output (remote.c).
 
-// Reserves space for a record of n bytes. The caller must call gompi_remote_commit next. On failure, record is NULL and
-// *class is MPI_ERR_PENDING if there is no space now, or the error class of a permanent failure of the peer.
+// Reserves space for a record of n bytes. The caller must call gompi_remote_commit next. On failure, the field `record`
+// of the result is NULL, and *class is MPI_ERR_PENDING if there is no space now, or the error class of a permanent
+// failure of the peer.
 struct gompi_reservation gompi_remote_reserve(struct gompi_vci *l, struct gompi_link *p, int64_t n,
 					      enum gompi_fabric_wait wait, int *class);
 void gompi_remote_commit(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
@@ -47,10 +48,11 @@ static inline void gompi_record_commit(struct gompi_link *p, struct gompi_reserv
 // registered.
 bool gompi_remote_register(struct gompi_request *r);
 void gompi_remote_unregister(struct gompi_request *r);
-// Queues a remote read of the data of r->matched. The read starts when the VCI's pending work is flushed. done must
-// call gompi_remote_read_end first.
+// Queues a remote read of the data of r->matched. The read starts when the VCI's pending work is flushed. At the end of
+// the read the function `done` is called. It must call gompi_remote_read_end first.
 void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r, void (*done)(struct gompi_transfer *t, int class));
-// Acquires the lock of a read's VCI, frees the descriptor of the read, and returns the receive of the read.
+// Acquires the lock of a read's VCI, frees the descriptor of the read, and returns the receive that the read belongs
+// to.
 struct gompi_request *gompi_remote_read_end(struct gompi_transfer *t);
 // Starts the queued reads. Releases the VCI's lock temporarily for each. Returns true if there were any.
 bool gompi_remote_start_reads(struct gompi_vci *l);

@@ -125,7 +125,8 @@ void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct
 // runs, reading into one bounce buffer of BOUNCE_BYTES bytes and unpacking from there costs less.
 enum { MIN_DIRECT_RUN_BYTES = 512, BOUNCE_BYTES = 64 << 10 };
 
-// Fills out with the ranges of the segments of m that hold bytes [from, to) of its data. Returns the number of ranges.
+// Stores in `out` the ranges of the segments of m that contain bytes [from, to) of its data. Returns the number of
+// ranges.
 static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, struct iovec *out) {
 	int n = 0;
 	int64_t at = 0;

@@ -12,7 +12,7 @@ enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
 
 enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };
 
-// The result of a request. class is MPI_SUCCESS or the error class.
+// The result of a request. Its field `class` is MPI_SUCCESS or the error class.
 struct gompi_result {
 	int32_t source, tag, class;
 	bool cancelled;
@@ -37,9 +37,9 @@ struct gompi_request_kind {
 	// Starts a persistent request. Its state is active already.
 	int (*start)(struct gompi_request *r, struct gompi_error_status *v);
 	int (*cancel)(struct gompi_request *r, struct gompi_error_status *v);
-	// release is called when neither the application nor the operation needs the request any more. If it fails, it
-	// may set result.class. free_object later frees the remaining data of the kind. It may access only the field
-	// object, because the other fields are invalid by then.
+	// The function `release` is called when neither the application nor the operation needs the request any more.
+	// If `release` fails, it may set result.class. free_object later frees the remaining data of the kind. It may
+	// access only the field object, because the other fields are invalid by then.
 	void (*release)(struct gompi_request *r);
 	void (*free_object)(struct gompi_request *r);
 	// Writes the error description to v. The class is that of result.
@@ -53,7 +53,7 @@ struct gompi_request_kind {
 			      struct gompi_wait_details *t);
 	bool keeps_handle;        // MPI_Request_free of an active request: the handle stays valid until completion
 	bool free_needs_inactive; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
-	bool frees_at_once;       // MPI_Request_free of an active request frees it immediately; only release needs it
+	bool frees_at_once;       // MPI_Request_free of an active request frees the request immediately
 };
 
 // The callbacks of a generalized request.
@@ -90,7 +90,7 @@ struct gompi_request {
 			};
 			union {
 				struct {
-					int64_t done_bytes; // bytes that have arrived, or left, in fragments
+					int64_t done_bytes; // bytes that have arrived or have been sent in fragments
 					// of a receive: bytes of the whole message; of a send: id of the receive at the
 					// target
 					uint64_t size_or_receive_id;
@@ -110,7 +110,7 @@ struct gompi_request {
 	bool in_persistent_table;  // its handle and memory do not belong to the VCI (persistent.c)
 	bool has_handle;           // the application holds a handle
 	bool freed;                // MPI_Request_free was called on the active request; completion frees it
-	bool posted;               // in the list of posted receives; entry is valid
+	bool posted;               // in the list of posted receives; the field `entry` is valid
 	bool blocking;             // a blocking call: the thread that started it waits for it
 	bool use_rendezvous;       // a send: its data stays in this process until it is matched
 	bool urgent;               // the record must notify the receiver's progress thread
@@ -120,7 +120,7 @@ struct gompi_request {
 	bool registered;           // a send: region is valid
 	uint8_t mode;              // enum gompi_mode
 	uint32_t handle;           // valid if has_handle is set
-	int32_t peer, tag, source; // peer: rank of destination or source; source: rank of this process, of a send
+	int32_t peer, tag, source; // peer: rank of destination or source; source (of a send): rank of this process
 	// a send, or another kind: rank of the destination in MPI_COMM_WORLD; -1 if there are several
 	int32_t world;
 	uint64_t context;
@@ -131,8 +131,8 @@ struct gompi_request {
 	struct gompi_result result; // valid once the request is complete
 };
 
-// A handle of a request consists of GOMPI_KIND_REQUEST, VCI and number (struct gompi_handles), or is of
-// GOMPI_KIND_PERSISTENT.
+// The handle of a persistent message request has the kind GOMPI_KIND_PERSISTENT. Any other request handle consists of
+// GOMPI_KIND_REQUEST, the index of the VCI, and a number (struct gompi_handles).
 enum { GOMPI_REQUEST_INDEX_BITS = 25 };
 
 enum { GOMPI_REQUEST_MAX_FREE = 256 }; // maximum length of a VCI's free list of requests

@@ -64,7 +64,8 @@ static inline bool may_use_rendezvous(const struct gompi_link *p, const struct g
 }
 
 // Returns true if polling for space may soon succeed. Returns false if processes share cores, if other output is
-// pending, if the receiver asks senders to keep their data, or if polling has already failed at this head.
+// pending, if the receiver asks senders to keep their data, or if polling has already failed while the inbox had this
+// head.
 static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
 	return !gompi_node.policy.is_oversubscribed && gompi_load(&p->pending_count) == 0 &&
 	       gompi_load(&p->inbox->flow) == FLOW_EAGER && head != gompi_load(&p->full_head);

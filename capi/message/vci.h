@@ -55,7 +55,7 @@ enum gompi_notify_mode {
 
 struct gompi_pending {
 	struct gompi_pending *next;
-	struct gompi_record record; // word holds the kind and flags only, without the length
+	struct gompi_record record; // its field `word` has only the kind and flags, no length
 	struct gompi_request *send; // the send whose data or segment list the record carries, or NULL
 	enum gompi_notify_mode notify;
 };
@@ -104,7 +104,7 @@ enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_vci {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_biased_mutex lock;
-	gompi_a32 missed_progress; // 1: a thread found the lock held and left its progress (base/combining_lock.h)
+	gompi_a32 missed_progress; // 1: a thread has left its progress to the lock holder (base/combining_lock.h)
 	bool has_completions;      // an operation has completed since the lock was acquired
 	bool has_released_space;   // space in the inbox has been released since the lock was acquired
 	bool must_flush;           // pending output may find space now
@@ -123,7 +123,7 @@ struct gompi_vci {
 	struct gompi_inbox *inbox;
 	uint64_t flag_key;          // key of the valid flags (inbox.h)
 	char *read_at;              // address of the next record to consume
-	uint64_t read_position;     // position of that record; ahead of released_position while a batch is consumed
+	uint64_t read_position;     // position of read_at; ahead of released_position while a batch is consumed
 	uint64_t released_position; // position up to which space has been returned to the producers
 	struct gompi_messages *messages;
 	struct gompi_queues queues;
@@ -145,8 +145,8 @@ struct gompi_vci {
 	gompi_ai32 unexpected_count;  // unexpected messages that no receive has matched yet
 	struct gompi_pending *free_pending;
 	struct gompi_live_count live_count; // counts requests and messages
-	// For other nodes. queued_reads: reads to start. free_reads: free list. first_throttled: list of throttled
-	// peers. deferred_cancels: unanswered RECORD_CANCEL with RECORD_FINALIZE, whose senders are in MPI_Finalize.
+	// For other nodes. queued_reads: remote reads that are not started yet. free_reads: free list. first_throttled:
+	// list of throttled peers. deferred_cancels: unanswered RECORD_CANCEL with RECORD_FINALIZE.
 	struct gompi_read *queued_reads, *free_reads;
 	struct gompi_link *first_throttled;
 	struct gompi_pending *deferred_cancels;
@@ -157,7 +157,7 @@ struct gompi_messages {
 	struct gompi_node node;
 	bool no_cma;         // no process may read another's memory
 	uint64_t *cma_probe; // one page that peers read to find out whether process_vm_readv reaches this process
-	gompi_a32 plan_may_continue; // a message for which a plan may wait has completed
+	gompi_a32 plan_may_continue; // a message has completed, perhaps one of a plan
 	gompi_a32 plan_needs_app;    // a progress thread has left the next step of a plan to application threads
 	gompi_a32 hooks;             // bit mask of HOOK_*
 	struct gompi_vci vci[GOMPI_VCI_COUNT];
@@ -263,10 +263,11 @@ static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 	return by_mutex;
 }
 
-// Makes the progress that other threads have left because they found the lock held. The caller has released the lock.
+// Makes progress for the threads that found the lock held and left their progress to this thread. The caller has
+// released the lock.
 void gompi_vci_progress_missed(struct gompi_vci *l);
 // Releases the lock at the end of a critical section: calls gompi_vci_unlock_wake, then gompi_vci_progress_missed if
-// another thread has left progress.
+// another thread has left its progress to this thread.
 static inline void gompi_vci_unlock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_vci_unlock_wake(l), 0) &&
 	    __builtin_expect(gompi_load_seq_cst(&l->missed_progress) != 0, 0))
@@ -276,13 +277,13 @@ static inline void gompi_vci_unlock(struct gompi_vci *l) {
 // gompi_vci_unlock does.
 void gompi_vci_unlock_progress(struct gompi_vci *l);
 // Releases the lock for calls that start an operation and return. Copies data of the work list only if its sender
-// waits. A copy would delay the operations that the application is about to start, and the processes that wait for
-// these operations. Other data is copied later: by a waiting thread of this process, which this function wakes if it
-// sleeps, or as soon as the sender waits.
+// waits. Another copy would delay the operations that the application is about to start, and the processes that wait
+// for these operations. Other data is copied later: by a waiting thread of this process, which this function wakes if
+// it sleeps, or as soon as the sender waits.
 void gompi_vci_unlock_started(struct gompi_vci *l);
 // Releases the lock after a record from the network has been handled. Does not copy, wait, or make progress for another
-// thread, because this would delay the following records. Waiting threads or the progress thread later continue plans,
-// copy data, and make the progress that another thread has left.
+// thread, because this would delay the following records. Waiting threads or the progress thread do this work later:
+// they continue plans, copy data, and make progress for threads that found the lock held.
 void gompi_vci_unlock_network(struct gompi_vci *l);
 
 // Returns a pending record from the free list, or a new one.
@@ -318,8 +319,8 @@ static inline struct gompi_request *gompi_request_alloc(struct gompi_vci *l) {
 }
 
 // Releases a request, which nothing may refer to any longer. gompi_request_release returns it to the free list.
-// gompi_request_drop_refs releases the request's references to its kind and datatype. It returns true if r is a
-// persistent request, which it has then released completely: its memory is not the VCI's.
+// gompi_request_drop_refs releases the request's references to its kind and datatype. If r is a persistent request, it
+// also releases the memory, which does not belong to the VCI, and returns true.
 bool gompi_request_drop_refs(struct gompi_request *r);
 void gompi_request_dealloc(struct gompi_request *r);
 static inline void gompi_request_release(struct gompi_request *r) {

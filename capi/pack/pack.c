@@ -89,8 +89,9 @@ static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *po
 	return MPI_SUCCESS;
 }
 
-// Returns true in the most frequent case: contiguous data of a predefined type that fits the packed buffer. Stores its
-// size in bytes in *n. Returns false in every other case, including errors; then pack or unpack handles the call.
+// Returns true in the most frequent case, that contiguous data of a predefined type fits the packed buffer. Stores the
+// size of the data in bytes in *n. Returns false in every other case, including errors; the caller then calls pack or
+// unpack.
 static inline bool is_simple_pack(const void *data, int64_t count, MPI_Datatype datatype, const void *packed,
 				  int64_t size, int64_t at, MPI_Comm comm, int64_t *n) {
 	struct gompi_buffer b;
@@ -130,7 +131,7 @@ int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outb
 		return MPI_SUCCESS;
 	}
 	int rc = pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize, &at, comm);
-	*position = (int)at; // fits an int, since it is at most outsize
+	*position = (int)at; // the position fits an int, since it is at most outsize
 	return rc;
 }
 GOMPI_ENTRY(MPI_Pack, gompi_pack);
@@ -166,8 +167,8 @@ int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int
 }
 GOMPI_ENTRY(MPI_Unpack, gompi_unpack);
 
-// Returns the size in bytes of count copies. After an error, returns a negative number and stores in *rc the value that
-// the call must return.
+// Returns the size in bytes of count copies of a datatype. After an error, returns a negative number and stores in *rc
+// the value that the call must return.
 static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int *rc) {
 	struct gompi_error_status v;
 	int64_t n, lowest;

@@ -126,7 +126,7 @@ bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number) {
 	pmix_proc_t whose = self;
 	if (of_job)
 		whose.rank = PMIX_RANK_WILDCARD;
-	pmix_info_t here; // does not ask the server: a value that the server has not sent yet counts as unknown
+	pmix_info_t here; // makes PMIx_Get use only values that the server has already sent
 	set_flag(&here, PMIX_OPTIONAL);
 	pmix_value_t *v = NULL;
 	if (library.Get(&whose, key, &here, 1, &v) != PMIX_SUCCESS || v == NULL)
@@ -138,7 +138,7 @@ bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number) {
 
 int gompi_pmix_put(const char *key, const void *value, size_t bytes) {
 	pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
-	v.data.bo.bytes = (char *)value; // PMIx_Put copies it
+	v.data.bo.bytes = (char *)value; // PMIx_Put copies the value
 	v.data.bo.size = bytes;
 	return library.Put(PMIX_GLOBAL, key, &v);
 }

@@ -2,8 +2,8 @@
 // process needs to find its job and to exchange values. Functions return 0 or a status of libpmix, which
 // gompi_pmix_error_text explains.
 //
-// Any thread may call these functions. Call gompi_pmix_load first. If it returns NULL, call gompi_pmix_init. If that
-// returns 0, the other functions may be called, and none after gompi_pmix_finalize.
+// Any thread may call these functions. Call gompi_pmix_load first. If it returns NULL, call gompi_pmix_init. If
+// gompi_pmix_init returns 0, the other functions may be called. No function may be called after gompi_pmix_finalize.
 #ifndef GOMPI_PMIX_H
 #define GOMPI_PMIX_H
 
@@ -20,13 +20,14 @@ const char *gompi_pmix_load(void);
 // thread writes 8 bytes to event_fd.
 int gompi_pmix_init(uint32_t *rank, int event_fd);
 
-// Stores a number that the launcher provides, about the job or about this process. Returns false if it provides none.
+// Stores a number that the launcher provides under a key: about the job if of_job is true, else about this process.
+// Returns false if the launcher provides no such number.
 bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number);
 
 // Publishes a value under a key. Other processes see it after a fence.
 int gompi_pmix_put(const char *key, const void *value, size_t bytes);
 
-// Waits until all processes of the job have called it, and fetches the values that they have published.
+// Waits until all processes of the job have called this function, and fetches the values that they have published.
 int gompi_pmix_fence(void);
 
 // Gets a value that another process has published. The caller frees *value.

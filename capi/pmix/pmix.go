@@ -46,7 +46,7 @@ func (l *Library) Init() (rank int, err error) {
 		unix.Close(fd)
 		return 0, err
 	}
-	go func(f *os.File) { // waits in Go's network poller, without a thread
+	go func(f *os.File) { // waits in Go's network poller, which uses no thread for each wait
 		var b [8]byte
 		if _, err := f.Read(b[:]); err == nil {
 			close(l.lost)
@@ -58,8 +58,8 @@ func (l *Library) Init() (rank int, err error) {
 // Lost returns a channel that is closed when the connection to the launcher is lost.
 func (l *Library) Lost() <-chan struct{} { return l.lost }
 
-// Number returns the number that the launcher provides under a key, about the job or this process. It returns false if
-// the launcher does not provide the key.
+// Number returns the number that the launcher provides under a key: about the job if ofJob is true, else about this
+// process. It returns false if the launcher does not provide the key.
 func (l *Library) Number(key string, ofJob bool) (int, bool) {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
@@ -79,7 +79,7 @@ func (l *Library) Put(key, value string) error {
 	return callError("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
 }
 
-// Fence waits until all processes of the job have called it, and fetches the values that they have published.
+// Fence waits until all processes of the job have called Fence, and fetches the values that they have published.
 func (l *Library) Fence() error { return callError("PMIx_Fence", C.gompi_pmix_fence()) }
 
 // Get returns the value that another process has published under a key.

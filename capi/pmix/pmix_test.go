@@ -90,8 +90,8 @@ func waitForDeath(l boot.PMIx, rank, size int) error {
 	if err := touch("ready."); err != nil {
 		return err
 	}
-	// Rank 1 waits until no rank needs the launcher: a rank that still needs it would fail instead of noticing its
-	// end.
+	// Rank 1 waits until no rank needs the launcher. A rank that still needs the launcher would fail before it
+	// notices the launcher's end.
 	for rank == 1 {
 		if ready, err := filepath.Glob(files + "ready.*"); err != nil || len(ready) == size {
 			break

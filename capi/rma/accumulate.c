@@ -4,8 +4,8 @@
 #include "update/update.h"
 
 // Fast path: updates one or two elements in memory that is mapped in this process, and calls only the kernel. Returns
-// false if the slow path must handle the call. The addresses of the buffers must be valid. origin is not used with
-// MPI_NO_OP; result is NULL for MPI_Accumulate.
+// false if the slow path must handle the call. The addresses of the buffers must be valid. `origin` is not used with
+// MPI_NO_OP; `result` is NULL for MPI_Accumulate.
 static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_win *w, int target, MPI_Aint disp,
 								 const void *origin, void *result, MPI_Count count,
 								 MPI_Datatype type, MPI_Op op) {

@@ -8,7 +8,7 @@
 #include "win/epoch.h"
 #include "datatype/op.h"
 
-// Writes how an error text refers to the datatype of a buffer. Returns text.
+// Writes to `text` how an error text refers to the datatype of the buffer `what`. Returns `text`.
 static const char *datatype_of(const char *what, char text[40]) {
 	snprintf(text, 40, "the %s datatype", what);
 	return text;
@@ -49,14 +49,14 @@ static int check_one_element(struct gompi_checked_op *c) {
 	return MPI_SUCCESS;
 }
 
-// Returns true if elements of a and of b can be copied to each other.
+// Returns true if elements of the types `a` and `b` can be copied to each other.
 static bool is_copyable(const struct gompi_type *a, const struct gompi_type *b) {
 	return a->elem != 0 &&
 	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
 }
 
-// Replaces the types of all three buffers by types of bytes, which c->byte_types owns. Returns 0 or the class of the
-// error status.
+// Replaces the types of all three buffers by types whose elements are bytes. c->byte_types owns these types. Returns 0
+// or the class of the error status.
 static int use_byte_types(struct gompi_checked_op *c) {
 	struct gompi_buffer *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
@@ -167,7 +167,7 @@ static int check_range(struct gompi_checked_op *c) {
 	if (c->w->attached != NULL) {
 		char *mapped_at;
 		if (gompi_win_is_remote(c->w, r->target))
-			return MPI_SUCCESS; // the target knows what it has attached
+			return MPI_SUCCESS; // the target checks the range, because only it knows its attached memory
 		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &mapped_at);
 		if (rc == MPI_ERR_RMA_RANGE) {
 			c->spans_regions = true;

@@ -20,7 +20,8 @@ struct gompi_checked_op {
 	MPI_Datatype element;   // the predefined type of an accumulate
 	int64_t elements;
 	bool spans_regions; // the target's buffer lies in several attached regions
-	// types of bytes for the three buffers, if an accumulate copies between different element types; owned, or NULL
+	// types of bytes for the three buffers, if an accumulate copies between different element types; else NULL;
+	// this struct owns them
 	struct gompi_type *byte_types[3];
 };
 
@@ -47,15 +48,15 @@ static inline bool gompi_is_accumulate(const struct gompi_operation *r) {
 // they are neither read nor written, and need not be mapped.
 static inline bool gompi_has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
-// Returns true if the operation returns data to the origin. Depends only on the kind: the result datatype could be the
-// invalid value 0, passed by mistake.
+// Returns true if the operation returns data to the origin. Depends only on the kind of the operation, because the
+// program may have passed the invalid value 0 as the result datatype.
 static inline bool gompi_has_result(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE;
 }
 
 // Returns true if c is a put with overlapping target entries, which must be written in order. A single segment through
-// the progress thread keeps the order. Several segments may overtake each other on the ring and CMA paths, so each must
-// complete before the next one.
+// the progress thread keeps the order. Several segments may overtake each other on the ring and CMA paths, so each
+// segment must complete before the next segment is sent.
 static inline bool gompi_needs_ordered_put(const struct gompi_checked_op *c) {
 	return c->args->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
 }
@@ -68,12 +69,13 @@ int gompi_rma_check_args(struct gompi_checked_op *c);
 int gompi_execute_accumulate(const struct gompi_checked_op *c);
 int gompi_execute_move(const struct gompi_checked_op *c);
 
-// Executes an operation at its target. origin and result are contiguous arrays of elements or bytes, or NULL.
+// Executes an operation at its target. The arguments `origin` and `result` are contiguous arrays of elements or bytes,
+// or NULL.
 typedef int gompi_target_function(const struct gompi_checked_op *c, const char *origin, char *result);
 
-// Splits an operation on a dynamic window into segments, each contiguous in one attached region. Calls f, unless it is
-// NULL, for each segment with the corresponding data of the arrays origin and result. Returns 0, an error of f, or
-// MPI_ERR_RMA_RANGE if not all of the operation is attached or an element spans two regions.
+// Splits an operation on a dynamic window into segments, each contiguous in one attached region. Calls f, unless f is
+// NULL, for each segment with the corresponding data of the arrays `origin` and `result`. Returns 0, an error of f, or
+// MPI_ERR_RMA_RANGE if the operation accesses memory that is not attached or an element spans two regions.
 int gompi_for_each_region(const struct gompi_checked_op *c, gompi_target_function *f, const char *origin, char *result);
 
 #endif

@@ -1,6 +1,6 @@
 // Put, get and the accumulates with valid arguments that can complete at once, but not on the fast path: derived
-// datatypes, memory of which only a range is mapped, any number of elements, short puts over the network.
-// gompi_rma_slow_path handles all other calls.
+// datatypes, partly mapped memory, any number of elements, short puts over the network. gompi_rma_slow_path handles all
+// other calls.
 #include "base/poll.h"
 #include "datatype/buffer.h"
 #include "rma/rma.h"
@@ -35,8 +35,8 @@ static bool put_remote(struct gompi_win *w, const void *origin, int target, MPI_
 	    __builtin_mul_overflow((int64_t)disp, (int64_t)member->disp_unit, &offset) ||
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT_BYTES)
 		return false;
-	// Negative offsets become huge here. In a dynamic window all sizes are 0: only the target knows what is
-	// attached.
+	// The conversion to uint64_t makes negative offsets huge. In a dynamic window all sizes are 0: only the target
+	// knows what is attached.
 	if ((uint64_t)offset > member->size || (uint64_t)bytes > member->size - (uint64_t)offset ||
 	    !gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes))
 		return false;
@@ -128,8 +128,8 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 	return gompi_rma_slow_path(&r);
 }
 
-// Converts *count copies of a datatype to elements of a predefined type, if they consist of contiguous elements that
-// begin at the buffer's address. Returns that type, or NULL.
+// Converts *count copies of a datatype to elements of a predefined type. Stores the number of elements in *count and
+// returns their type. Returns NULL unless the copies are contiguous elements that begin at the buffer's address.
 static inline const struct gompi_type *to_elements(MPI_Count *count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || !gompi_type_is_freeable(t))

@@ -36,9 +36,10 @@ static inline bool is_copy(const struct element_array *a) {
 	return a->allocated != NULL || a->data == a->inline_buffer;
 }
 
-// Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. If fill is
-// true, copies the elements of s to that memory. with_gaps is true if the caller reads or writes the array with the
-// gaps in the elements. Elements that have gaps are then not used in place, because the gaps belong to the application.
+// Makes the elements of the buffer s available as a contiguous array. Uses the elements in place if they are
+// contiguous, else memory that `a` owns. If `fill` is true, copies the elements of s to that memory. with_gaps is true
+// if the caller reads or writes the array with the gaps in the elements. Elements that have gaps are then not used in
+// place, because the gaps belong to the application.
 static void make_element_array(struct element_array *a, const struct gompi_buffer *s, int64_t elements,
 			       MPI_Datatype element, bool fill, bool with_gaps) {
 	const struct gompi_type *t = s->type;
@@ -64,7 +65,7 @@ static int send_update(const struct gompi_checked_op *c, const struct gompi_buff
 	return gompi_transport_to(c->w, c->args->target)->update(c->w, c->args, at, c->element, origin, result);
 }
 
-// Updates elements of the target that are mapped in this process, from and to arrays of elements.
+// Updates elements of the target that are mapped in this process. `origin` and `result` are arrays of elements.
 static int update_mapped(const struct gompi_checked_op *c, const char *origin, char *result) {
 	const struct gompi_operation *r = c->args;
 	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
@@ -142,8 +143,8 @@ static int send_unmapped(struct unmapped_elements *o, const struct gompi_checked
 
 // Updates elements of the target if only a range of its memory is mapped. Every origin directly updates the elements
 // that are completely in the range. The target's progress thread updates all other elements, even if only one byte is
-// outside the range. So an element of the first kind and one of the second kind share bytes only if the second crosses
-// the border of the range.
+// outside the range. So a mapped element and an unmapped element share bytes only if the unmapped element crosses the
+// border of the range.
 static int update_partial(const struct gompi_checked_op *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->args, .element = c->element};
 	char *base = c->w->targets[c->args->target].base;
@@ -211,7 +212,7 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 	return rc;
 }
 
-// Executes the accumulate-type call on elements of the target, from and to arrays.
+// Executes the accumulate-type call at the target. `origin` and `result` are arrays of elements.
 static int accumulate_at_target(const struct gompi_checked_op *c, const char *origin, char *result) {
 	if (c->spans_regions)
 		return gompi_for_each_region(c, accumulate_at_target, origin, result);

@@ -41,8 +41,8 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 }
 GOMPI_ENTRY(MPI_Fetch_and_op, gompi_fetch_and_op);
 
-// Swaps an element at `to`. Must be called after gompi_atomic_update_begin or gompi_unlocked_update_begin; calls
-// gompi_unlocked_update_end.
+// Compares and swaps an element at `to`. Must be called after gompi_atomic_update_begin or gompi_unlocked_update_begin;
+// calls gompi_unlocked_update_end.
 static inline int swap_at(char *to, const void *origin, const void *compare, void *result, int64_t size) {
 	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
 	gompi_unlocked_update_end();
@@ -53,7 +53,7 @@ static inline int swap_at(char *to, const void *origin, const void *compare, voi
 	return MPI_SUCCESS;
 }
 
-// Returns true if there is an element of size bytes to swap and the addresses of all buffers are valid.
+// Returns true if `size` is not 0 and the addresses of all buffers are valid.
 static inline bool can_swap(const void *origin, const void *compare, const void *result, int64_t size) {
 	return size != 0 && !gompi_invalid_address(origin, 0) && !gompi_invalid_address(compare, 0) &&
 	       !gompi_invalid_address(result, 0);

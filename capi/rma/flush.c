@@ -1,8 +1,8 @@
 // MPI_Win_flush, flush_all, flush_local, flush_local_all, sync (MPI-5.0 12.5.4).
 //
-// An operation on mapped memory is complete when its call returns. The flush only adds the barrier that orders it with
-// later accesses of this process. For operations that were sent through a transport, the flush waits until they are
-// complete at the target.
+// An operation on mapped memory is complete when its call returns. The flush only adds the memory barrier that orders
+// the operation before later accesses of this process. For operations that were sent through a transport, the flush
+// waits until they are complete at the target.
 #include "rma/z_calls.h"
 #include "transport/transport.h"
 #include "win/epoch.h"

@@ -138,7 +138,7 @@ int gompi_win_unlock_all(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_unlock_all");
 	if (gompi_epoch_enter_call(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_raise(win, "MPI_Win_unlock_all", &v);
-	bool remote = w->remote != NULL && !w->lock_all_nocheck; // the unlock of a remote member flushes it
+	bool remote = w->remote != NULL && !w->lock_all_nocheck; // the unlock of a remote member includes its flush
 	int rc = remote ? gompi_flush_node(w, "MPI_Win_unlock_all") : gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
 	if (w->lock_all_nocheck)
 		gompi_full_fence();

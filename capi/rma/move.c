@@ -5,13 +5,13 @@
 
 #include "transport/transport.h"
 
-// Moves bytes between local and the target's buffer through the target's transport.
+// Moves bytes between the buffer `local` of this process and the target's buffer, through the target's transport.
 static int send_move(const struct gompi_checked_op *c, const struct gompi_buffer *at, char *local, int64_t bytes) {
 	return gompi_transport_to(c->w, c->args->target)->move(c->w, c->args, at, local, bytes);
 }
 
-// Moves bytes between local and the target's buffer, of which only a range is mapped: that range by a copy, the rest
-// through the ring path.
+// Moves bytes between the buffer `local` of this process and the target's buffer, of which only a range is mapped.
+// Copies the bytes in that range, and moves the other bytes through the ring path.
 static int move_partial(const struct gompi_checked_op *c, char *local, bool put) {
 	bool in_order = gompi_needs_ordered_put(c);
 	const struct gompi_mapped_range *p = c->partial_range;

@@ -1,9 +1,9 @@
 // MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
 //
-// A target posts by incrementing the byte that it has for each origin; the origin's start waits for the change. For a
-// target on another node, start does not wait: a notification precedes the first operation of the epoch, and the
-// operations wait for the post at the target. An origin completes by adding one to the target's counter. MPI_Win_wait
-// waits until the counter has grown by the size of the group of MPI_Win_post.
+// A target posts by incrementing one byte for each origin; MPI_Win_start of the origin waits for the change. For a
+// target on another node, MPI_Win_start does not wait: a notification precedes the first operation of the epoch, and
+// the operations wait for the post at the target. An origin completes by adding one to the target's counter.
+// MPI_Win_wait waits until the counter has grown by the size of the group of MPI_Win_post.
 #include <stdlib.h>
 
 #include "base/failure.h"
@@ -15,8 +15,8 @@
 #include "win/epoch.h"
 #include "win/win_table.h"
 
-// Looks up the ranks of group. Uses `cached` if it is still valid. Otherwise g owns new memory, which the caller passes
-// to cache_group or free_group. Returns 0 or the class of the error status.
+// Looks up the ranks of `group` and stores them in *g. Uses the ranks in `cached` if they are still valid. Otherwise *g
+// owns new memory, which the caller must pass to cache_group or free_group. Returns 0 or the class of the error status.
 static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_win_group *cached,
 		      struct gompi_win_group *g, struct gompi_error_status *v) {
 	uint64_t version = gompi_load_seq_cst(&gompi_groups_version);
@@ -52,7 +52,7 @@ static void cache_group(struct gompi_win_group *cached, const struct gompi_win_g
 	*cached = *g;
 }
 
-// Frees the ranks of g unless they are the cached ones.
+// Frees the ranks of g unless they are the cached ranks.
 static void free_group(const struct gompi_win_group *cached, const struct gompi_win_group *g) {
 	if (cached->ranks != g->ranks)
 		free(g->ranks);
@@ -99,8 +99,8 @@ static bool has_posted(void *arg) {
 	return gompi_load_acquire(gompi_post_counter(p->w, p->w->me, p->target)) != p->seen_posts;
 }
 
-// Waits until target has posted, and marks it as started. Returns 0 or MPI_ERR_PROC_ABORTED. Does not wait for a target
-// on another node.
+// Waits until the member `target` has posted, and marks it as started. Returns 0 or MPI_ERR_PROC_ABORTED. Does not wait
+// for a target on another node.
 static int start_target(struct gompi_win *w, int target, bool check) {
 	struct gompi_target *t = &w->targets[target];
 	uint32_t state = gompi_load(&t->state);
@@ -176,7 +176,7 @@ static bool exposure_completed(void *arg) {
 	return (int32_t)(gompi_load_acquire(&gompi_member(w, w->me)->complete_count) - w->expected_completes) >= 0;
 }
 
-// Returns a failed process that keeps the open exposure epoch from ending, or GOMPI_NONE_FAILED.
+// Returns a failed process because of which the open exposure epoch cannot end, or GOMPI_NONE_FAILED.
 static int failed_exposure_origin(const void *of, struct gompi_stuck_entry *place) {
 	const struct gompi_win *w = of;
 	for (int i = 0; i < w->post_group.size; i++) {

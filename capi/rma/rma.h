@@ -14,12 +14,12 @@
 #include "win/operation.h"
 #include "win/win.h"
 
-// Executes r, or reports its error through the window's error handler. Stores its request, if it returns one. Sets the
-// fields call, rma_request and path of r. Returns the result of the call.
+// Executes the operation r, or reports its error through the window's error handler. Stores the request of a
+// request-based operation. Sets the fields `call`, rma_request and `path` of r. Returns the result of the MPI call.
 int gompi_rma_slow_path(struct gompi_operation *r);
 
-// Returns *a | *b. It is written in assembly because compilers do not fuse a relaxed load with the operation on it: a
-// put or get would need one more instruction (TestInstructions).
+// Returns *a | *b. It is written in assembly because compilers do not fuse a relaxed load with the operation on the
+// loaded value: a put or get would need one more instruction (TestInstructions).
 static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {
 	uint32_t bits = gompi_load(a);
 #if defined(__x86_64__)
@@ -30,8 +30,9 @@ static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {
 	return bits;
 }
 
-// Stores the address of [disp, disp + count elements of size bytes) in the memory of rank, and the number of bytes.
-// Returns false if the fast path cannot handle it: no open epoch, not mapped, out of bounds, or an invalid argument.
+// Stores the address of `count` elements of `size` bytes at displacement `disp` in the memory of `rank`, and the number
+// of bytes. Returns false if the fast path cannot handle the access: no open epoch, not mapped, out of bounds, or an
+// invalid argument.
 static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
 					char **address, int64_t *bytes) {
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n, 0))
@@ -44,7 +45,7 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 				     __builtin_mul_overflow(count, size, bytes),
 			     0))
 		return false;
-	// Negative offsets become huge here. 8 bytes, the most common size, have a separate limit.
+	// The conversion to uint64_t makes negative offsets huge. 8 bytes, the most common size, have a separate limit.
 	if (__builtin_expect(*bytes == 8, 1)) {
 		if (__builtin_expect((uint64_t)offset >= t->offset_limit_8b, 0))
 			return false;
@@ -55,12 +56,12 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 	return true;
 }
 
-// Resolves an address like gompi_resolve_direct in memory of which only a range is mapped (gompi_mapped_range), for at
-// least one byte (direct.c).
+// Resolves an address like gompi_resolve_direct, for at least one byte in memory that is only partly mapped
+// (gompi_mapped_range; direct.c).
 bool gompi_resolve_partial(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
 			   int64_t *bytes);
 
-// Resolves an address in memory of which all or only a range is mapped, for at least one byte.
+// Resolves the address of at least one byte in memory that is fully or partly mapped.
 static inline bool gompi_resolve_mapped(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
 					char **address, int64_t *bytes) {
 	return gompi_resolve_direct(w, rank, disp, count, size, address, bytes)
@@ -94,7 +95,7 @@ gompi_move(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	if (__builtin_expect((returns_request && request == NULL) || gompi_invalid_address(origin_addr, 0) ||
 				     !gompi_resolve_direct(gompi_win_get(win), target_rank, target_disp, target_count,
 							   gompi_simple_bytes(target_datatype), &at, &bytes) ||
-				     bytes == 0, // also if the type is not simple
+				     bytes == 0, // `bytes` is 0 also if the type is not simple
 			     0))
 		return gompi_move_slow(origin_addr, target_count, target_datatype, target_rank, target_disp,
 				       target_count, target_datatype, win, kind, returns_request, request);

@@ -2,9 +2,10 @@
 //
 // An exported Go function runs on a goroutine's stack, on the thread that called it. A signal handler that the
 // application installed without SA_ONSTACK runs on the current stack of the thread, which may be a goroutine's. So the
-// first call into Go on a thread makes that goroutine's stack large (core/stack). It keeps the thread's alternate
-// signal stack and signal mask unchanged. Signal handlers run at once, both in Go and in C. The only MPI function that
-// a handler may call is MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go (base/in_go.h).
+// first call into Go on a thread makes that goroutine's stack large (core/stack). This call keeps the thread's
+// alternate signal stack and signal mask unchanged. Signal handlers run at once, both in Go and in C. The only MPI
+// function that a handler may call is MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go
+// (base/in_go.h).
 //
 // Every call of an exported Go function passes through __wrap_crosscall2: the linker's --wrap substitutes it for the
 // runtime's crosscall2 (runtime.go).

@@ -7,8 +7,8 @@ package runtime
 extern void __lsan_register_root_region(const void *from, size_t bytes) __attribute__((weak));
 
 // Registers the first arena of the Go heap as a root region of LeakSanitizer, if the program is linked with
-// LeakSanitizer. So LeakSanitizer does not report memory that only Go references. object is the address of any object
-// in the Go heap.
+// LeakSanitizer. So LeakSanitizer does not report memory that only Go references. The argument `object` is the address
+// of any object in the Go heap.
 static inline void gompi_lsan_register_heap(uintptr_t object) {
 	// The runtime reserves its heap in arenas whose size and alignment are 64 MiB, so an arena contains no other
 	// mapping. The library's objects fit into the first arena. A larger range could contain other mappings, because

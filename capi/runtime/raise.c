@@ -11,7 +11,7 @@
 #include "errors/codes.h"
 #include "win/win.h"
 
-// A pending call of an application's error handler; function is 0 if no call is pending.
+// A pending call of an application's error handler; the field `function` is 0 if no call is pending.
 struct pending_call {
 	uintptr_t function, object;
 	int code;
@@ -37,7 +37,7 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	return gompi_load(self ? &gompi_comm_self.errhandler.function : &gompi_comm_world.errhandler.function);
 }
 
-// Appends an object to an error text: by the name that the application has set, or else by its handle.
+// Appends the name of an object to an error text, or its handle if the application has not named the object.
 static char *append_object(char *to, int kind, uintptr_t object) {
 	char *at = to;
 	int n = 0;
@@ -70,14 +70,14 @@ static char *append_code(char *to, int code) {
 	return stpcpy(to + 2 + n, ")");
 }
 
-// Appends the text of an error: call, object and description. If text is NULL, class is an error code that the
+// Appends the text of an error: call, object and description. If `text` is NULL, `class` is an error code that the
 // application raised, and append_code describes the code.
 static char *append_error(char *to, int class, const char *call, const char *text, int kind, uintptr_t object) {
 	to = stpcpy(append_object(stpcpy(to, call), kind, object), ": ");
 	return text != NULL ? stpcpy(to, text) : append_code(to, class);
 }
 
-// Stores the text of an error for MPI_Error_string. If fatal, aborts the job and does not return.
+// Stores the text of an error for MPI_Error_string. If `fatal` is set, aborts the job and does not return.
 static void store_error_text(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
 	const char *class_name = gompi_error_class_name(class); // NULL for a code that the application added
 	char text_buffer[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) +

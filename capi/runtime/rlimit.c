@@ -79,7 +79,7 @@ void gompi_check_limits(void) {
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 
-// Returns a resource limit divided by unit, or -1 if it is unlimited.
+// Returns a resource limit divided by `unit`, or -1 if it is unlimited.
 static long long limit_of(int resource, long long unit) {
 	struct rlimit l;
 	bool limited = getrlimit((__rlimit_resource_t)resource, &l) == 0 && l.rlim_cur != RLIM_INFINITY;

@@ -69,7 +69,8 @@ static bool in_network(const struct gompi_host_address *a, const char *network) 
 	       (rest == 0 || ((bytes[whole] ^ a->bytes[whole]) >> (8 - rest)) == 0);
 }
 
-// Returns true if a list of interfaces and networks contains interface name or the network of address a.
+// Returns true if a list of interfaces and networks contains the interface `name` or a network to which the address a
+// belongs.
 static bool is_permitted(const char *list, const char *name, const struct gompi_host_address *a) {
 	char one[64];
 	while (*list != 0) {

@@ -35,7 +35,7 @@ struct gompi_tcp_host {
 };
 
 // Stores the addresses of this host that GOMPIRMA_INTERFACE permits in *h, best first. Stores the names of their
-// interfaces in names, unless names is NULL. On failure returns false and writes the reason to error_detail.
+// interfaces in `names`, unless `names` is NULL. On failure returns false and writes the reason to error_detail.
 bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_MAX_ADDRESSES][16], char *error_detail,
 				size_t error_bytes);
 

@@ -3,7 +3,7 @@
 //
 // Handshake: the accepting side sends a random number (hello). The connecting side replies with its rank, a random
 // number of its own, and a hash of these values that is keyed with the job's secret (request). The accepting side
-// replies whether it accepts the link, with a hash too (response). The connecting side confirms (TCP_CONFIRM). Until
+// replies whether it accepts the link, also with a hash (response). The connecting side confirms (TCP_CONFIRM). Until
 // then the accepting side sends nothing more, and does not treat the end of the connection as a failure of the peer.
 //
 // Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
@@ -66,8 +66,8 @@ struct gompi_tcp_counts gompi_tcp_counts;
 // --- Pacing
 
 // BBR congestion control paces packets by an estimate of the rate. The few packets of a message then wait for each
-// other, and the resulting low rate lowers the estimate further. So a link begins without pacing; once a connection has
-// begun pacing, it does not end.
+// other, and the resulting low rate lowers the estimate further. So a link begins without pacing, because pacing that
+// has begun on a connection never ends.
 static const char bbr_name[] = "bbr";
 static bool default_is_bbr; // the system's default congestion control is BBR
 
@@ -157,7 +157,7 @@ static int max_unauth_links(void) {
 }
 
 // Closes the oldest unauthenticated link if it has existed for at least PROOF_SHORT_NS. Returns false if it has closed
-// none.
+// no link.
 static bool drop_oldest_unauth(int64_t now) {
 	struct gompi_tcp_link *oldest = NULL;
 	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next)
@@ -536,7 +536,7 @@ static void close_attempt(struct gompi_tcp_link *l) {
 	gompi_link_close(l);
 }
 
-// Ends an attempt after an error, and tries the next address at once.
+// Ends a connection attempt after an error, and tries the next address at once.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -549,8 +549,8 @@ static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	gompi_timer_set(p->next_try_ns);
 }
 
-// Ends an attempt because the other side connects as well. If its connection does not become the link, this side tries
-// again later.
+// Ends a connection attempt because the other side connects as well. If the other side's connection does not become the
+// link, this side tries again later.
 static void postpone_attempt(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -580,8 +580,8 @@ static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum g
 
 // --- The handshake
 
-// Receives a handshake message of `bytes` bytes. Returns 1 if it is complete, 0 if not yet, -1 with errno if the
-// connection has ended.
+// Receives a handshake message of `bytes` bytes. Returns 1 if the message is complete, 0 if parts are missing, -1 with
+// errno set if the connection has ended.
 static int receive_message(struct gompi_tcp_link *l, size_t bytes) {
 	while (l->head_have_bytes < bytes) {
 		ssize_t n = recv(l->fd, l->in.bytes + l->head_have_bytes, bytes - l->head_have_bytes, MSG_DONTWAIT);
@@ -801,7 +801,7 @@ static bool offer_idle_links(int at_least) {
 	raise_fd_limit();
 	int excess = gompi_tcp_counts.open_links - t->unauth_links - t->max_links;
 	for (const struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
-		excess -= l->state == LINK_CLOSING; // these are being closed already
+		excess -= l->state == LINK_CLOSING; // links in this state are being closed already
 	bool has_offered = false;
 	for (excess = excess > at_least ? excess : at_least; excess > 0; excess--) {
 		struct gompi_tcp_link *oldest = NULL;

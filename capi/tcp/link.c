@@ -70,7 +70,7 @@ static void dequeue_item(struct gompi_tcp_peer *p) {
 
 // --- Sending
 
-// Describes the unsent rest of an item in v, and returns the number of elements used.
+// Stores the memory ranges of the unsent rest of an item in the array v. Returns the number of ranges.
 static int item_to_iovec(const struct gompi_tcp_item *i, struct iovec *v) {
 	int n = 0;
 	size_t sent = i->sent_bytes;
@@ -85,7 +85,7 @@ static int item_to_iovec(const struct gompi_tcp_item *i, struct iovec *v) {
 	return n;
 }
 
-// Records that `bytes` more bytes have been sent, and completes the items that have been sent completely.
+// Counts `bytes` more bytes as sent, and completes the items that have been sent completely.
 static void complete_sent(struct gompi_tcp_peer *p, size_t bytes) {
 	while (p->queue_first != NULL) {
 		struct gompi_tcp_item *i = p->queue_first;
@@ -206,7 +206,7 @@ static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint
 	return m->at + h->offset;
 }
 
-// Replies to a read or write. data may be empty. Returns false if out of memory.
+// Replies to a read or write. The argument `data` may be empty. Returns false if out of memory.
 static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
 			     const struct gompi_tcp_memory *m) {
 	struct gompi_tcp_item *i = gompi_item_alloc();
@@ -361,7 +361,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 	}
 }
 
-// Copies bytes for which there is no receive buffer to l->stash, and marks the link as stalled. Returns false if out of
+// Copies to l->stash the bytes that have no receive buffer yet, and marks the link as stalled. Returns false if out of
 // memory.
 static bool stall_link(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (!l->is_stalled) {

@@ -28,8 +28,8 @@ struct gompi_tcp_head {
 	uint32_t kind;
 	uint32_t length; // bytes that follow the head
 	// The fields below exist only in reads, writes and replies to them.
-	uint64_t id;     // of the request, chosen by the requester
-	uint64_t key;    // of the memory; in TCP_DONE an error of libfabric, or 0
+	uint64_t id;     // id of the request, chosen by the requester
+	uint64_t key;    // key of the memory; in TCP_DONE: an error of libfabric, or 0
 	uint64_t offset; // in the memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
@@ -57,7 +57,7 @@ struct gompi_tcp_item {
 	uint32_t head_bytes;
 	struct iovec data;                     // follows the head
 	size_t sent_bytes;                     // bytes of head and data that have been sent
-	void *context;                         // its operation completes when all is sent; NULL if none does
+	void *context;                         // operation that completes when all is sent; NULL if none
 	char *owned_copy;                      // copy of the data that is freed when all is sent; NULL if none
 	const struct gompi_tcp_memory *memory; // registered memory that contains data; NULL if none
 };
@@ -97,11 +97,12 @@ struct gompi_tcp_link {
 	int address_index;                        // index of the peer's address, if this side connects (tried_address)
 	struct gompi_tcp_link *next, *prev;       // list of all links
 	struct gompi_tcp_peer *peer;              // NULL if the peer is not known yet
-	int64_t deadline_ns;                      // end of the current state's time; 0 if unlimited
+	int64_t deadline_ns;                      // time by which the current state must end; 0 if unlimited
 	int64_t last_used_ns;                     // time of the last data received or the last state change
 	uint64_t local_nonce[2], remote_nonce[2]; // random numbers for the proofs
 
-	// Receive state: first bytes of the head, then data for sink. If sink is NULL, the data is discarded.
+	// Receive state: first bytes of the head, then data for address `sink`. If `sink` is NULL, the data is
+	// discarded.
 	union {
 		struct gompi_tcp_head head;
 		char bytes[GOMPI_HANDSHAKE_BYTES];
@@ -146,7 +147,7 @@ struct gompi_tcp_peer {
 	int64_t wanted_since_ns, next_try_ns, pause_ns;
 	bool is_warned, is_refused, is_unreachable;
 	struct {
-		int error; // errno; -1 if a process of another job answers; 0 if unknown yet
+		int error; // errno; -1 if a process of another job answers; 0 if not known yet
 		int64_t when;
 	} address_errors[GOMPI_HOST_MAX_ADDRESSES + 1];
 };
@@ -171,7 +172,7 @@ struct gompi_tcp_state {
 	int max_links;
 	int unauth_links;     // number of links in state LINK_UNAUTHENTICATED
 	int spare_fd;         // spare descriptor, closed to accept one more connection; -1 if closed
-	bool spare_fd_owed;   // spare_fd is closed, and no idle link has been offered in exchange
+	bool spare_fd_owed;   // spare_fd is closed, and no idle link is being closed to reopen it
 	int64_t accept_at_ns; // the listeners are not watched until this time; 0 if they are watched
 	bool fd_shortage_reported;
 	// Functions of connect.c that link.c calls: gompi_link_broken and gompi_link_on_close.
@@ -181,7 +182,7 @@ struct gompi_tcp_state {
 extern struct gompi_tcp_state gompi_tcp_state;
 
 struct gompi_tcp_peer *gompi_tcp_peer(int rank); // returns NULL if out of memory
-// Registers a link with epoll for input (unless it is stalled) and, if out, for output.
+// Registers a link with epoll for input (unless it is stalled) and, if `out` is set, for output.
 void gompi_link_set_events(struct gompi_tcp_link *l, bool out);
 
 // --- link.c: data through a link
@@ -218,7 +219,7 @@ void gompi_listener_accept(int fd);
 void gompi_spare_fd_open(void);
 void gompi_timers_run(int64_t now);
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
-// Ends a link after an error. error is an errno; 0 if the other side closed the connection.
+// Ends a link after an error. The argument `error` is an errno, or 0 if the other side closed the connection.
 void gompi_link_broken(struct gompi_tcp_link *l, int error);
 void gompi_link_close(struct gompi_tcp_link *l);
 // Frees closed links. The caller ensures that no function that uses a closed link is running.
@@ -239,7 +240,7 @@ struct gompi_tcp_completion {
 bool gompi_completion_reserve(void);
 // Releases the entry of an operation that has not started.
 void gompi_completion_unreserve(void);
-// Adds the completion of an operation for which an entry has been reserved.
+// Adds the completion of an operation. The operation has reserved an entry when it started.
 void gompi_completion_add(void *context, size_t length, int error);
 // Drops all completions and reserved entries, because the endpoint is closed.
 void gompi_completions_clear(void);

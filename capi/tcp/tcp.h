@@ -47,13 +47,13 @@ struct gompi_tcp {
 };
 
 // Opens the endpoint and begins to listen. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict the
-// addresses and ports. Writes the data to publish: the port to port, and data that is the same for all processes of the
-// host to host. On failure returns false and writes the reason to error_detail.
+// addresses and ports. Writes the data that must be published: the port of this process to `port`, and the data of the
+// host, equal for all its processes, to `host`. On failure returns false and writes the reason to error_detail.
 bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT_BYTES], char host[GOMPI_TCP_HOST_BYTES],
 		    size_t *host_bytes, char *error_detail, size_t error_bytes);
 
-// The job, for gompi_tcp_begin. ports and node_of are indexed by rank. The published host data of node i is in hosts,
-// at offsets host_offsets[i] to host_offsets[i + 1].
+// The job, for gompi_tcp_begin. The arrays `ports` and node_of are indexed by rank. The array `hosts` contains the
+// published host data of node i at the offsets host_offsets[i] to host_offsets[i + 1].
 struct gompi_tcp_job {
 	int size, rank, nodes;
 	const char *ports;
@@ -61,10 +61,10 @@ struct gompi_tcp_job {
 	const uint32_t *host_offsets;
 	const int32_t *node_of;
 	uint64_t secret[2];
-	int64_t timeout_ns; // after which a peer is unreachable; 0 if it is tried forever
+	int64_t timeout_ns; // time after which a peer counts as unreachable; 0 if it never does
 	const struct gompi_tcp_events *events;
 };
-// Stores the addresses of all processes. Copies everything except *events. Returns false if out of memory.
+// Stores the addresses of all processes. Copies all data of the job except *events. Returns false if out of memory.
 bool gompi_tcp_begin(const struct gompi_tcp_job *job);
 
 // Closes all connections and frees all state.
@@ -81,8 +81,9 @@ bool gompi_tcp_is_refused(int peer);
 // error. Writes an empty text if no error is known.
 void gompi_tcp_error_detail(int peer, char *text, size_t bytes);
 
-// Writes the addresses that this process would publish to text, in the order in which peers try them. Each line has an
-// address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to text.
+// Writes to `text` the addresses that this process would publish. Peers try them in the order of the lines. Each line
+// has an address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to
+// text.
 bool gompi_tcp_addresses(char *text, size_t bytes);
 
 // Counters for tests and debugging.

@@ -16,7 +16,7 @@ static struct gompi_bounce *bounces_of(int process) {
 				       GOMPI_RING_SIZE);
 }
 
-// The state of this process' buffers, which are used cyclically.
+// The state of this process' bounce buffers, which are used cyclically.
 static struct {
 	struct gompi_mutex mutex;
 	gompi_a64 first, next; // uses [first, next) are in progress; use i has buffer i % GOMPI_BOUNCE_COUNT
@@ -144,7 +144,7 @@ int gompi_bounce_collect(void) {
 	return class;
 }
 
-// Returns the buffer that a packet of peer names, or NULL if the name is invalid.
+// Returns the buffer that a packet of process `peer` names. Returns NULL if the name is invalid.
 static struct gompi_bounce *find_named(int peer, uint64_t address) {
 	int process = gompi_local_index(peer);
 	uint64_t buffer = address & ~BOUNCE_NAME_BIT;

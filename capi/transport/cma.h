@@ -1,5 +1,5 @@
-// Moves data between the memory of two processes of a node by system calls, without cooperation of the other process:
-// process_vm_readv(2) and process_vm_writev(2) (cross-memory attach).
+// Moves data between the memory of two processes of a node by the system calls process_vm_readv(2) and
+// process_vm_writev(2) (cross-memory attach, CMA). The other process need not cooperate.
 #ifndef GOMPI_CMA_H
 #define GOMPI_CMA_H
 
@@ -7,12 +7,12 @@
 
 #pragma GCC visibility push(hidden)
 
-// Moves bytes between local memory and an address in the process peer. The direction is to peer if write is true.
-// Returns true on success. On failure, some bytes may have been moved.
+// Moves `bytes` bytes between the memory `local` and an address in the process `peer`. If `write` is true, the data
+// moves to `peer`, else from `peer`. Returns true on success. On failure, some bytes may have been moved.
 bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
-// Moves bytes between contiguous local memory and count elements of type at an address of peer. Moves many segments of
-// the type with one system call. Returns the same as gompi_cma_move.
+// Moves `bytes` bytes between the contiguous memory `local` and `count` elements of a datatype at an address of `peer`.
+// One system call moves many segments of the datatype. Returns the same as gompi_cma_move.
 bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
 			     int64_t bytes, bool write);
 

@@ -26,8 +26,8 @@ static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct g
 	return bytes < STREAM_DATA_BYTES ? bytes : STREAM_DATA_BYTES;
 }
 
-// Sends as much of o as one packet holds, and sets o->bytes to the bytes sent. rma_request is the pending request to
-// which the result belongs, or NULL. Returns 0 or an error class.
+// Sends as much of o as one packet holds, and sets o->bytes to the bytes sent. The argument rma_request is the pending
+// request to which the result belongs, or NULL. Returns 0 or an error class.
 static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_buffer *at, int bits,
 		       struct gompi_rma_request *rma_request) {
 	const char *call = o->operation->call;
@@ -60,8 +60,9 @@ static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const s
 	return MPI_SUCCESS;
 }
 
-// Sends an operation in as many packets as necessary. If it returns a result, waits for the result unless
-// may_stay_pending is true; then the result is stored before the next flush ends or the request completes.
+// Sends an operation in as many packets as necessary. If the operation returns a result and may_stay_pending is false,
+// waits for the result. If may_stay_pending is true, the result is stored before the next flush ends or the request
+// completes.
 static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_buffer *at,
 			  bool may_stay_pending) {
 	int bits = RECORD_NEEDS_FLUSH | (whole->result != NULL ? RECORD_RETURNS_DATA : 0);
@@ -148,14 +149,14 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 
 // --- Flushes and the ends of epochs
 
-// Returns the number of the last record that a flush must wait for. With local, only records that return a result
-// count.
+// Returns the number of the last record that a flush must wait for. If `local` is true, ignores records that return no
+// result.
 static uint64_t flush_number(struct gompi_stream *s, bool local) {
 	return gompi_load(local ? &s->result_number : &s->flush_number);
 }
 
-// Waits until target, or every member with a stream (GOMPI_ALL), has applied the records up to flush_number. For the
-// stream to the process ordered_peer, waits only for results.
+// Waits until the member `target`, or every member with a stream (GOMPI_ALL), has applied the records up to
+// flush_number. For the stream to the process ordered_peer, waits only for results.
 static int flush_streams(struct gompi_win *w, int target, bool local, int ordered_peer, const char *call) {
 	struct gompi_stream *s;
 	if (target != GOMPI_ALL) {
@@ -173,7 +174,7 @@ static int flush_streams(struct gompi_win *w, int target, bool local, int ordere
 		rc = rc == MPI_SUCCESS ? stream_rc : rc;
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
-		// Another thread may have sent more records since then, without requesting an acknowledgement.
+		// Since the request, another thread may have sent more records without requesting an acknowledgement.
 		uint64_t number = flush_number(s, local || s->peer == ordered_peer),
 			 asked = gompi_load(&s->asked_number);
 		// waits even after an error of another stream
@@ -220,8 +221,8 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 	int rc = ensure_started(s, call);
 	gompi_store_release(&s->lock_sent, 0);
 	// The target applies records in order, so it applies all operations before the complete record. Transfers and
-	// results are not ordered relative to this record. So wait for transfers before it is sent, and for results
-	// before the return.
+	// results are not ordered relative to this record. So wait for transfers before the complete record is sent,
+	// and for results before the return.
 	if (rc == MPI_SUCCESS)
 		rc = gompi_stream_await_transfers(s, call);
 	if (rc != MPI_SUCCESS)

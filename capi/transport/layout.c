@@ -4,7 +4,7 @@ enum { WORD = sizeof(int64_t), RUN_WORDS = 4, LIST_WORDS = 2 };
 
 int64_t gompi_layout_encode(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
 			    int64_t *bytes) {
-	int64_t used = 0, *list = NULL; // the last group, if it is a list; more offsets can be added to it
+	int64_t used = 0, *list = NULL; // the last group if it is a list, to which offsets can be added
 	*bytes = 0;
 	while (c->run.n != 0) {
 		int64_t space = limits->words_bytes - used * WORD - (limits->is_shared ? *bytes : 0);
@@ -45,7 +45,8 @@ int64_t gompi_layout_encode(int64_t *words, struct gompi_cursor *c, const struct
 	return used;
 }
 
-// Extends [*lo, *hi) to include the block at offset. Returns false if the end of the block overflows 64 bits.
+// Extends the range [*lo, *hi) to include the block at `offset`. Returns false if the end of the block overflows 64
+// bits.
 static bool include(int64_t offset, int64_t block, int64_t *lo, int64_t *hi) {
 	int64_t end;
 	if (__builtin_add_overflow(offset, block, &end))

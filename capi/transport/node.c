@@ -10,13 +10,13 @@
 #include "base/wait.h"
 #include "win/lock.h"
 
-// System calls move segments of at least this many bytes as fast as the target does. For shorter segments they are
-// slower, because they need an address for each segment.
+// System calls move segments of at least this many bytes as fast as the target does from its ring. For shorter
+// segments, system calls are slower, because they need an address for each segment.
 enum { MIN_CMA_SEGMENT = 512 };
 
-// Data up to this many bytes uses the ring if the target polls it. The ring makes two copies, which overlap and stay
-// within a cache. A system call makes one copy. Measured for 32 KiB: a system call takes 3.8 us; the ring takes 4.9 us
-// between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
+// Data up to this many bytes uses the ring if the target polls it. A transfer through the ring makes two copies, which
+// overlap and stay within a cache. A system call makes one copy. Measured for 32 KiB: a system call takes 3.8 us; the
+// ring takes 4.9 us between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
 enum { MAX_RING_BYTES = 16 << 10 };
 
 // Two operations within this time (ns) are a series, if the target polls its ring at neither of them.
@@ -28,14 +28,14 @@ static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
-// Returns true if a put or get should use system calls, which need no thread of the target. Otherwise it should use the
-// ring, which takes a fraction of the time if the target polls it.
+// Returns true if a put or get should use system calls, which need no thread of the target. If not, it should use the
+// ring, which takes a fraction of the time if the target polls the ring.
 static bool use_cma(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.has_cma && (!polled || bytes > MAX_RING_BYTES) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
 }
 
-// Wakes the target's progress thread in a series of operations, so that the next operations can use the ring. Does so
+// Wakes the target's progress thread in a series of operations, so that the next operations can use the ring. Wakes it
 // only if application threads of the target are blocked, so that the progress thread takes no core from them.
 static void wake_for_series(int process) {
 	static _Thread_local int64_t last __attribute__((tls_model("initial-exec")));
@@ -45,8 +45,8 @@ static void wake_for_series(int process) {
 	last = now;
 }
 
-// Moves the data of a put or get. If the target polls its ring, an operation with a request waits for its data, which
-// arrives sooner than a request could be created. If not, the operation stays pending.
+// Moves the data of a put or get. If the target polls its ring, an operation with a request waits for its data, because
+// the data arrives sooner than a request could be created. If the target does not poll, the operation stays pending.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
@@ -111,7 +111,7 @@ static int node_lock(struct gompi_win *w, int target, bool exclusive, const char
 									 : gompi_lock_wait(w, target, exclusive, call);
 }
 
-// Waits until target has applied the operations sent to it.
+// Waits until the member `target` has applied the operations that this process has sent to it.
 static int flush_target(struct gompi_win *w, int target, const char *call) {
 	if (__builtin_expect(gompi_load(&w->flush_flags) == 0, 1))
 		return MPI_SUCCESS;

@@ -41,7 +41,8 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		int64_t bytes;
 		p->word_count = gompi_layout_encode(p->words, o->cursor, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
-		// An odd number of words, so that the data has the same alignment as in a packet without a layout.
+		// The layout occupies an odd number of 8-byte words, so that the data has the same alignment as in a
+		// packet without a layout.
 		data = (char *)(p->words + (p->word_count | 1));
 	}
 	if (inlined) {
@@ -88,7 +89,7 @@ static char *layout_address(const struct packet_work *k, int64_t offset) {
 	return (char *)(k->base_address + (uint64_t)offset);
 }
 
-// Copies from data to the next bytes of a layout. gather_from_layout copies in the opposite direction.
+// Copies the bytes at `data` to the next bytes of a layout. gather_from_layout copies in the opposite direction.
 static void scatter_to_layout(const struct packet_work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
 	while (bytes != 0) {
 		struct gompi_run r = gompi_layout_next(l, (int64_t)bytes);
@@ -145,11 +146,11 @@ static int update_layout(struct packet_work *k, enum gompi_rma_kind kind, const 
 	return rc;
 }
 
-// Applies an operation whose data is in a bounce buffer of the origin. decode_packet has checked that it has at most
-// PACKET_MAX_PULL_BYTES bytes. Returns 0 or an error class.
+// Applies an operation whose data is in a bounce buffer of the origin. The data has at most PACKET_MAX_PULL_BYTES
+// bytes, as decode_packet has checked. Returns 0 or an error class.
 static int apply_pulled(struct packet_work *k) {
 	static _Alignas(64) char origin[PACKET_MAX_PULL_BYTES],
-		result[PACKET_MAX_PULL_BYTES]; // static, because only one thread at a time passes pull
+		result[PACKET_MAX_PULL_BYTES]; // static, because only one thread at a time passes a pull function
 	const uint64_t total = k->packet->bytes;
 	const bool puts = k->kind == PACKET_PUT_PULL, fetches = k->kind == PACKET_FETCH_PULL;
 	int class = MPI_ERR_UNSUPPORTED_OPERATION; // returned if the data cannot be moved
@@ -177,9 +178,9 @@ static int apply_pulled(struct packet_work *k) {
 	return k->pull(k->packet->origin, k->buffers.result, result, total, true) ? MPI_SUCCESS : class;
 }
 
-// Returns true if each block of a packet lies in an attached region. For packets that span several regions: an origin
-// on another node may send such packets. An origin on this node looks up the regions itself, and sends one packet per
-// region.
+// Returns true if each block of a packet lies in an attached region. This check is for packets that span several
+// regions. An origin on another node may send such packets. An origin on this node looks up the regions itself, and
+// sends one packet per region.
 static bool all_attached(const struct packet_work *k) {
 	struct gompi_layout l = k->layout;
 	for (uint64_t bytes = k->packet->bytes; bytes != 0;) {
@@ -195,7 +196,7 @@ static bool all_attached(const struct packet_work *k) {
 	return true;
 }
 
-// Decodes the location of a packet's data in this process' window, and validates that all of it lies in the window.
+// Decodes the location of a packet's data in this process' window, and validates that all the data lies in the window.
 // Returns 0 or an error class.
 static int decode_packet(struct packet_work *k) {
 	const struct gompi_packet *m = k->packet;

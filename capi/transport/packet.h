@@ -1,8 +1,8 @@
 // One-sided operations as packets, which an origin writes and a target applies, and the target's answers. This file
 // does not depend on how packets are carried: by a ring on a node, or by a stream between nodes.
 //
-// A packet holds an operation, or as much of an operation as fits. Instead of holding larger data, a packet may name a
-// bounce buffer of the origin (bounce.h) that holds it (PACKET_*_PULL). Then the target copies the data from the
+// A packet holds an operation, or as much of an operation as fits. If the data is larger, a packet may instead name a
+// bounce buffer of the origin (bounce.h) that holds the data (PACKET_*_PULL). Then the target copies the data from the
 // buffer.
 #ifndef GOMPI_PACKET_H
 #define GOMPI_PACKET_H
@@ -22,7 +22,7 @@ enum gompi_packet_kind {
 	PACKET_FETCH,
 	PACKET_FETCH_PULL,
 	PACKET_COMPARE_AND_SWAP,
-	PACKET_LOCK = 0x20, // from here on, synchronization; op is 1 for an exclusive lock
+	PACKET_LOCK = 0x20, // this and the following kinds synchronize; `op` is 1 for an exclusive lock
 	PACKET_UNLOCK,
 	PACKET_FLUSH,           // no operation: only requests an answer
 	PACKET_START,           // begins an access epoch once the target has a matching exposure epoch
@@ -49,7 +49,7 @@ struct gompi_packet_head {
 	uint64_t number;
 };
 
-// A packet. data has these parts, in this order: struct gompi_packet_pull (only in PACKET_*_PULL), struct
+// A packet. The field `data` has these parts, in this order: struct gompi_packet_pull (only in PACKET_*_PULL), struct
 // gompi_packet_layout (only with PACKET_LAYOUT), the origin's data, the compare value of MPI_Compare_and_swap.
 struct gompi_packet {
 	struct gompi_packet_head head;
@@ -64,27 +64,27 @@ struct gompi_packet {
 // except the packet's head and origin.
 struct gompi_answer {
 	struct gompi_packet_head head;
-	int32_t from; // sender, as origin in struct gompi_packet; -1 if the sender knows no such window
+	int32_t from; // sender, like `origin` in struct gompi_packet; -1 if the sender does not know the window
 	uint16_t class,
 		detail_code; // first error since the last answer, and its detail (win/error_detail.h); 0 if none
-	uint64_t a, b;       // values of the detail
+	uint64_t a, b;       // the two values of the error detail
 	char data[];
 };
 
-// Maximum bytes of data of a packet in a ring. Together with the cell's state and the packet's header, they fill a cell
-// of 1 KiB. Between nodes the maximum is larger (stream.h).
+// Maximum bytes of data of a packet in a ring. Together with the cell's state and the packet's header, this data fills
+// a cell of 1 KiB. Between nodes the maximum is larger (stream.h).
 enum { GOMPI_PACKET_DATA = 976 };
 
 // Maximum bytes of data of a PACKET_*_PULL operation: the size of a bounce buffer (bounce.h).
 enum { PACKET_MAX_PULL_BYTES = 8192 };
 
-// Names of the origin's bounce buffers (gompi_bounce_address): origin for the buffer that holds the data, result for
-// the buffer that receives the result. 0 if there is no such buffer.
+// Names of the origin's bounce buffers (gompi_bounce_address). The field `origin` names the buffer that holds the data,
+// and `result` names the buffer that receives the result. A field is 0 if there is no buffer.
 struct gompi_packet_pull {
 	uint64_t origin, result;
 };
 
-// Layout of the data at the target: word_count words of layout.h.
+// Layout of the data at the target: word_count words in the format of layout.h.
 struct gompi_packet_layout {
 	int64_t word_count, words[];
 };
@@ -94,17 +94,17 @@ struct gompi_outgoing {
 	const struct gompi_operation *operation;
 	enum gompi_packet_kind kind; // without flags
 	uint64_t offset;             // in the target's window
-	MPI_Datatype type;           // of the elements; MPI_BYTE for a put or get
-	const void *origin;          // local data, or the name of a bounce buffer, like result; NULL if none
+	MPI_Datatype type;           // type of the elements; MPI_BYTE for a put or get
+	const void *origin;          // local data, or the name of a bounce buffer (so is `result`); NULL if none
 	void *result;
 	uint64_t element_bytes, bytes; // size of one element; total size
-	struct gompi_cursor *cursor;   // layout at the target; NULL if contiguous at offset
+	struct gompi_cursor *cursor;   // layout at the target; NULL if the data is contiguous at `offset`
 	bool wants_reply;
 	bool in_order; // segments may overlap
 };
 
-// Describes a put or get of bytes between local and the target's buffer at. The caller sets cursor if the target's data
-// is not contiguous.
+// Describes a put or get between the memory `local` and the target's buffer `at`. The caller sets the field cursor if
+// the target's data is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
 							const struct gompi_buffer *at, char *local, int64_t bytes) {
 	bool put = operation->kind == RMA_PUT, is_contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
@@ -118,7 +118,8 @@ static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_opera
 				       .bytes = (uint64_t)bytes};
 }
 
-// Describes an accumulate of arrays of elements. The caller sets cursor if the target's data is not contiguous.
+// Describes an accumulate of arrays of elements. The caller sets the field cursor if the target's data is not
+// contiguous.
 static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_operation *operation,
 							  const struct gompi_buffer *at, MPI_Datatype element,
 							  const char *origin, char *result) {
@@ -156,20 +157,21 @@ static inline bool gompi_packet_is_pull(enum gompi_packet_kind kind) {
 }
 
 // Writes a packet for a member of w, with as much of the operation o as fits, and sets o->bytes to the bytes that the
-// packet moves or updates. data_bytes is the space after the packet's header; max_bytes is the maximum of o->bytes.
-// Both are multiples of 8 below 64 KiB. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
+// packet moves or updates. The argument data_bytes is the space after the packet's header, and max_bytes is the maximum
+// of o->bytes. Both arguments are multiples of 8 below 64 KiB. For contiguous data, data_bytes must be at least
+// min(o->bytes, max_bytes).
 void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o,
 			uint64_t data_bytes, uint64_t max_bytes);
 
-// Moves bytes between local memory and a buffer that process peer has named address (gompi_bounce_move). The direction
-// is from local memory if write is true. Returns true on success.
+// Moves `bytes` bytes between the memory `local` and the buffer to which process `peer` has given the name `address`
+// (gompi_bounce_move). If `write` is true, the data moves from `local` to the buffer. Returns true on success.
 typedef bool gompi_pull_function(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
-// Applies a packet at the target. Validates every field, because another process has written them; so *m must be a
-// private copy. The packet's data and the result have at most max_bytes bytes each. Stores the result (m->bytes bytes)
-// in reply. pull moves the data of PACKET_*_PULL packets; only one thread at a time may pass a pull function. Returns 0
-// or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been done, because pull is NULL or has
-// failed.
+// Applies a packet at the target. Validates every field, because another process has written the packet. So *m must be
+// a private copy. The packet's data and the result have at most max_bytes bytes each. Stores the result (m->bytes
+// bytes) in the buffer `reply`. The function `pull` moves the data of PACKET_*_PULL packets. Only one thread at a time
+// may pass a pull function. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been
+// done, because `pull` is NULL or has failed.
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t max_bytes, gompi_pull_function *pull);
 
 // Applies a PACKET_PUT with contiguous data to w, the window that the packet names. Validates the packet and returns

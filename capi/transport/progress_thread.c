@@ -12,17 +12,18 @@
 
 static atomic_bool progress_stop;
 
-// Returns how long (ns) the progress thread polls for the next operation. interval_ns is the time between the last two
-// operations. If the core is idle, it polls for up to twice this time, to wait for the next operation of a series.
+// Returns how long (ns) the progress thread polls for the next operation. The argument interval_ns is the time between
+// the last two operations. If the core is idle, the thread polls for up to twice this time, to wait for the next
+// operation of a series.
 static int64_t poll_duration_ns(bool core_is_idle, int64_t interval_ns) {
 	if (!core_is_idle || interval_ns > gompi_node.policy.poll_ns || 2 * interval_ns < GOMPI_PROGRESS_POLL_NS)
 		return GOMPI_PROGRESS_POLL_NS;
 	return 2 * interval_ns < gompi_node.policy.poll_ns ? 2 * interval_ns : gompi_node.policy.poll_ns;
 }
 
-// Serves as long as there is work, and polls for more work for some time: an origin that has sent one operation is
-// likely to send another, and waking the progress thread costs as much as hundreds of operations. Meanwhile the
-// progress thread counts as a poller, so that origins need not ring the doorbell.
+// Serves as long as there is work, and polls for more work for some time. An origin that has sent one operation is
+// likely to send another one, and a wake-up of the progress thread costs as much as hundreds of operations. Meanwhile
+// the progress thread counts as a poller, so that origins need not ring the doorbell.
 static void progress_poll(struct gompi_cell *me) {
 	static int64_t last_end_ns; // time of the last poll that found no more work
 	const bool oversubscribed = gompi_node.policy.is_oversubscribed;
@@ -40,9 +41,9 @@ static void progress_poll(struct gompi_cell *me) {
 		} else if (i == eager_polls) {
 			now = gompi_now_ns();
 			// If application threads wait, a core is idle. The system may still have placed this thread and
-			// the origin on the same core, so this thread yields. If application threads compute, it does
-			// not yield: they would keep the core for a long time, in which no thread of this process would
-			// serve operations.
+			// the origin on the same core, so this thread yields. If application threads compute, this
+			// thread does not yield: they would keep the core for a long time, in which no thread of this
+			// process would serve operations.
 			core_is_idle = gompi_load(&me->blocked_count) > 0;
 			end_ns = oversubscribed ? INT64_MAX : now + poll_duration_ns(core_is_idle, now - last_end_ns);
 			last_end_ns = now;
@@ -66,8 +67,8 @@ void gompi_progress_run(void) {
 	gompi_add_progress_thread();
 	struct gompi_cell *me = gompi_my_cell();
 	while (!gompi_load_seq_cst(&progress_stop)) {
-		// Before the check for work, as in gompi_await, so that a ring after this load makes the sleep return
-		// at once.
+		// This load precedes the check for work, as in gompi_await. If the doorbell is rung after the load, the
+		// sleep returns at once.
 		uint32_t seen = gompi_load_seq_cst(&me->doorbell);
 		gompi_store_seq_cst(&me->progress_sleeps, 1);
 		// Pairs with the fence in gompi_ring_doorbell: either this thread sees the work, or the waker sees

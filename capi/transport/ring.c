@@ -27,9 +27,9 @@ _Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING
 _Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA == GOMPI_RING_CELL,
 	       "a packet fills a cell");
 
-// Returns the lowest state value of the lap of position pos. A lap is one use of all cells, counted from 0. In lap k, a
-// cell has the states CELL_FREE, CELL_FILLED and CELL_ANSWERED plus 4 * k. So the cells of a zeroed ring are free in
-// lap 0.
+// Returns the lowest state value of the lap to which position `pos` belongs. A lap is one use of all cells, counted
+// from 0. In lap k, a cell has the states CELL_FREE, CELL_FILLED and CELL_ANSWERED plus 4 * k. So the cells of a zeroed
+// ring are free in lap 0.
 static inline uint64_t lap_state(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
 enum { CELL_FREE = 0, CELL_FILLED = 1, CELL_ANSWERED = 2, CELL_NEXT_LAP = 4 };
 
@@ -59,16 +59,16 @@ static bool cell_state_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->state) == t->state;
 }
 
-// Returns the rank whose failure ends a wait on a cell, or GOMPI_NONE_FAILED. A thread that has reserved a cell must
-// fill it, and copy the answer out of it; otherwise the ring would stop at this cell. So only the failure of the
-// process that owns the ring ends the wait.
+// Returns the rank whose failure ends a wait on a cell, if this rank has failed; else GOMPI_NONE_FAILED. A thread that
+// has reserved a cell must fill it, and copy the answer out of it; otherwise the ring would stop at this cell. So only
+// the failure of the process that owns the ring ends the wait.
 static int failed_ring_owner(const void *peer, struct gompi_stuck_entry *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_unreachable(rank, place) ? rank : GOMPI_NONE_FAILED;
 }
 
-// Reserves the next cell of peer's ring for this thread, and sets *pos to its position. Blocks until the cell is free.
-// Returns NULL if peer has failed.
+// Reserves the next cell of the ring of `peer` for this thread, and sets *pos to its position. Blocks until the cell is
+// free. Returns NULL if `peer` has failed.
 static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
 	int process = gompi_local_index(peer);
 	struct gompi_ring *ring = ring_of(process);
@@ -88,12 +88,12 @@ static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *cal
 	return t.cell;
 }
 
-// Publishes a filled cell. If reply is true, waits for the answer and copies its data to result. Returns 0 or an error
-// class.
+// Publishes a filled cell. If `reply` is true, waits for the answer and copies its data to `result`. Returns 0 or an
+// error class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   gompi_a64 *sent_number, bool reply, void *result, uint64_t bytes) {
-	// Release: pairs with the acquire in apply_packets. Wakes the target only if a reply is wanted. Otherwise the
-	// thread that waits for completion wakes it (gompi_ring_flush).
+	// Release: pairs with the acquire in apply_packets. This thread wakes the target only if it needs a reply. If
+	// not, the thread that waits for completion wakes the target (gompi_ring_flush).
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
 	if (!reply)
 		return MPI_SUCCESS;
@@ -139,7 +139,7 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	return numbers;
 }
 
-// Raises *sent_number to number. Threads may record their numbers out of order, so a lower number never replaces a
+// Raises *sent_number to `number`. Threads may store their numbers out of order, so a lower number never replaces a
 // higher one.
 static inline void raise_sent_number(gompi_a64 *sent_number, uint64_t number) {
 	uint64_t sent = gompi_load(sent_number);
@@ -191,15 +191,14 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
 }
 
-// Waits until peer has applied the packets of this process up to number. Returns 0 or MPI_ERR_PROC_ABORTED.
+// Waits until process `peer` has applied this process' packets up to `number`. Returns 0 or MPI_ERR_PROC_ABORTED.
 static int wait_for_ack(struct gompi_win *w, int peer, uint64_t number, const char *call) {
 	int process = gompi_local_index(peer);
 	struct ack_wait a = {&gompi_my_cell()->completed_ops[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
-	// Poll for a while: the target may soon serve its ring by itself, which is quicker than waking its progress
-	// thread. Meanwhile also serve this process' ring, because the target may wait for this process in the same
-	// way.
+	// Poll for a while: the target may soon serve its ring without a wake-up, which is quicker than waking its
+	// progress thread. Meanwhile serve this process' ring too, because the target may also wait for this process.
 	for (int i = gompi_node.policy.is_oversubscribed ? GOMPI_ACK_POLLS : 0; i < GOMPI_ACK_POLLS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
@@ -321,7 +320,7 @@ static int on_complete(const struct gompi_packet *m) {
 	return MPI_SUCCESS;
 }
 
-// Applies packets until the ring is empty. Only the thread that has set the flag `serving` calls it.
+// Applies packets until the ring is empty. Only the thread that has set the flag `serving` calls this function.
 static void apply_packets(struct gompi_ring *ring) {
 	// Packets are applied from a private copy, because another process may write to the cell at any time. The copy
 	// has the same alignment to cache lines as the cell.
@@ -366,8 +365,8 @@ static void apply_packets(struct gompi_ring *ring) {
 bool gompi_ring_serve(void) {
 	static atomic_flag serving = ATOMIC_FLAG_INIT;
 	bool worked = false;
-	// This needs no base/combining_lock.h: a thread that finds the flag set leaves its packet in the ring, and the
-	// thread that has set the flag checks the ring again after clearing the flag.
+	// This code needs no lock of base/combining_lock.h: a thread that finds the flag set leaves its packet in the
+	// ring, and the thread that has set the flag checks the ring again after clearing the flag.
 	while (has_packet() && !gompi_flag_test_and_set(&serving)) {
 		apply_packets(ring_of(gompi_node.local_index));
 		worked = true;

@@ -2,9 +2,9 @@
 // operations.
 //
 // A ring has cells of fixed size. An origin reserves a cell, writes one packet and publishes it. A thread of the target
-// serves the ring: a thread that waits in a blocking call, or the progress thread. It applies the packets in order, and
-// acknowledges each packet's position to its origin. An origin sends small operations without waking the target. If no
-// thread of the target polls the ring, gompi_ring_flush rings the target's doorbell.
+// serves the ring: a thread that waits in a blocking call, or the progress thread. This thread applies the packets in
+// order, and acknowledges each packet's position to the packet's origin. An origin sends small operations without
+// waking the target. If no thread of the target polls the ring, gompi_ring_flush rings the target's doorbell.
 #ifndef GOMPI_RING_H
 #define GOMPI_RING_H
 
@@ -35,29 +35,31 @@ struct gompi_ring {
 void gompi_ring_open(void);
 
 // Sends an operation to a member of w on this node, in as many packets as necessary. If o->wants_reply is set, waits
-// for the result, which is in o->result on return. o->origin may be reused on return. Returns 0 or an error class.
+// for the result, which is in o->result on return. The caller may reuse o->origin on return. Returns 0 or an error
+// class.
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *o);
-// Sends as much of an operation as one packet holds, and sets o->bytes to the bytes sent. Otherwise does the same as
-// gompi_ring_send.
+// Sends as much of an operation as one packet holds, and sets o->bytes to the bytes sent. Except for this limit, does
+// the same as gompi_ring_send.
 int gompi_ring_send_packet(struct gompi_win *w, struct gompi_outgoing *o);
 // Sends a PACKET_*_PULL operation, whose data passes through bounce buffers (bounce.h). The result is in o->result
-// after gompi_ring_flush has returned or rma_request has completed. rma_request is the pending request to which the
-// operation belongs, or NULL. Returns 0 or an error class.
+// after gompi_ring_flush has returned or rma_request has completed. The argument rma_request is the pending request to
+// which the operation belongs, or NULL. Returns 0 or an error class.
 struct gompi_rma_request;
 int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o, struct gompi_rma_request *rma_request);
 
-// Waits until target, or every member on this node (GOMPI_ALL), has applied all operations that this process has sent
-// to it in w, and until the results have been copied out. The parameter call names the MPI function in errors. Returns
-// 0, MPI_ERR_PROC_ABORTED, or an error that a target has reported.
+// Waits until the member `target`, or every member on this node (GOMPI_ALL), has applied all operations of this process
+// in w. Also waits until the results are at their destinations. The parameter `call` names the MPI function in errors.
+// Returns 0, MPI_ERR_PROC_ABORTED, or an error that a target has reported.
 int gompi_ring_flush(struct gompi_win *w, int target, const char *call);
 
-// Ends the access epoch of w at target by a PACKET_COMPLETE behind the pending operations, without waiting for them.
-// Returns true if it has sent the packet or target has failed, and sets *class to 0 or MPI_ERR_PROC_ABORTED. Returns
-// false if no operation is pending at target, or if a result is still pending. Then the caller must end the epoch
-// without the ring.
+// Ends the access epoch of w at `target` by a PACKET_COMPLETE after the pending operations, without waiting for these
+// operations. Returns true if it has sent the packet or `target` has failed, and sets *class to 0 or
+// MPI_ERR_PROC_ABORTED. Returns false if no operation is pending at `target`, or if a result is still pending. Then the
+// caller must end the epoch without the ring.
 bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class);
 
-// Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were any.
+// Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were
+// packets.
 bool gompi_ring_serve(void);
 
 #pragma GCC visibility pop

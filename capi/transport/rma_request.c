@@ -1,4 +1,4 @@
-// The parts of pending operations with requests. Their requests are in rma_request_completion.c.
+// Counts the pending parts (rma_request.h) of operations with requests. The requests are in rma_request_completion.c.
 #include "transport/rma_request.h"
 
 #include <stdlib.h>

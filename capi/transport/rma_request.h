@@ -13,12 +13,12 @@ struct gompi_stream;
 
 struct gompi_rma_request {
 	gompi_a32 pending_parts;                // number of parts in progress, plus 1 until the call has sent all parts
-	gompi_a32 error_class;                  // of the first part that has failed
-	struct gompi_error_detail error_detail; // of that part
-	int ring_process;                       // process of this node to whose ring parts were sent; -1 if none
+	gompi_a32 error_class;                  // error class of the first part that has failed
+	struct gompi_error_detail error_detail; // error detail of this part
+	int ring_process;                       // process of this node whose ring has received parts; -1 if none
 	bool is_notified;                       // the doorbell of ring_process has been rung for these parts
 	struct gompi_stream *stream;            // stream whose answers are expected; NULL if none
-	bool is_dynamic;                        // the window is dynamic: this changes the meaning of errors
+	bool is_dynamic;                        // the window is dynamic, which changes the meaning of errors
 	struct gompi_request *request;
 	struct gompi_rma_request *next;
 };
@@ -27,8 +27,8 @@ struct gompi_rma_request {
 
 extern gompi_a32 gompi_rma_request_event; // 1 if parts may have ended since the last check for completed requests
 
-// Returns the state of an operation's pending parts, which it creates at first use. Returns NULL if the operation may
-// not leave parts pending, or if out of memory. Then the call must wait for its parts.
+// Returns the state of an operation's pending parts. Creates this state at first use. Returns NULL if the operation may
+// not leave parts pending, or if out of memory. If it returns NULL, the MPI call must wait for its parts.
 struct gompi_rma_request *gompi_rma_request_get(const struct gompi_win *w, const struct gompi_operation *o);
 
 // Adds a part before it is sent through the ring of a process of this node. The next two functions do the same for a
@@ -36,16 +36,17 @@ struct gompi_rma_request *gompi_rma_request_get(const struct gompi_win *w, const
 void gompi_rma_request_add_ring(struct gompi_rma_request *g, int process);
 void gompi_rma_request_add_stream(struct gompi_rma_request *g, struct gompi_stream *s);
 void gompi_rma_request_add_rdma(struct gompi_rma_request *g);
-// Ends a part after its data has been stored. detail is the part's error, or NULL. The caller must not use g
-// afterwards, and must wake the waiting threads of this process.
+// Ends a part after its data has been stored. The argument `detail` is the part's error, or NULL. The caller must not
+// use g afterwards, and must wake the waiting threads of this process.
 void gompi_rma_request_end_part(struct gompi_rma_request *g, const struct gompi_error_detail *detail);
 // Ends all parts that expect answers of a stream that is being freed.
 void gompi_rma_request_end_stream(const struct gompi_stream *s);
 
-// Finishes a call with a request after it has sent all parts. rc is the result of the call so far. g may be NULL. If
-// parts of g are pending, creates a request for them in *o->request; otherwise stores a completed request. Returns 0 or
-// an error class, whose detail is stored for this thread. Returns GOMPI_RMA_REQUEST_WAIT if there is no memory for a
-// request; then the caller waits for the parts and calls this function again.
+// Finishes a call with a request after it has sent all parts. The argument rc is the result of the call so far. The
+// argument g may be NULL. If parts of g are pending, creates a request for them in *o->request; otherwise stores a
+// completed request. Returns 0 or an error class, whose detail is stored for this thread. Returns
+// GOMPI_RMA_REQUEST_WAIT if there is no memory for a request. The caller then waits for the parts and calls this
+// function again.
 enum { GOMPI_RMA_REQUEST_WAIT = -1 };
 int gompi_rma_request_finish(struct gompi_rma_request *g, struct gompi_win *w, const struct gompi_operation *o, int rc);
 

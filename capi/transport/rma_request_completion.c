@@ -16,11 +16,11 @@ static struct {
 	struct gompi_mutex mu;
 	struct gompi_rma_request *first;
 	gompi_a32 count;
-	gompi_a32 ring_count; // number of operations with parts in rings, whose ends must be polled for
+	gompi_a32 ring_count; // number of operations with parts in rings, which must be polled
 } pending_requests;
 
-// Ends all parts of g with an error, because nothing more arrives from its stream. Transfers of the stream end by
-// themselves.
+// Ends all parts of g with an error, because the stream of g delivers no more answers. Transfers of the stream need not
+// be ended, because the network ends them.
 static void fail_rma_request(struct gompi_rma_request *g, int class) {
 	uint32_t none = 0;
 	gompi_cas_strong(&g->error_class, &none, (uint32_t) class);
@@ -92,7 +92,7 @@ static bool rma_request_ended(struct gompi_rma_request *g) {
 	return class != MPI_SUCCESS;
 }
 
-// Removes the operations that have ended from the list, and returns them.
+// Removes the operations that have ended from the list. Returns these operations as a list.
 static struct gompi_rma_request *remove_ended_requests(void) {
 	struct gompi_rma_request *ended = NULL, *g;
 	gompi_mutex_lock(&pending_requests.mu);
@@ -135,7 +135,7 @@ static bool complete_ended_requests(void) {
 }
 
 // Returns true if complete_ended_requests may find work. Nothing notifies this file of the failure of a stream's
-// member, so it returns true at least once every 256 calls.
+// member, so this function returns true at least once every 256 calls.
 static bool may_have_ended(void) {
 	enum { FAILURE_CHECK_CALLS = 256 };
 	static gompi_a32 calls;

@@ -45,8 +45,8 @@ struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank) {
 
 struct gompi_mutex gompi_stream_answers_mu;
 
-// Marks a stream as broken with class, because a call gives up a wait on it. After this function, no answer of the
-// stream is processed.
+// Marks a stream as broken with this error class, because a call gives up a wait on the stream. After this function, no
+// answer of the stream is processed.
 static void break_stream(struct gompi_stream *s, int class) {
 	uint32_t none = 0;
 	gompi_mutex_lock(&gompi_stream_answers_mu);
@@ -54,7 +54,7 @@ static void break_stream(struct gompi_stream *s, int class) {
 	gompi_mutex_unlock(&gompi_stream_answers_mu);
 }
 
-// Returns class. If the stream has the detail of this error, also stores the detail for this thread.
+// Stores the error detail for this thread if the stream has the detail of this error. Returns the argument `class`.
 static __attribute__((cold)) int restore_detail(struct gompi_stream *s, int class) {
 	gompi_mutex_lock(&gompi_stream_answers_mu);
 	const struct gompi_error_detail detail = s->error_detail;
@@ -151,8 +151,8 @@ int gompi_stream_send_control(struct gompi_stream *s, enum gompi_packet_kind kin
 		return class;
 	*m = (struct gompi_packet){.head.window = (uint32_t)s->w->handle, .head.kind = (uint8_t)kind, .op = exclusive};
 	if (kind == PACKET_LOCK || kind == PACKET_START) {
-		// If the previous lock has not been acknowledged, earlier records may still wait at the target, so they
-		// remain counted.
+		// If the previous lock has not been acknowledged, earlier records may still wait at the target, so
+		// ahead_bytes keeps counting them.
 		if (gompi_load(&s->acked) >= gompi_load(&s->lock_number))
 			gompi_store(&s->ahead_bytes, 0);
 		gompi_store(&s->lock_number, gompi_load(&s->sent) + 1);

@@ -2,18 +2,18 @@
 // node.
 //
 // Operations, locks, starts and completes are packets (packet.h), which are sent as records of the network's port
-// FABRIC_RMA. Answers are such records too. A process numbers the packets to a member of a window, and the member
-// applies them in this order. This sequence is a stream. The member sends an acknowledgement only when a packet
-// requests it, but sends results of operations without a request. So a flush sends one packet that requests an
-// acknowledgement, and waits for one answer, however many operations precede it. Large puts and gets between contiguous
-// memory are not records: they read and write the member's memory directly, and an epoch ends only after they have
-// completed.
+// FABRIC_RMA. Answers are also sent as records of this port. A process numbers the packets that it sends to a member of
+// a window, and the member applies them in the order of their numbers. This sequence is a stream. The member sends an
+// acknowledgement only when a packet requests it, but sends results of operations without a request. So a flush sends
+// one packet that requests an acknowledgement, and waits for one answer, however many operations precede it. Large puts
+// and gets between contiguous memory are not sent as records. They read and write the member's memory directly, and an
+// epoch ends only after they have completed.
 //
 // A lock request is a record of the stream, too. The records after it wait at the target until the target has acquired
 // the lock for the origin. So MPI_Win_lock need not send anything: the lock request is sent before the first operation,
 // and an epoch of one operation costs one round trip. The target queues the waiting records in its own memory.
-// Therefore an origin that does not know yet that it has the lock sends at most STREAM_AHEAD_BYTES bytes. MPI_Win_start
-// works in the same way: the records after it wait at the target until the target has posted.
+// Therefore an origin sends at most STREAM_AHEAD_BYTES bytes before it knows that it has the lock. MPI_Win_start works
+// in the same way: the records after it wait at the target until the target has posted.
 #ifndef GOMPI_STREAM_H
 #define GOMPI_STREAM_H
 
@@ -27,11 +27,11 @@
 enum {
 	STREAM_DATA_BYTES = 60 << 10, // maximum data of a packet; the head has the length in 16 bits
 	STREAM_AHEAD_BYTES = 32 << 10,
-	// Maximum bytes that a target queues. Above STREAM_AHEAD_BYTES, because several threads of the origin may each
-	// exceed that limit by one record.
+	// Maximum bytes that a target queues. It exceeds STREAM_AHEAD_BYTES, because several threads of the origin may
+	// each exceed STREAM_AHEAD_BYTES by one record.
 	STREAM_MAX_QUEUED = 1 << 20,
-	// Maximum bytes of results that an origin has requested and not received, because their answers occupy memory
-	// at the target. Each result counts as at least STREAM_MIN_RESULT_COST bytes.
+	// Maximum bytes of results that an origin has requested and not received. There is a limit, because answers
+	// occupy memory at the target. Each result counts as at least STREAM_MIN_RESULT_COST bytes.
 	STREAM_RESULT_CREDITS = 1 << 20,
 	STREAM_MIN_RESULT_COST = 1 << 10,
 	STREAM_MAX_RESULTS = STREAM_RESULT_CREDITS / STREAM_MIN_RESULT_COST,
@@ -47,21 +47,21 @@ struct gompi_stream_result {
 // The two streams between this process and one member. Records are numbered from 1.
 struct gompi_stream {
 	struct gompi_win *w;
-	struct gompi_stream *next; // in the list of streams of the window
+	struct gompi_stream *next; // next stream in the window's list
 	int32_t rank, peer;
 
 	// This process as the origin. The peer's lock in fabric/ protects writes to the fields about sent records.
 	gompi_a64 sent;                         // number of the last record sent
-	gompi_a64 flush_number;                 // of the last record that a flush must wait for
-	gompi_a64 result_number;                // of the last record that returns a result
-	gompi_a64 asked_number;                 // of the last record that requests an answer
-	gompi_a64 acked;                        // of the last record acknowledged as applied
-	gompi_a64 lock_number;                  // of the last lock or start
+	gompi_a64 flush_number;                 // number of the last record that a flush must wait for
+	gompi_a64 result_number;                // number of the last record that returns a result
+	gompi_a64 asked_number;                 // number of the last record that requests an answer
+	gompi_a64 acked;                        // number of the last record acknowledged as applied
+	gompi_a64 lock_number;                  // number of the last lock or start record
 	gompi_a64 ahead_bytes;                  // bytes sent after a lock or start that has not been acknowledged
 	gompi_a32 lock_calls;                   // number of calls of MPI_Win_lock for this member
 	gompi_a32 lock_sent;                    // 1 if a lock or start has been sent and the epoch has not ended
-	gompi_a32 error_class;                  // of the first error that has not been returned to a caller
-	struct gompi_error_detail error_detail; // of error_class or broken_class; under gompi_stream_answers_mu
+	gompi_a32 error_class;                  // class of the first error that no call has returned yet
+	struct gompi_error_detail error_detail; // detail of error_class or broken_class; under gompi_stream_answers_mu
 	gompi_a32 broken_class;                 // error class if the stream is broken, else 0
 	gompi_a32 transfer_count;               // number of transfers in progress
 	struct gompi_mutex lock_mu;             // held while the lock or start is sent
@@ -73,8 +73,8 @@ struct gompi_stream {
 
 	// This process as the target. target_mu in stream_target.c protects these fields.
 	uint64_t arrived, applied;                   // numbers of the last record arrived and applied
-	int unanswered_class;                        // class of the first error that has not been sent in an answer
-	struct gompi_error_detail unanswered_detail; // of that error
+	int unanswered_class;                        // class of the first error that no answer has reported yet
+	struct gompi_error_detail unanswered_detail; // detail of that error
 	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held; // this process' lock, held for the member
 	// What the stream waits for. Records that arrive during the wait are queued.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits_for;
@@ -83,7 +83,7 @@ struct gompi_stream {
 	bool is_started;       // the member's access epoch is in progress
 	bool is_stopped;       // no more records are applied
 	uint32_t ticket;
-	struct gompi_stream *next_lock; // in the list of streams that hold a lock or wait for one
+	struct gompi_stream *next_lock; // next in the list of streams that hold a lock or wait for a lock
 	char *queue;                    // queued records, each preceded by its length
 	uint64_t queue_first, queue_end, queue_capacity;
 };
@@ -91,14 +91,14 @@ struct gompi_stream {
 // All streams of a window.
 struct gompi_streams {
 	struct gompi_stream *_Atomic first;
-	struct gompi_stream *_Atomic by_rank[]; // [n], sparse: few entries are used (base/sparse.h)
+	struct gompi_stream *_Atomic by_rank[]; // [n], sparse: most entries stay unused (base/sparse.h)
 };
 
 static inline size_t gompi_streams_bytes(const struct gompi_win *w) {
 	return sizeof(struct gompi_streams) + w->n * sizeof(struct gompi_stream *);
 }
 
-// Returns the stream of a member, which it creates at first use. Returns NULL if out of memory.
+// Returns the stream of a member. Creates the stream at first use. Returns NULL if out of memory.
 struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank);
 // Returns the stream to a member, or NULL if it has not been created yet.
 static inline struct gompi_stream *gompi_stream_find(struct gompi_win *w, int rank) {
@@ -111,7 +111,7 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 }
 
 // Describes in *waiting whether the stream's origin waits for a lock or for an exposure epoch. Leaves *waiting
-// unchanged if it waits for neither.
+// unchanged if the origin waits for neither.
 struct gompi_wait_desc;
 void gompi_stream_describe_wait(struct gompi_stream *s, struct gompi_wait_desc *waiting);
 
@@ -119,15 +119,15 @@ void gompi_stream_describe_wait(struct gompi_stream *s, struct gompi_wait_desc *
 // answers of the member are ignored.
 int gompi_stream_check_broken(struct gompi_stream *s);
 
-// Processes an answer that peer has sent to this process, with m->head.length bytes of data, and wakes waiting threads.
-// Called by one thread at a time.
+// Processes an answer that process `peer` has sent, with m->head.length bytes of data, and wakes waiting threads. One
+// thread at a time calls this function.
 void gompi_stream_on_answer(int peer, const struct gompi_answer *m);
 
-// Opens an exposure epoch for the stream's member, and applies queued records that have waited for it.
+// Opens an exposure epoch for the stream's member, and applies queued records that have waited for this epoch.
 void gompi_stream_on_post(struct gompi_stream *s);
 
-// Registers the handler of FABRIC_RMA if the job spans nodes. Call it after gompi_node_open, before the network is
-// opened.
+// Registers the handler of the port FABRIC_RMA if the job spans nodes. Call it after gompi_node_open, before the
+// network is opened.
 void gompi_stream_open(void);
 
 #pragma GCC visibility pop

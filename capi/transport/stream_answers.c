@@ -41,7 +41,7 @@ void gompi_stream_expect_result(struct gompi_stream *s, void *to, uint64_t bytes
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in store_result
 }
 
-// Returns true if the result of any record up to number has not arrived.
+// Returns true if a result of the records up to `number` has not arrived.
 static bool result_missing(struct gompi_stream *s, uint64_t number) {
 	uint64_t first = gompi_load(&s->results_first);
 	return first != gompi_load_acquire(&s->results_end) &&

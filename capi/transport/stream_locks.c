@@ -2,8 +2,8 @@
 #include "transport/stream_origin.h"
 #include "transport/transport.h"
 
-// Sends the lock or start record of an epoch unless it has been sent. The caller holds lock_mu, so that no other thread
-// sends an operation of the epoch before this record. Returns 0 or an error class.
+// Sends the lock or start record of an epoch unless the record has been sent. The caller holds lock_mu, so that no
+// other thread sends an operation of the epoch before this record. Returns 0 or an error class.
 static int send_lock_once(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
 	if (gompi_load(&s->lock_sent))
 		return MPI_SUCCESS;
@@ -29,8 +29,8 @@ int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
 	return gompi_load_acquire(&s->acked) >= locked ? MPI_SUCCESS : gompi_stream_await_ack(s, locked, call);
 }
 
-// The lock on another node that this thread has requested last. lock_call is the value of the stream's counter
-// lock_calls after this request.
+// The lock on another node that this thread has requested last. The field lock_call is the value of the stream's
+// counter lock_calls after this request.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;

@@ -1,6 +1,6 @@
-// The origin's side of a stream, for the files that implement it: stream.c waits for acknowledgements, stream_locks.c
-// sends locks before operations, stream_answers.c processes answers, transfer.c reads and writes registered memory,
-// fabric.c sends operations.
+// The origin's side of a stream. Only the files that implement this side use the header: stream.c waits for
+// acknowledgements, stream_locks.c sends locks before operations, stream_answers.c processes answers, transfer.c reads
+// and writes registered memory, and fabric.c sends operations.
 #ifndef GOMPI_STREAM_ORIGIN_H
 #define GOMPI_STREAM_ORIGIN_H
 
@@ -28,12 +28,12 @@ extern struct gompi_mutex gompi_stream_answers_mu;
 // Returns and clears the class of the first error that has not been returned to a caller.
 int gompi_stream_consume_error(struct gompi_stream *s);
 
-// Waits until done returns true for a struct gompi_stream_wait with s and number. call names the MPI function in
-// errors. Returns 0 or an error class. Returns an error if the stream is broken.
+// Waits until the function `done` returns true for a struct gompi_stream_wait with s and `number`. The argument `call`
+// names the MPI function in errors. Returns 0 or an error class. Returns an error if the stream is broken.
 int gompi_stream_await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call);
 // Waits until no transfer is in progress.
 int gompi_stream_await_transfers(struct gompi_stream *s, const char *call);
-// Waits until the member has applied all records up to number and no transfer is in progress. Returns 0, an error of
+// Waits until the member has applied all records up to `number` and no transfer is in progress. Returns 0, an error of
 // the wait, or the first error of the operations.
 int gompi_stream_flush_to(struct gompi_stream *s, uint64_t number, const char *call);
 
@@ -44,13 +44,13 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 		s->peer, FABRIC_RMA, sizeof(struct gompi_packet) + data, FABRIC_WAIT, class);
 }
 
-// Properties of a record: it requests an answer; a flush must wait for it; it returns a result.
+// Properties of a record: the record requests an answer, a flush must wait for the record, the record returns a result.
 enum { RECORD_WANTS_ANSWER = PACKET_WANTS_ANSWER, RECORD_NEEDS_FLUSH = 2, RECORD_RETURNS_DATA = 4 };
 
-// Numbers a record that has been written, and sends it. bits are RECORD_* flags. A record with RECORD_WANTS_ANSWER is
-// sent at once. Returns its number.
+// Assigns a number to a record that has been written, and sends or queues the record. The argument `bits` holds
+// RECORD_* flags. A record with RECORD_WANTS_ANSWER is sent at once. Returns the number.
 static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_packet *m, int bits) {
-	// Only the holder of the peer's lock, which is this thread, changes sent.
+	// Only the holder of the peer's lock, which is this thread, changes the field `sent`.
 	uint64_t number = gompi_load(&s->sent) + 1;
 	m->origin = s->w->me;
 	m->head.flags = bits & RECORD_WANTS_ANSWER;
@@ -69,8 +69,8 @@ static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_
 
 // Sends a record without data. Returns 0 or an error class.
 int gompi_stream_send_control(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive, int bits);
-// Requests an acknowledgement from the member, unless one that covers number has been requested already.
-// gompi_stream_await_ack also waits until the member has applied the records up to number. Both return 0 or an error
+// Requests an acknowledgement from the member, unless an earlier request already covers the records up to `number`.
+// gompi_stream_await_ack also waits until the member has applied the records up to `number`. Both return 0 or an error
 // class.
 int gompi_stream_request_ack(struct gompi_stream *s, uint64_t number);
 int gompi_stream_await_ack(struct gompi_stream *s, uint64_t number, const char *call);
@@ -94,16 +94,16 @@ static inline bool gompi_stream_must_send_lock(struct gompi_stream *s) {
 	       gompi_stream_needs_lock(s->w, gompi_load(&s->w->targets[s->rank].state));
 }
 
-// Sends the lock or start record of the epoch if the epoch needs one that has not been sent. gompi_stream_ensure_lock
-// does the same, with a fast path. Both return 0 or an error class.
+// Sends the lock or start record of the epoch if the epoch needs this record and it has not been sent.
+// gompi_stream_ensure_lock does the same, with a fast path. Both return 0 or an error class.
 int gompi_stream_send_lock(struct gompi_stream *s);
 static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 	return gompi_stream_must_send_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;
 }
 
-// Returns true if `bytes` bytes of data may be sent now. They may if the member is known to have granted the lock or to
-// have posted. Otherwise the target must queue the data, so at most STREAM_AHEAD_BYTES bytes may be sent; counts these
-// bytes.
+// Returns true if `bytes` bytes of data may be sent now. If the member is known to have granted the lock or to have
+// posted, there is no limit. If this is not known, the target may have to queue the data. So at most STREAM_AHEAD_BYTES
+// bytes may be sent; the function adds the bytes to ahead_bytes.
 static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t bytes) {
 	if (__builtin_expect(gompi_load_acquire(&s->acked) >= gompi_load(&s->lock_number), 1))
 		return true;
@@ -117,7 +117,8 @@ static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t byte
 // Waits until the member has acquired the lock for this process, or has posted, if the epoch needs a lock or a post.
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call);
 
-// Implements lock of the transport; sends nothing. gompi_stream_unlock implements unlock.
+// Implements the transport's function `lock`, and sends nothing. gompi_stream_unlock implements the transport's
+// function `unlock`.
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call);
 int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call);
 
@@ -127,7 +128,7 @@ static inline uint64_t gompi_stream_result_cost(uint64_t bytes) {
 	return bytes < STREAM_MIN_RESULT_COST ? STREAM_MIN_RESULT_COST : bytes;
 }
 
-// Reserves credit for a result of `cost` bytes; blocks until it is available. Returns 0 or an error class.
+// Reserves credit for a result of `cost` bytes. Blocks until the credit is available. Returns 0 or an error class.
 int gompi_stream_reserve_credit(struct gompi_stream *s, uint64_t cost, const char *call);
 // Registers the destination `to` for the result of the record that the caller has reserved and commits next.
 void gompi_stream_expect_result(struct gompi_stream *s, void *to, uint64_t bytes,
@@ -135,8 +136,8 @@ void gompi_stream_expect_result(struct gompi_stream *s, void *to, uint64_t bytes
 
 // --- Reads and writes (transfer.c)
 
-// Reads or writes the member's memory at offset. Waits for completion unless may_stay_pending is true. Returns 0 or an
-// error class.
+// Reads or writes the member's memory at `offset`. Waits for completion unless may_stay_pending is true. Returns 0 or
+// an error class.
 int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *operation, uint64_t offset, char *local,
 			  uint64_t bytes, bool write, bool may_stay_pending);
 

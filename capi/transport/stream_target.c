@@ -3,8 +3,8 @@
 // the stream are queued until the target can continue.
 //
 // One thread at a time delivers records. But any thread that makes progress may grant a waiting lock, so a mutex
-// (target_mu) protects all state. It is held while an operation is applied. No thread waits for an answer of another
-// process while it holds target_mu.
+// (target_mu) protects all state. The mutex is held while an operation is applied. No thread waits for an answer of
+// another process while it holds target_mu.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #include "win/win_table.h"
 
 static struct gompi_mutex target_mu;
-static struct gompi_stream *lock_streams; // list of streams that hold a lock or wait for one
+static struct gompi_stream *lock_streams; // list of streams that hold a lock or wait for a lock
 static gompi_a32 locks_waiting;
 
 // --- Answers
@@ -48,7 +48,7 @@ static void send_answer(struct gompi_stream *s, int flags) {
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
 }
 
-// Rejects a record for a window or member that does not exist: sends an error if the record requests an answer.
+// Rejects a record for a window or member that does not exist. Sends an error if the record requests an answer.
 static void reject_record(int peer, const struct gompi_packet *rejected, int class) {
 	struct gompi_answer *m = rejected->head.flags & PACKET_WANTS_ANSWER ? reserve_answer(peer, 0) : NULL;
 	if (m == NULL)
@@ -127,11 +127,11 @@ static int acquire_lock_for(struct gompi_stream *s, bool exclusive) {
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
-	// Before gompi_lock_enqueue: once there is a ticket, an unlock may ring this process' doorbell, and
-	// has_lock_work must then return true.
+	// This addition precedes gompi_lock_enqueue. Once the lock's queue has this ticket, an unlock may ring this
+	// process' doorbell, and has_lock_work must then return true.
 	gompi_add_seq_cst(&locks_waiting, 1);
 	s->ticket = gompi_lock_enqueue(m);
-	// An unlock before there was a ticket has woken no thread of this process, so try once more.
+	// An unlock before the ticket existed has woken no thread of this process, so try once more.
 	if (gompi_lock_try_ticket(m, s->ticket, exclusive)) {
 		gompi_sub_seq_cst(&locks_waiting, 1);
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
@@ -222,8 +222,8 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		send_answer(s, 0);
 }
 
-// Stops a stream because of an error of this class: a violation of the protocol, a lack of memory or a failed process.
-// Sends the member the error, with the detail that gompi_set_error_detail has recorded.
+// Stops a stream because of a violation of the protocol, a lack of memory or a failed process. Sends the error to the
+// member, with the detail that gompi_set_error_detail has stored.
 static void stop_stream(struct gompi_stream *s, int class) {
 	s->is_stopped = true;
 	if (s->lock_held != HOLDS_NOTHING)
@@ -263,7 +263,7 @@ static void free_record_queue(struct gompi_stream *s) {
 	s->queue_first = s->queue_end = s->queue_capacity = 0;
 }
 
-// Continues a stream whose wait has ended: applies the queued records.
+// Continues a stream whose wait has ended, by applying the queued records.
 static void resume_stream(struct gompi_stream *s) {
 	s->waits_for = WAITS_FOR_NOTHING;
 	s->applied++;
@@ -360,7 +360,7 @@ static bool poll_lock_queue(void) {
 	if (!has_lock_work())
 		return false;
 	gompi_mutex_lock(&target_mu);
-	// Before the checks, so that a failure that is found later causes another check.
+	// This store precedes the checks, so that a failure that is found later causes another check.
 	gompi_store(&failures_seen, gompi_load_acquire(&gompi_node_header()->failed_count));
 	for (struct gompi_stream *s = lock_streams, *next; s != NULL; s = next) {
 		next = s->next_lock;

@@ -4,7 +4,7 @@
 #include "transport/rma_request.h"
 #include "transport/stream_origin.h"
 
-// A transfer. A transfer that may outlive its call comes from a free list; any other is on the call's stack.
+// A transfer. A transfer that may outlive its call comes from a free list. Any other transfer is on the call's stack.
 struct remote_transfer {
 	struct gompi_transfer transfer;
 	struct gompi_stream *s;
@@ -117,7 +117,8 @@ int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *
 	if (may_stay_pending)
 		return MPI_SUCCESS;
 	struct gompi_wait_desc waiting = {.call = call, .peer = s->peer, .object = w->handle};
-	// The network may use the local memory until done is called, so wait for that even after an error.
+	// The network may use the local memory until it calls the callback `done`, so wait for this call even after an
+	// error.
 	while (gompi_load_acquire(&result) == 0 &&
 	       gompi_await(&gompi_my_cell()->wait, transfer_completed, &result, &waiting) != MPI_SUCCESS)
 		gompi_fabric_progress();

@@ -2,7 +2,7 @@
 // it uses packets in a ring, which a thread of the target applies, or process_vm_writev and process_vm_readv. For
 // targets on other nodes, it uses records of the network, and reads and writes of registered memory.
 //
-// It must not know the calls of MPI. Its callers have checked the arguments.
+// The package must not depend on MPI calls. Its callers have checked the arguments.
 package transport
 
 /*

@@ -24,7 +24,7 @@ enum { MIN_SMALL_STREAK = 256 };
 
 // The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs
 // STREAK_PER_TRANSFER consecutive updates for each counted transfer before it becomes the owner. A revocation counts as
-// REVOKE_TRANSFERS transfers, a hand-over of the lock from one thread to another as one.
+// REVOKE_TRANSFERS transfers, a hand-over of the lock from one thread to another as one transfer.
 enum { REVOKE_TRANSFERS = 16, STREAK_PER_TRANSFER = 16, MAX_TRANSFER_COUNT = 256 };
 
 static pthread_key_t activity_key;
@@ -47,13 +47,13 @@ void gompi_activities_release(void) {
 }
 
 // Releases a thread's activity flag when the thread ends; activity_used has a bit for each flag. Does nothing in a
-// forked child: the flag belongs to the thread of the parent that called fork() and continues to use it.
+// forked child, because the parent's thread that called fork() continues to use the flag.
 static void release_activity(void *activity) {
 	struct gompi_cell *c = gompi_my_cell();
 	if (getpid() != gompi_load(&c->pid))
 		return;
 	pthread_mutex_lock(&activity_mu);
-	if (gompi_my_activity == activity) { // otherwise gompi_activities_release has released it
+	if (gompi_my_activity == activity) { // else gompi_activities_release has released the flag
 		activity_owners[(struct gompi_activity *)activity - c->activity] = (struct activity_owner){0};
 		gompi_and_seq_cst(&c->activity_used, ~(1u << ((struct gompi_activity *)activity - c->activity)));
 	}
@@ -86,7 +86,7 @@ void gompi_activity_acquire(void) {
 	}
 }
 
-// Acquires the lock in an accumulate_state word; stores its former value in *old_word. Blocks. Returns 0 or
+// Acquires the lock in an accumulate_state word. Stores the word's former value in *old_word. Blocks. Returns 0 or
 // MPI_ERR_PROC_ABORTED.
 static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_word) {
 	for (int spins = 0;; spins++) {
@@ -120,7 +120,7 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_w
 	}
 }
 
-// Waits until the thread of process i with activity flag k is not in an update that it began before the membarrier(2).
+// Waits while the thread with activity flag k of process i is in an update that it began before the membarrier(2).
 // Returns false if process i has failed during that update.
 static bool wait_for_activity(int i, int k) {
 	struct gompi_activity *activity = &gompi_cell(i)->activity[k];

@@ -8,10 +8,10 @@
 //
 // A small update costs two plain stores and a load in addition to its atomic instruction. It sets the activity flag of
 // its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
-// bears the cost of the ordering. After it has set the word it calls membarrier(2), which is a full barrier in every
-// running process, and waits until every flag that may have been set before is cleared. The change back is free: it
-// happens under the lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always need the
-// lock or ownership. docs/RATIONALE.md has the measurements.
+// bears the cost of the ordering. After this thread has set the word, it calls membarrier(2), which is a full barrier
+// in every running process, and waits until every flag that may have been set before is cleared. The change back is
+// free: it happens under the lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always
+// need the lock or ownership. docs/RATIONALE.md has the measurements.
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
 // updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits only for the
@@ -27,7 +27,8 @@ enum {
 	ACCUMULATE_BULK = 1,
 	ACCUMULATE_LOCKED = 2,
 	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
-	ACCUMULATE_OWNED = 8, // the remaining bits are the owner's index on the node and the index of its activity flag
+	// the remaining bits: index of the owner's process on the node and index of the owner's activity flag
+	ACCUMULATE_OWNED = 8,
 	ACCUMULATE_OWNER_SHIFT = 4,
 	CONTENDED_MIN_TRANSFERS = 64, // number of transfers from which several elements are updated one by one
 };
@@ -69,7 +70,7 @@ enum gompi_hold {
 };
 
 // Tries to start an update in SMALL mode or as the owner; assigns an activity flag to the thread if it has none. Unless
-// it returns HOLD_NOTHING the caller must call gompi_unlocked_update_end soon.
+// the result is HOLD_NOTHING, the caller must call gompi_unlocked_update_end soon.
 static inline enum gompi_hold gompi_unlocked_update_begin(struct gompi_win_member *m) {
 	if (__builtin_expect(gompi_my_activity == NULL, 0))
 		gompi_activity_acquire();
@@ -114,11 +115,11 @@ static inline bool gompi_is_contended(struct gompi_win_member *m) {
 	return gompi_load(&m->accumulate_transfers) >= CONTENDED_MIN_TRANSFERS;
 }
 
-// Acquires the lock of rank's memory in w for plain updates of any size. No other accumulate accesses the memory until
-// the unlock. Blocks. Returns 0 or MPI_ERR_PROC_ABORTED.
+// Acquires the lock of the memory of `rank` in w for plain updates of any size. No other accumulate accesses the memory
+// until the unlock. Blocks. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_accumulate_lock(struct gompi_win *w, int rank);
-// Releases the lock. small: the update would have been possible without the lock. After many consecutive small updates
-// the mode changes to SMALL.
+// Releases the lock. `small` is true if the update would have been possible without the lock. After many consecutive
+// small updates the mode changes to SMALL.
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small);
 
 #endif

@@ -51,7 +51,7 @@ static void swap_locked(char *to, const void *origin, const void *compare, void 
 		gompi_copy_between(to, origin, size);
 }
 
-// Updates n elements by loops. Stores the old values in result unless it is NULL.
+// Updates n elements by loops. Stores the old values in `result` unless `result` is NULL.
 static inline void update_with_kernel(gompi_kernel kernel, MPI_Datatype type, const void *origin, char *to,
 				      void *result, size_t n) {
 	if (result != NULL)
@@ -129,7 +129,8 @@ void gompi_update_end(struct gompi_update *u) {
 // that other threads sleep while they wait; a thread that waits for an owner polls.
 enum { MAX_OWNER_BYTES = 64 << 10 };
 
-// Updates n contiguous elements without regard to the window's granularity. Returns as gompi_update_contiguous.
+// Updates n contiguous elements without regard to the window's granularity. Returns the same values as
+// gompi_update_contiguous.
 static bool update_segment(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			   MPI_Datatype type, MPI_Op op) {
 	struct gompi_win_member *m = gompi_member(w, target);
@@ -171,10 +172,10 @@ static bool update_segment(struct gompi_win *w, int target, char *to, const void
 	return true;
 }
 
-// Updates contiguous elements in segments of the window's granularity. Returns false for segments of at most
-// GOMPI_ATOMIC_MAX_COUNT elements: gompi_update_begin handles these. If a failed process holds the lock at a later
-// segment, this function returns false. The caller then retries the whole operation, and fails at its first acquisition
-// of that lock.
+// Updates contiguous elements in segments of the window's granularity. Returns false if the segments have at most
+// GOMPI_ATOMIC_MAX_COUNT elements: the caller then uses gompi_update_begin. If a failed process holds the lock at a
+// later segment, this function returns false. The caller then retries the whole operation, and fails at its first
+// acquisition of that lock.
 static __attribute__((noinline)) bool update_by_granularity(struct gompi_win *w, int target, char *to,
 							    const char *origin, char *result, MPI_Count n,
 							    MPI_Datatype type, MPI_Op op, uint64_t granularity) {

@@ -23,22 +23,22 @@ struct gompi_update {
 	enum gompi_hold hold;
 };
 
-// Prepares the update of `elements` elements, the first of which is at `to`. Acquires the memory's lock, or begins an
-// update in which an atomic instruction updates each element. The other elements must be at multiples of the element's
-// size from `to`; otherwise gompi_update acquires the lock for them. The window's mpi_accumulate_granularity, if set,
-// limits the number of bytes per acquisition of the lock. If the granularity is at most GOMPI_ATOMIC_MAX_COUNT
+// Prepares the update of `elements` elements. The first element is at `to`. Acquires the memory's lock, or begins an
+// update in which an atomic instruction updates each element. All further elements must be at multiples of the
+// element's size from `to`; otherwise gompi_update acquires the lock for them. The window's mpi_accumulate_granularity,
+// if set, limits the number of bytes per acquisition of the lock. If the granularity is at most GOMPI_ATOMIC_MAX_COUNT
 // elements, atomic instructions update the elements without the lock, if such instructions exist and the elements are
 // not single bytes. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
-// Updates n elements at `to` with those at origin. Stores the old values in result unless it is NULL. Returns 0, or
-// MPI_ERR_PROC_ABORTED if the lock holder has failed; then some elements are not updated.
+// Updates n elements at `to` with the elements at `origin`. Stores the old values in `result` unless `result` is NULL.
+// Returns 0, or MPI_ERR_PROC_ABORTED if the lock holder has failed; then some elements are not updated.
 int gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
 // Releases the lock, or clears the activity flag. Must be called also after an error.
 void gompi_update_end(struct gompi_update *u);
 
 // Returns true if non-contiguous elements are better copied to an array of up to GOMPI_GATHER_BYTES bytes, updated
-// there, and copied back. That requires that the lock is held until the end of the operation, and that the elements
-// have no gaps, which must not be written.
+// there, and copied back. This requires that the lock is held until the end of the operation. It also requires that the
+// elements have no gaps, because gaps must not be written.
 enum { GOMPI_GATHER_BYTES = 4096 };
 static inline bool gompi_update_can_gather(const struct gompi_update *u) {
 	return u->hold == HOLD_LOCK && u->max_elements == UINT64_MAX && gompi_simple_bytes(u->element) != 0;

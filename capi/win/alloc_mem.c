@@ -17,7 +17,7 @@ enum {
 	SIZE_CLASSES = 64,   // four per power of two, starting at MIN_BYTES
 	MIN_BYTES = 64,      // core/rma.MinAlignment; all blocks are aligned to it, blocks of a page or more to pages
 	MAX_BYTES = 1 << 20, // largest block that is cached
-	MAX_CACHED_BYTES = 2 << 20, // limit on the total size of cached blocks
+	MAX_CACHED_BYTES = 2 << 20, // maximum total size of the cached blocks
 };
 
 // A block that Go has allocated.
@@ -57,8 +57,8 @@ void gompi_alloc_mem_reset_cache(void) {
 	gompi_biased_unlock(&block_cache.lock);
 }
 
-// Removes a block of at least size bytes, and at most slightly more than 2 * size bytes, from the cache and returns it.
-// Returns NULL if the cache has no such block.
+// Removes a block from the cache and returns it. The block has at least `size` bytes, and at most slightly more than
+// twice as many. Returns NULL if the cache has no such block.
 static char *take_cached(MPI_Aint size) {
 	gompi_biased_lock(&block_cache.lock);
 	int number = size_class_of(size), last = number + 4;
@@ -92,8 +92,8 @@ GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem);
 
 enum cache_result { CACHED, ALREADY_CACHED, NOT_CACHED };
 
-// Adds a freed block to the cache. bytes is the size of the block as reported by Go; 0 if the caller has not queried
-// Go. In that case only a block with an entry in the table can be cached.
+// Adds a freed block to the cache. `bytes` is the size of the block as reported by Go, or 0 if the caller has not
+// queried Go. If it is 0, only a block with an entry in the table can be cached.
 static enum cache_result cache_block(char *at, int64_t bytes) {
 	enum cache_result result = NOT_CACHED;
 	gompi_biased_lock(&block_cache.lock);

@@ -1,5 +1,5 @@
 // MPI_Win_attach and MPI_Win_detach (MPI-5.0 12.2.4). Each member writes its own table under the lock; look_up in
-// attached.c reads it. Both calls are local, and cost O(n) in the number of attached regions.
+// attached.c reads the tables. Both MPI calls are local, and take O(n) time for n attached regions.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "win/attached.h"
 #include "win/z_calls.h"
 
-// lock guards all tables of this process and this struct. heap_regions lists, by address, the memory of this process
+// `lock` guards all tables of this process and this struct. heap_regions lists, by address, the memory of this process
 // that other processes can map through the node's memfd (core/rma/memory.go).
 static struct {
 	struct gompi_biased_mutex lock;
@@ -52,7 +52,7 @@ static void remove_entry(struct gompi_attached_entry *e, uint64_t n, uint64_t i)
 		copy_entry(&e[i], &e[i + 1]);
 }
 
-// Begins a change of a table (sequence lock). A reader that reads the table during the change notices this by the
+// Begins a change of a table (sequence lock). A reader that reads the table during the change notices the change by the
 // version and retries, so half-written entries do no harm.
 static void begin_change(struct gompi_attached_regions *t) {
 	gompi_store(&t->version, gompi_load(&t->version) + 1); // odd: readers retry

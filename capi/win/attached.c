@@ -7,9 +7,9 @@
 #include "base/go_callbacks.h"
 #include "base/wait.h"
 
-// Waits a moment for process peer, which is changing its table. spins: number of earlier waits for this change.
-// *start_ns: 0 before the first wait; then the time since which the process has not been checked for failure. Returns
-// MPI_ERR_PROC_ABORTED if the process has failed during the change.
+// Waits a moment for the process `peer`, which is changing its table. `spins` is the number of earlier waits for this
+// change. *start_ns is 0 before the first wait; then it is the time of the first wait or of the latest check for
+// failure. Returns MPI_ERR_PROC_ABORTED if the process has failed during the change.
 static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	if (spins < GOMPI_ATTACHED_TABLE_POLLS && !gompi_node.policy.is_oversubscribed) {
 		gompi_pause();
@@ -29,9 +29,9 @@ static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	return MPI_ERR_PROC_ABORTED;
 }
 
-// Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if no entry holds it, or
-// MPI_ERR_PROC_ABORTED. The peer may be writing the table: the count is not trusted, and the values are valid only if
-// the version is the same before and after the reads.
+// Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if no entry holds the
+// address, or MPI_ERR_PROC_ABORTED. The peer may be writing the table. So the count is not trusted, and the values are
+// valid only if the version is the same before and after the reads.
 static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
 		   int64_t *heap_offset) {
 	int64_t start_ns = 0;
@@ -64,9 +64,9 @@ static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from
 	}
 }
 
-// Returns the address at which size bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be
-// mapped. w->mapping caches the most recent region; Go caches all regions. The busy flag is not held during the call of
-// Go, which takes long.
+// Returns the address at which `size` bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be
+// mapped. w->mapping caches the most recent region; Go caches all regions. The flag `busy` is not held during the call
+// of Go, because that call takes long.
 static char *map_heap_region(struct gompi_win *w, int64_t heap_offset, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	char *base = NULL;

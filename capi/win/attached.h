@@ -28,19 +28,20 @@ void gompi_heap_region_remove(uintptr_t address);
 // directly.
 bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to);
 
-// Finds the region of rank that holds the addresses [from, to) of its process. Returns 0 and, if this process can
-// address the region, stores in *mapped_at where `from` is mapped, else NULL. Returns MPI_ERR_RMA_RANGE if there is no
-// such region, MPI_ERR_NO_MEM if the member's table cannot be mapped, MPI_ERR_PROC_ABORTED if the member failed while
-// it changed its table.
+// Finds the region of rank that holds the addresses [from, to) of its process. Returns 0 and stores in *mapped_at the
+// address at which `from` is mapped in this process, or NULL if this process cannot address the region. Returns
+// MPI_ERR_RMA_RANGE if there is no such region, MPI_ERR_NO_MEM if the member's table cannot be mapped,
+// MPI_ERR_PROC_ABORTED if the member failed while it changed its table.
 int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at);
 
 // Finds the region of rank that holds `from`, and stores in *end the end of the part of [from, to) that is in the
-// region. Otherwise like gompi_attached_find.
+// region. In all other respects like gompi_attached_find.
 int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at,
 			       uint64_t *end);
 
-// Returns true if n consecutive elements are attached at rank, each of `bytes` bytes that end with a gap of `gap`
-// bytes. Each element must lie in a single region; a gap at the end of a region need not be attached.
+// Returns true if n consecutive elements at the address `from` of `rank` are attached. Each element has `bytes` bytes;
+// its last `gap` bytes are a gap. Each element must lie in a single region; a gap at the end of a region need not be
+// attached.
 bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap);
 
 #endif

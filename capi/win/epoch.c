@@ -33,7 +33,8 @@ static int report_wrong_epoch(struct gompi_win *w, enum gompi_epoch_call call, s
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 
-// Checks the conditions on the target that are not in the table row. Returns 0 or the class of the error status.
+// Checks the conditions on the target that the call's row of the epoch table does not contain. Returns 0 or the class
+// of the error status.
 static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_error_status *v) {
 	if ((uint32_t)target >= w->n)
 		return gompi_set_error(v, MPI_ERR_RANK, "rank is %d; valid ranks of the window are 0 to %u", target,

@@ -14,14 +14,14 @@ static inline int gompi_access_index(uint32_t access) {
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
-// Returns 0 if the open epochs permit call, or the class of the error status. Does not change the epoch. Calls that
-// check other arguments before the epoch changes use it to report a wrong epoch first.
+// Returns 0 if the open epochs permit the call `call`, or the class of the error status. Does not change the epoch.
+// Calls that check other arguments before they change the epoch use this function to report a wrong epoch first.
 int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_error_status *v);
 
 // Executes the full epoch check, for calls that the short checks below do not permit.
 int gompi_epoch_enter_slow(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_error_status *v);
 
-// Returns true if the access epoch of an access word permits call.
+// Returns true if the access epoch of an access word permits the call `call`.
 static inline bool gompi_epoch_permits(uint32_t access, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	return (access & ACCESS_MASK) != 0 ? (access & row->in) != 0 : row->in_none;
@@ -67,10 +67,11 @@ static inline bool gompi_epoch_permits_target(struct gompi_win *w, enum gompi_ep
 	}
 }
 
-// Checks whether call is permitted on w now, for target: a rank, MPI_PROC_NULL, or GOMPI_ALL for all members or a
-// group. If it is, the epoch changes at once or in gompi_epoch_leave_call, depending on the table. Otherwise nothing
-// changes. Returns 0 or the class of the error status: MPI_ERR_RMA_SYNC, with the open epochs in the text; MPI_ERR_RANK
-// if target is no member. If call is a constant, the table row is a constant too, and few instructions remain.
+// Checks whether the call `call` is permitted on w now for `target`: a rank, MPI_PROC_NULL, or GOMPI_ALL for all
+// members or a group. If the call is permitted, the epoch changes at once or in gompi_epoch_leave_call, depending on
+// the table. If not, nothing changes. Returns 0 or the class of the error status: MPI_ERR_RMA_SYNC, with the open
+// epochs in the text; MPI_ERR_RANK if `target` is not a member. If `call` is a constant, the table row is a constant
+// too, and few instructions remain.
 static inline __attribute__((always_inline)) int gompi_epoch_enter_call(struct gompi_win *w, enum gompi_epoch_call call,
 									int target, struct gompi_error_status *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
@@ -84,7 +85,7 @@ static inline __attribute__((always_inline)) int gompi_epoch_enter_call(struct g
 	return __builtin_expect(possible, 1) ? MPI_SUCCESS : gompi_epoch_enter_slow(w, call, target, v);
 }
 
-// Changes the epoch after the wait of call has completed or failed.
+// Changes the epoch after the wait in the call `call` has completed or failed.
 static inline void gompi_epoch_leave_call(struct gompi_win *w, enum gompi_epoch_call call) {
 	gompi_epoch_transition(w, call);
 }

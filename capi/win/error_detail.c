@@ -15,8 +15,8 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_PARTIAL_ELEMENT] = "%llu bytes are not a multiple of the element size %llu",
 	[DETAIL_NO_ADDRESSES] = "the message has %llu bytes after its header, but the buffer addresses need %llu",
 	[DETAIL_ADDRESS_MISMATCH] = "the message names the address %#llx for %llu bytes that it carries itself",
-	[DETAIL_BAD_LAYOUT] = "the %llu bytes after the header are not a layout of %llu bytes of data",
-	[DETAIL_OP_TOO_LARGE] = "the operation has %llu bytes, but a message at most %llu",
+	[DETAIL_BAD_LAYOUT] = "the layout after the header (%llu bytes) does not describe %llu bytes of data",
+	[DETAIL_OP_TOO_LARGE] = "the operation has %llu bytes; a message can have at most %llu",
 	[DETAIL_DATA_TOO_SHORT] = "received %llu bytes of data, but the operation needs %llu",
 	[DETAIL_OUTSIDE_WINDOW] = "the access ends at byte %llu, but the window has %llu bytes",
 	[DETAIL_NOT_ATTACHED] = "addresses %#llx to %#llx are not attached",
@@ -31,12 +31,13 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 		"record %llu completes an access epoch that was not started (%llu exposure epochs are unused)",
 	[DETAIL_QUEUE_FULL] = "the target would queue %llu bytes of records until a lock or post; the maximum is %llu",
 	[DETAIL_NO_MEMORY] = "out of memory for %llu bytes of records that wait for a lock or post, after %llu bytes",
-	[DETAIL_ACK_DECREASED] = "the target reports %llu applied records, but reported %llu before",
-	[DETAIL_ACK_NOT_SENT] = "the target reports %llu applied records, but only %llu were sent",
+	[DETAIL_ACK_DECREASED] = "the target reports that it has applied %llu records, but it reported %llu before",
+	[DETAIL_ACK_NOT_SENT] = "the target reports that it has applied %llu records, but only %llu were sent",
 	[DETAIL_UNEXPECTED_RESULT] = "the target answered record %llu with %llu bytes, but no answer is due",
 	[DETAIL_RESULT_ORDER] = "the target answered record %llu, but the next answer is due for record %llu",
 	[DETAIL_RESULT_LENGTH] = "the target answered with %llu bytes, but %llu were requested",
-	[DETAIL_RESULT_MISSING] = "the target reports %llu applied records, but has not answered record %llu",
+	[DETAIL_RESULT_MISSING] =
+		"the target reports that it has applied %llu records, but it has sent no result for record %llu",
 };
 
 static _Thread_local struct gompi_error_detail last_detail;

@@ -33,7 +33,7 @@ enum gompi_error_detail_code {
 	DETAIL_NOT_STARTED,
 	DETAIL_QUEUE_FULL,
 	DETAIL_NO_MEMORY,
-	// Errors of a target's answer that does not match what the origin sent.
+	// A target's answer does not match what the origin has sent.
 	DETAIL_ACK_DECREASED,
 	DETAIL_ACK_NOT_SENT,
 	DETAIL_UNEXPECTED_RESULT,
@@ -49,10 +49,10 @@ struct gompi_error_detail {
 	uint64_t a, b;
 };
 
-// Records for this thread the detail of an error class that it is about to return. Returns the class.
+// Records for this thread the detail of an error whose class the thread is about to return. Returns the class.
 __attribute__((cold)) int gompi_set_error_detail(int class, enum gompi_error_detail_code code, uint64_t a, uint64_t b);
 
-// Returns the detail that this thread has recorded for an error class, and clears it. Its code is DETAIL_NONE if the
+// Returns the detail that this thread has recorded for an error class, and clears it. The code is DETAIL_NONE if the
 // thread has recorded no detail for that class.
 __attribute__((cold)) struct gompi_error_detail gompi_consume_error_detail(int class);
 
@@ -60,7 +60,7 @@ __attribute__((cold)) struct gompi_error_detail gompi_consume_error_detail(int c
 // code by DETAIL_NONE.
 __attribute__((cold)) void gompi_store_error_detail(const struct gompi_error_detail *r);
 
-// Writes the recorded detail of an error class as text of less than size bytes, and clears it.
+// Writes the recorded detail of an error class as text of less than `size` bytes, and clears the detail.
 __attribute__((cold)) void gompi_error_detail_text(int class, char *text, int size);
 
 #pragma GCC visibility pop

@@ -8,14 +8,15 @@
 #include "base/error_status.h"
 
 // Promises that members make by info keys. core/rma uses the first three too. A promise is in force if all members make
-// it. By default no bit is set, so the bits for accumulate_ordering promise that an ordering is not needed.
+// it. By default, no promise is made and no bit is set. So each bit for accumulate_ordering says that an ordering is
+// not needed.
 enum {
 	PROMISE_SAME_SIZE = 1 << 0,
 	PROMISE_SAME_DISP_UNIT = 1 << 1,
 	PROMISE_NONCONTIGUOUS = 1 << 2, // alloc_shared_noncontig
 	PROMISE_NO_LOCKS = 1 << 3,
 	PROMISE_SAME_OP = 1 << 4, // accumulate_ops
-	PROMISE_NOT_RAR = 1 << 5, // the next three bits: raw, war, waw
+	PROMISE_NOT_RAR = 1 << 5, // the next three bits are those of raw, war and waw
 	PROMISE_NO_ORDER = 15 * PROMISE_NOT_RAR,
 };
 
@@ -33,7 +34,7 @@ struct gompi_common_hints {
 struct gompi_hints {
 	struct gompi_common_hints common;
 	int64_t alignment;     // mpi_minimum_memory_alignment, bytes
-	bool huge_pages;       // gompirma_huge_pages: requested; in an existing window: some are in use
+	bool huge_pages;       // gompirma_huge_pages: requested or, in an existing window, used by some memory
 	uint8_t in_place;      // gompirma_share_in_place: one of GOMPI_IN_PLACE_*
 	char *kinds;           // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
 	char *shared_in_place; // gompirma_shared_in_place, from malloc; NULL if not reported
@@ -47,8 +48,8 @@ struct gompi_hints_message {
 
 #pragma GCC visibility push(hidden)
 
-// Stores the defaults, modified by the environment and then by info. Returns 0 or the class of the error status:
-// MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
+// Stores the default hints, modified by the environment and then by the info object. Returns 0 or the class of the
+// error status: MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
 // Modifies h according to an info object. Returns 0 or the class of the error status, like gompi_hints_read. After an

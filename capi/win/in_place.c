@@ -4,8 +4,8 @@
 // the mapping with one system call. The kernel changes mappings under a lock that page faults also acquire, so a
 // reading thread finds either the old page or the new one. A store between the copy and the replacement would be lost.
 // The write protection makes such a store fault, and the SIGSEGV handler waits for the end of the step and retries the
-// store. The thread that executes the step blocks all signals: a store by a signal handler on this thread would wait
-// for the thread itself. Only a store by the kernel itself (read(2) into the buffer by another thread) fails with
+// store. The thread that executes the step blocks all signals: a store by a signal handler on this thread would make
+// the thread wait for itself. Only a store by the kernel itself (read(2) into the buffer by another thread) fails with
 // EFAULT.
 //
 // fork(): a child would share the memory with its parent and with every origin. So the parent copies the memory before
@@ -39,7 +39,7 @@ enum { STEP_BYTES = 1 << 20 };
 #define IMAGE_SIZE (UINT64_C(1) << 48) // equals core/shm.ImageStride
 
 static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // held during a step and during fork()
-static int image_fd = -1; // a duplicate that stays open, because programs also fork after MPI_Finalize
+static int image_fd = -1; // a duplicate of the descriptor; stays open, because programs also fork after MPI_Finalize
 static uint64_t image_offset;
 static dev_t image_device;
 static ino_t image_inode;
@@ -59,8 +59,8 @@ static _Thread_local struct {
 	uint32_t steps;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-// Returns true if a step caused the fault at address, so that the store must be retried. Waits for the end of a step in
-// progress.
+// Returns true if a step caused the fault at this address, so that the store must be retried. Waits for the end of a
+// step in progress.
 static bool is_step_fault(uintptr_t address) {
 	bool is_recent = false;
 	for (int i = 0; i < RANGES; i++)

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 // Shares [address, address + size), which must be whole, private, readable and writable pages. Copies the bytes into
-// the file fd at offset image + address, and maps them from there, shared, at the same address. Threads that read
-// concurrently see no gap; threads that write wait. Returns 0 or errno. After an error the memory is private again.
+// the file `fd` at the offset `image` + `address`. Then maps these bytes of the file, shared, at the same address.
+// Threads that read concurrently see no gap; threads that write wait. Returns 0 or errno. After an error the memory is
+// private again.
 int gompi_in_place_share(int fd, uint64_t image, uintptr_t address, size_t size);
 
 // Makes the shared pages of [address, address + size) private again, with their contents, at every address where this

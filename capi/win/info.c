@@ -7,8 +7,8 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Combines the hints of all members, given by rank, to the hints in force. Returns 0, or the class of a member's error
-// and its rank in *bad_rank.
+// Combines the hints of all members, an array indexed by rank, to the hints in force. Returns 0, or the class of a
+// member's error and its rank in *bad_rank.
 static int combine_hints(const struct gompi_hints_message *hints, int n, struct gompi_common_hints *common,
 			 int *bad_rank) {
 	*common = (struct gompi_common_hints){.promises = UINT64_MAX};
@@ -50,7 +50,8 @@ static int exchange_hints(struct gompi_win *w, const char *call, const struct go
 	if (!one_node)
 		free(all);
 	else if (class == MPI_SUCCESS)
-		class = gompi_win_node_barrier(w, &waiting); // no member may store new hints before all have read these
+		// no member may store new hints before all members have read these hints
+		class = gompi_win_node_barrier(w, &waiting);
 	if (class != MPI_SUCCESS && one_node)
 		gompi_describe_op_error(v, false, class);
 	if (class != MPI_SUCCESS)

@@ -1,5 +1,5 @@
-// Operations of a member of a window on the shared words of another member on its node: completing an epoch, and the
-// lock.
+// Operations of a member of a window on the shared words of another member on the same node: completing an epoch, and
+// acquiring and releasing the lock.
 //
 // The lock of each member's memory (MPI-5.0 12.5.3): a readers-writer lock in the window's control memory, which all
 // members of a node share.
@@ -7,14 +7,13 @@
 // The lock word holds the number of readers (bits 0..30), a writer (bit 31) and the number of queued waiters (bits
 // 32..63). A thread that does not acquire the lock soon draws a ticket and queues. Newcomers may still bypass the
 // queue, but only MAX_LOCK_BYPASSES times for each turn. So no thread starves. A thread with k tickets before its own
-// waits for these k threads and for at most MAX_LOCK_BYPASSES * (k + 1) newcomers. It also waits for each thread that
-// was already acquiring the lock when it drew the ticket. Acquisitions by other threads before it drew the ticket are
-// not bounded. Bypasses also make the lock fast: if waiters for a lock that is held for some 10 ns slept and woke at
-// each hand-over, it would be 1,000 times slower.
+// waits for these k threads and for at most MAX_LOCK_BYPASSES * (k + 1) newcomers. The thread also waits for each
+// thread that was already acquiring the lock when the ticket was drawn. Before the ticket is drawn, any number of other
+// threads may acquire the lock. Bypasses also make the lock fast: if waiters for a lock that is held for some 10 ns
+// slept and woke at each hand-over, the lock would be 1,000 times slower.
 //
-// Processes on other nodes queue through the member's own process, which draws a ticket for them. This process cannot
-// block for them, so it polls for the turn of the ticket. Each unlocker rings the doorbell of this process' progress
-// thread.
+// For a process on another node, the member's own process draws a ticket. It cannot block for another process, so it
+// polls for the turn of the ticket. Each unlocker rings the doorbell of the progress thread of the member's process.
 #ifndef GOMPI_LOCK_H
 #define GOMPI_LOCK_H
 
@@ -42,7 +41,7 @@ static inline bool gompi_lock_try_bypass(struct gompi_win_member *m) {
 	       gompi_add(&m->lock_bypass_count, 1) < MAX_LOCK_BYPASSES;
 }
 
-// Tries once to acquire the lock. at_head: this thread is at the queue's head. Returns true on success.
+// Tries once to acquire the lock. at_head is true if this thread is at the head of the queue. Returns true on success.
 static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bool at_head) {
 	uint64_t v = gompi_load(&m->lock);
 	while ((exclusive ? (uint32_t)v == 0 : !(v & LOCK_WRITER)) &&
@@ -55,22 +54,22 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 	return false;
 }
 
-// Acquires the lock of rank's memory for the function called call, after a failed attempt. Blocks. Returns 0 or
-// MPI_ERR_PROC_ABORTED.
+// Acquires the lock of the memory of `rank` after a failed attempt, for the MPI function named `call`. Blocks. Returns
+// 0 or MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
 // Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: at once, each
 // time it serves requests, and when the doorbell of its progress thread is rung.
 uint32_t gompi_lock_enqueue(struct gompi_win_member *m);
-// Acquires the lock if it is the turn of the ticket and the lock is free or, unless exclusive, has no writer. Returns
-// true on success.
+// Acquires the lock if it is the turn of the ticket and the lock is free or, unless `exclusive` is true, has no writer.
+// Returns true on success.
 bool gompi_lock_try_ticket(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
 
 // Notifies the waiters in the queue that the lock may be free or that the turn has changed. The last action of the
-// caller must be a seq_cst read-modify-write.
+// caller before this call must be a seq_cst read-modify-write.
 void gompi_wake_lock_waiters(struct gompi_win_member *m);
 
-// Releases the lock of rank's memory and notifies the waiters in the queue.
+// Releases the lock of the memory of `rank` and notifies the waiters in the queue.
 static inline void gompi_unlock(struct gompi_win *w, int rank, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	// seq_cst, hence a release: all accesses of this process under the lock come before it

@@ -10,7 +10,7 @@ enum gompi_rma_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_
 
 struct gompi_operation {
 	enum gompi_rma_kind kind;
-	bool returns_request; // an R-form: it returns a request
+	bool returns_request; // a request-based call (R-form), which returns a request
 	MPI_Request *request; // where to store the request; NULL is an error of an R-form
 	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
 	// (transport/rma_request.h). NULL: no operation may be left pending.

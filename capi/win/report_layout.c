@@ -8,7 +8,8 @@ enum {
 	NETWORK_PATH = 1 << MPIX_GOMPIRMA_NETWORK,
 };
 
-// Returns the paths to a member of this node: all of its memory is mapped in this process, or some of it, or none.
+// Returns the paths to a member on this node. Either all, some or none of the member's memory is mapped in this
+// process.
 static unsigned paths_on_node(bool all_mapped, bool some_mapped) {
 	if (all_mapped)
 		return DIRECT_PATH;

@@ -11,13 +11,13 @@ static inline struct gompi_target *fast_target(MPI_Win win, int rank) {
 	return __builtin_expect(plain, 1) ? &w->targets[rank] : NULL;
 }
 
-// Returns true if all of a member's memory is mapped in this process and it is not empty.
+// Returns true if a member's memory is not empty and all of it is mapped in this process.
 static inline bool is_mapped(const struct gompi_target *t) {
 	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->mapped_bytes > 0;
 }
 
-// Executes either form of the call: stores the displacement unit in *unit, or in *unit_c if unit is NULL. Not inlined,
-// so that the common case needs no stack frame.
+// Executes either form of the call: stores the displacement unit in *unit, or in *unit_c if `unit` is NULL. Not
+// inlined, so that the common case needs no stack frame.
 static __attribute__((noinline)) int shared_query_slow(MPI_Win win, int rank, MPI_Aint *size, int *unit,
 						       MPI_Aint *unit_c, void *baseptr) {
 	static const char call[] = "MPI_Win_shared_query";

@@ -3,7 +3,7 @@
 #include "win/win.h"
 #include "win/win_table.h"
 
-// Stores the processes that the open exposure epoch is for, and how many of them have not completed it.
+// Stores the origins of the open exposure epoch, and how many of them have not called MPI_Win_complete.
 static void fill_exposure_wait(const struct gompi_win *w, struct gompi_wait_details *t) {
 	const struct gompi_win_group *g = &w->post_group;
 	struct gompi_ranks origins = {0};

@@ -30,8 +30,8 @@ struct gompi_win_member {
 	gompi_a32 accumulate_transfers;   // weighted count of recent ownership transfers between threads
 	// pscw.c: number of MPI_Win_complete calls of origins since the window was created
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 complete_count;
-	struct gompi_waitword exposure_wait; // this member sleeps here in MPI_Win_wait
-	struct gompi_waitword access_wait;   // and here in MPI_Win_start
+	struct gompi_waitword exposure_wait; // the member sleeps on this word in MPI_Win_wait
+	struct gompi_waitword access_wait;   // the member sleeps on this word in MPI_Win_start
 	// address of the window in the member's own address space, for the ring path
 	_Alignas(GOMPI_CACHE_LINE) uint64_t address;
 	uint64_t size;      // bytes
@@ -40,34 +40,34 @@ struct gompi_win_member {
 };
 
 // A window's control memory on one node, zeroed at creation. It has an entry for each rank from the lowest to the
-// highest member on this node. Then follow, for the local_size members on this node, the barrier of fence and the
-// posts. Entries of ranks on other nodes use no memory where they fill whole pages (core/rma).
+// highest member on this node. Then the barrier of MPI_Win_fence and the posts follow, for the local_size members on
+// this node. Entries of ranks on other nodes use no memory where such entries fill whole pages (core/rma).
 //
-// posts[origin * local_size + target], with indices on the node, counts the exposure epochs that target has opened for
-// origin, modulo 256. Only the target writes it, so no atomic read-modify-write is needed. A byte suffices, because
-// MPI_Win_start has consumed all posts but at most one.
+// posts[origin * local_size + target], with indices on the node, counts the exposure epochs that member `target` has
+// opened for member `origin`, modulo 256. Only the target writes the count, so no atomic read-modify-write is needed. A
+// byte suffices, because at any time at most one post has not been consumed by MPI_Win_start.
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
 
 #define GOMPI_BARRIER_SIZE(n) (GOMPI_CACHE_LINE * (2 + 2 * (size_t)(n)))
 
-// The data of this process on one member; 32 bytes. In a window that spans nodes, the entries of members on other nodes
-// are zero and use no memory until this process opens an epoch to that member by MPI_Win_lock or MPI_Win_start
+// What this process knows about one member; 32 bytes. In a window that spans nodes, the entries of members on other
+// nodes are zero and use no memory until this process opens an epoch to that member by MPI_Win_lock or MPI_Win_start
 // (base/sparse.h).
 struct gompi_target {
 	char *base; // where the member's memory is mapped in this process, if TARGET_DIRECT
-	// bytes from base on that this process can address: the member's size if TARGET_DIRECT, else the end of its
-	// mapped range (gompi_mapped_range) if that begins at base, else 0
+	// number of bytes, beginning at `base`, that this process can address: the member's size if TARGET_DIRECT, else
+	// the end of its mapped range (gompi_mapped_range) if the range begins at `base`, else 0
 	uint64_t mapped_bytes;
 	uint32_t disp_unit;       // 0 for a member on another node: see struct gompi_win_remote
 	gompi_a32 state;          // TARGET_* bits
 	uint64_t offset_limit_8b; // number of offsets at which this process can address 8 bytes: mapped_bytes - 7, or 0
 };
 
-// The data on one member that is the same for all processes of a node, if the window spans nodes; 32 bytes. The
-// processes share the table of these entries at the end of the control memory, if it has enough space (core/rma). The
-// table does not change after the window has been created.
+// What all processes of a node know about one member, if the window spans nodes; 32 bytes. The processes share a table
+// of these entries at the end of the control memory, if that memory has enough space (core/rma). The table does not
+// change after the window has been created.
 struct gompi_win_remote {
 	uint64_t size;              // bytes of the member's memory
 	struct gompi_region region; // the memory as registered with the network; key 0: operations use records
@@ -75,8 +75,8 @@ struct gompi_win_remote {
 	uint32_t disp_unit;
 };
 
-// The mapped range of a member's memory, as offsets from its beginning, if not all of it is mapped: the whole pages of
-// memory that is shared in place.
+// The mapped range of a member's memory, if only a part of the memory is mapped: the whole pages of memory that is
+// shared in place. Both bounds are offsets from the beginning of the memory.
 struct gompi_mapped_range {
 	uint64_t from, to; // equal if nothing is mapped
 };
@@ -102,7 +102,7 @@ enum {
 
 enum {
 	FLUSH_SENT = 1 << 0,        // an operation has been sent to a target through a transport
-	FLUSH_MAY_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
+	FLUSH_MAY_POLL = 1 << 1,    // more processes than cores: a program that calls flush repeatedly may be polling
 	FLUSH_SPANS_NODES = 1 << 3, // the window spans nodes
 };
 
@@ -153,9 +153,9 @@ struct gompi_win {
 	struct gompi_internode *internode;
 	int32_t partner;
 	uint32_t barrier_count; // barriers so far
-	// value of this member's complete_count at which the open exposure epoch ends; post increases it
+	// value of this member's complete_count at which the open exposure epoch ends; MPI_Win_post increases it
 	uint32_t expected_completes;
-	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if it does not
+	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if none needs it
 	// [n], ring path: position after this process' last operation in the ring of the member's process; allocated at
 	// the first use
 	gompi_a64 *_Atomic ring_sent;
@@ -165,10 +165,12 @@ struct gompi_win {
 	void *base;
 	MPI_Aint size;
 	int disp_unit, flavor, model;
-	// mpi_accumulate_granularity: bytes of a large accumulate per acquisition of its lock; 0: no limit
+	// mpi_accumulate_granularity: maximum number of bytes that a large accumulate updates per acquisition of the
+	// lock; 0: no limit
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
-	// the job has a network: a lock may have to wait for an earlier one (gompi_acquire_deferred_lock)
+	// the job has a network: a lock may have to wait until an earlier lock is acquired
+	// (gompi_acquire_deferred_lock)
 	bool needs_ordered_locks;
 	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.
@@ -192,10 +194,10 @@ struct gompi_win {
 	struct gompi_win *next;    // free list of descriptors without a window
 };
 
-// The windows by the index in their handle (core/handle): the handle of the window with that index, or 0, and its
-// descriptor. Descriptors are never returned to the system, so a late call that has found a descriptor reads valid
-// memory. No window has index 0, and handle[0] matches no handle, so an uninitialized variable finds nothing. An entry
-// takes 16 bytes of address space, and memory only if used.
+// The windows by the index in their handle (core/handle): the handle of the window with that index, or 0, and the
+// window's descriptor. Descriptors are never returned to the system, so a late call that has found a descriptor reads
+// valid memory. No window has index 0, and handle[0] matches no handle, so an uninitialized variable finds nothing. An
+// entry takes 16 bytes of address space, and memory only if used.
 enum { GOMPI_WIN_INDICES = 1 << 20 };
 struct gompi_win_table {
 	// stored last, with release: a thread that finds a handle sees the descriptor
@@ -249,7 +251,8 @@ static inline int gompi_win_local_rank(const struct gompi_win *w, int rank) {
 	return w->ranks == NULL ? rank : gompi_member(w, rank)->local_rank;
 }
 
-// Returns the byte in which target counts its posts to origin, modulo 256. origin and target are on this node.
+// Returns the byte in which the member `target` counts its posts to the member `origin`, modulo 256. Both members are
+// on this node.
 static inline _Atomic uint8_t *gompi_post_counter(const struct gompi_win *w, int origin, int target) {
 	return &w->posts[(size_t)gompi_win_local_rank(w, origin) * (size_t)w->local_size +
 			 (size_t)gompi_win_local_rank(w, target)];
@@ -267,10 +270,12 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 // nodes are reclaimed.
 int gompi_win_failed_local(const struct gompi_win *w);
 
-// Describes the window of a wait, for its wait record. Returns false if the object of the wait is not a window.
+// Stores the description of the window that a thread waits for in the details of its wait record. Returns false if the
+// thread does not wait for a window.
 bool gompi_win_fill_wait_record(const struct gompi_wait_desc *waiting, struct gompi_wait_details *t);
 
-// Returns the mapped range of a member's memory, if not all of it is mapped. targets[rank].base is its address.
+// Returns the mapped range of a member's memory, if not all of it is mapped. targets[rank].base is the address of the
+// memory.
 static inline struct gompi_mapped_range gompi_mapped_range_of(const struct gompi_win *w, int rank) {
 	return w->mapped_ranges == NULL ? (struct gompi_mapped_range){0, 0} : w->mapped_ranges[rank];
 }
@@ -279,14 +284,14 @@ static inline struct gompi_mapped_range gompi_mapped_range_of(const struct gompi
 // must return. The text is printf-like; the name of the call and of the window precede it.
 __attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class,
 								const char *text, ...);
-// Raises the error that a check has found; otherwise like gompi_win_error.
+// Raises the error that a check has stored in v. In all other respects like gompi_win_error.
 __attribute__((cold)) int gompi_win_raise(MPI_Win win, const char *call, const struct gompi_error_status *v);
 // Raises MPI_ERR_WIN for a handle that is not a live window.
 __attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);
 // Raises the error that ended a wait, or that a target has returned.
 __attribute__((cold)) int gompi_win_raise_class(struct gompi_win *w, const char *call, int class);
-// Writes the text of an error class that has ended a wait or that a target has returned. dynamic: the window is
-// dynamic.
+// Writes the text of an error class that has ended a wait or that a target has returned. `dynamic` is true if the
+// window is dynamic.
 __attribute__((cold)) void gompi_describe_op_error(struct gompi_error_status *v, bool dynamic, int class);
 
 #endif

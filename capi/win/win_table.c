@@ -1,4 +1,4 @@
-// The table of window descriptors: Go creates and destroys them, every call of chapter 12 reads them.
+// The table of window descriptors: Go creates and destroys the descriptors, and every call of chapter 12 reads them.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static __attribute__((constructor)) void invalidate_index_0(void) {
 enum { MAX_RETIRED_WINDOWS = 16 };
 static struct {
 	pthread_mutex_t mu;
-	struct gompi_win *first, **end; // those that keep their content, the oldest first
+	struct gompi_win *first, **end; // the descriptors that keep their content, the oldest first
 	unsigned count;
 	struct gompi_win *free_list;
 } retired_windows = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &retired_windows.first};
@@ -94,7 +94,7 @@ static void retire_descriptor(struct gompi_win *w) {
 	pthread_mutex_unlock(&retired_windows.mu);
 }
 
-// Stores the plan of the member with index local_rank on this node.
+// Stores the data that Go has planned for the member with index local_rank on this node.
 static void set_member(struct gompi_win *w, int local_rank, const struct gompi_member_plan *plan) {
 	uint64_t mapped_bytes = plan->direct ? plan->size : plan->mapped_range.from == 0 ? plan->mapped_range.to : 0;
 	if (w->mapped_ranges != NULL && !plan->direct)

@@ -8,11 +8,12 @@
 // A member of a window on this node, as planned by Go (core/rma.Target). Addresses are integers here: Go must not hold
 // the application's addresses as pointers.
 struct gompi_member_plan {
-	uintptr_t base;    // where its memory is mapped if direct; otherwise the base as if all of it were mapped
-	uint64_t size;     // bytes
-	uintptr_t address; // of the window in the member's own address space
-	struct gompi_mapped_range mapped_range; // the mapped range, if not direct
-	int32_t rank, peer;                     // in the window, in MPI_COMM_WORLD
+	// where the memory is mapped if `direct`; else the address of its first byte as if all of it were mapped
+	uintptr_t base;
+	uint64_t size;                          // bytes
+	uintptr_t address;                      // of the window in the member's own address space
+	struct gompi_mapped_range mapped_range; // the mapped range, if `direct` is false
+	int32_t rank, peer;                     // rank in the window; rank in MPI_COMM_WORLD
 	int32_t disp_unit;
 	bool direct;
 };
@@ -40,18 +41,18 @@ struct gompi_win_plan {
 	struct gompi_ranks group;  // copied
 };
 
-// Creates the descriptor of a window and makes it visible to the calls. members[plan->local_size] are those on this
-// node, by rank. Returns false if out of memory.
+// Creates the descriptor of a window and makes it visible to the calls. The array `members` has the plan->local_size
+// members on this node, by rank. Returns false if out of memory.
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
-// Stores the data of count members of a window that spans nodes, on any node, from rank first on. Must be called before
-// the window is used. If the table belongs to the node, each process writes a part of it.
+// Stores the data of `count` members of a window that spans nodes, from rank `first` on. The members may be on any
+// node. Must be called before the window is used. If the table belongs to the node, each process writes a part of it.
 void gompi_win_set_members(uintptr_t handle, int first, int count, const struct gompi_remote_plan *members);
 // Registers memory of this process with the network. Returns true if other processes can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
-// Stores the registered regions of count members from rank first on.
+// Stores the registered regions of `count` members from rank `first` on.
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
-// Makes this process a leader of its node for a window that spans nodes. leaders are the node leaders by their ranks in
-// MPI_COMM_WORLD; this process is number me of them. Returns false if out of memory.
+// Makes this process a leader of its node for a window that spans nodes. The array `leaders` has the ranks of the node
+// leaders in MPI_COMM_WORLD; this process is leaders[me]. Returns false if out of memory.
 bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 // Removes a window: invalidates its handle and retires its descriptor.
 void gompi_win_close(uintptr_t handle);
@@ -61,8 +62,8 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v);
 // the content of its descriptor is freed.
 extern void (*gompi_win_close_hook)(struct gompi_win *w);
 extern void (*gompi_win_clear_hook)(struct gompi_win *w);
-// Executes the barrier of MPI_Win_free: of all members, or only of those on this node for a window that spans nodes.
-// Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
+// Executes the barrier of MPI_Win_free among all members. If node_only is true, only the members on this node of a
+// window that spans nodes take part. Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
 int gompi_win_free_barrier(uintptr_t handle, bool node_only);
 
 #endif

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree writes files below a temporary directory and returns it.
+// tree writes files below a temporary directory and returns the directory.
 func tree(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {

@@ -42,7 +42,7 @@ func kernel() Kernel {
 	return k
 }
 
-// membarrier reports whether the kernel supports the command that the library uses.
+// membarrier reports whether the kernel supports the membarrier command that the library uses.
 func membarrier() bool {
 	const query, privateExpedited = 0, 1 << 3
 	commands, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, query, 0, 0)

@@ -15,8 +15,8 @@ type Library struct {
 	Path string `json:"path"` // "" if not found
 }
 
-// libraries searches for the optional libraries where the dynamic linker would: in LD_LIBRARY_PATH, the linker's cache
-// and the default directories.
+// libraries searches for the optional libraries where the dynamic linker would search: in LD_LIBRARY_PATH, the linker's
+// cache and the default directories.
 func libraries(root string) []Library {
 	wanted := []Library{
 		{Name: "libfabric.so.1", For: "jobs on several nodes"},
@@ -54,8 +54,8 @@ func exists(path string) bool {
 }
 
 // cacheEntries parses glibc's ld.so.cache and returns the path of each library. It reads the format of glibc 2.2 and
-// later, which may follow a table in the older format. Of several entries of one name it uses the first for this
-// machine's word size. It skips damaged parts of a cache.
+// later, which may follow a table in the older format. If several entries have the same name, it uses the first one for
+// this machine's word size. It skips damaged parts of a cache.
 func cacheEntries(cache []byte) map[string]string {
 	const magic, headerSize, entrySize = "glibc-ld.so.cache1.1", 48, 24
 	entries := map[string]string{}

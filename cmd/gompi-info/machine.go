@@ -15,7 +15,7 @@ import (
 type Machine struct {
 	Processor       string  `json:"processor"`
 	CoresOnline     int     `json:"cores_online"`
-	CoresUsable     int     `json:"cores_usable"` // by affinity
+	CoresUsable     int     `json:"cores_usable"` // cores in the CPU affinity of this process
 	CgroupCPU       float64 `json:"cgroup_cores"`
 	Memory          int64   `json:"memory_bytes"`
 	MemoryAvailable int64   `json:"memory_available_bytes"`

@@ -26,7 +26,7 @@ import (
 // Info holds everything that gompi-info prints; its JSON names are part of the interface.
 type Info struct {
 	Version   string    `json:"version"`
-	Text      string    `json:"library_version"` // of MPI_Get_library_version
+	Text      string    `json:"library_version"` // result of MPI_Get_library_version
 	ABI       ABI       `json:"abi"`
 	Prefix    string    `json:"prefix"`
 	Library   string    `json:"library"` // libgompirma.so; "" if it is not installed below Prefix
@@ -45,7 +45,7 @@ type ABI struct {
 	Library  string `json:"library"` // libmpi_abi.so.1; "" if it is not installed below Prefix
 }
 
-// Limits are the limits of this release, in the units of their names.
+// Limits are the limits of this release. The name of a field states its unit.
 type Limits struct {
 	ProcessesPerNode int   `json:"processes_per_node"`
 	HandlesPerKind   int   `json:"handles_per_kind"`
@@ -221,7 +221,7 @@ func (i Info) print(out io.Writer) error {
 	return w.err
 }
 
-// lines prints lines with a label, which it omits if it equals that of the line before. It keeps the first error.
+// lines prints lines with a label. It omits the label if the line before has the same label. It keeps the first error.
 type lines struct {
 	out  io.Writer
 	last string

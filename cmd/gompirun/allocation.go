@@ -11,7 +11,7 @@ import (
 )
 
 // This file reads the hosts that Slurm has allocated to the shell or script that runs gompirun. A job without a list of
-// hosts uses them, as with other launchers.
+// hosts uses these hosts, as with other launchers.
 
 // firstOwnStep is the lowest Slurm step number of batch scripts and interactive shells. The steps that srun starts have
 // lower numbers.
@@ -57,7 +57,7 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	return hosts, nil
 }
 
-// nodeNames parses "a,b[1-3,07],c[1-2]d[1-2]".
+// nodeNames parses a list of node names such as "a,b[1-3,07],c[1-2]d[1-2]".
 func nodeNames(list string) (names []string, err error) {
 	depth, from := 0, 0
 	for i := 0; i <= len(list); i++ {
@@ -76,8 +76,8 @@ func nodeNames(list string) (names []string, err error) {
 	return names, nil
 }
 
-// expand appends to names the strings that consist of prefix and each expansion of rest. A pair of brackets in rest
-// lists several numbers.
+// expand appends strings to `names`: `prefix` followed by each expansion of `rest`. A pair of brackets in `rest` lists
+// several numbers.
 func expand(names []string, prefix, rest string) ([]string, error) {
 	before, inside, bracket := strings.Cut(rest, "[")
 	inside, after, closed := strings.Cut(inside, "]")

@@ -34,7 +34,7 @@ func TestNodeNames(t *testing.T) {
 }
 
 // Checks that allocation returns the requested tasks of each node, or only the nodes if no number was requested. It
-// returns nothing for a task of a step.
+// returns nothing if srun has started gompirun as a task of a step.
 func TestAllocation(t *testing.T) {
 	of := func(env ...string) ([]host, error) {
 		return allocation(func(name string) (string, bool) {

@@ -11,7 +11,7 @@ import (
 )
 
 // bindings returns a set of processors for each of n ranks, or nil if there are too few cores or hardware threads. The
-// parameter what is one of
+// parameter `what` is one of
 //
 //	""            an equal share of all cores for each rank. The cores of a rank have consecutive numbers. They are
 //	              in one NUMA node if there are at least as many ranks as NUMA nodes. A single rank gets nil, so
@@ -20,7 +20,7 @@ import (
 //	hwthread      `each` hardware threads for each rank
 //	socket, numa  all processors of one socket or NUMA node for each rank; consecutive ranks share it
 //
-// The directory sys holds the topology of the processors.
+// The directory `sys` holds the topology of the processors.
 func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	if what == "" {
 		return shares(n, processors("core", sys), processors("numa", sys))
@@ -79,7 +79,7 @@ func shares(n int, cores, numas []unix.CPUSet) []unix.CPUSet {
 	return divide(slices.Concat(within...), n)
 }
 
-// divide splits units into n sets of consecutive units, whose sizes differ by one at most.
+// divide splits `units` into n sets of consecutive units. The sizes of the sets differ by one at most.
 func divide(units []unix.CPUSet, n int) []unix.CPUSet {
 	sets := make([]unix.CPUSet, n)
 	for i := range sets {
@@ -90,7 +90,7 @@ func divide(units []unix.CPUSet, n int) []unix.CPUSet {
 	return sets
 }
 
-// join adds the processors of unit to set.
+// join adds the processors in `unit` to `set`.
 func join(set, unit *unix.CPUSet) {
 	for i := range unit {
 		set[i] |= unit[i]
@@ -130,8 +130,8 @@ func processors(what, sys string) (units []unix.CPUSet) {
 	return units
 }
 
-// unitOf returns a name for the unit that contains a processor; all processors of a unit get the same name. If sys has
-// no topology, each processor is a separate core, and all are on one socket.
+// unitOf returns a name for the unit that contains a processor; all processors of a unit get the same name. If `sys`
+// has no topology, each processor is a separate core, and all are on one socket.
 func unitOf(cpu int, what, sys string) string {
 	own := strconv.Itoa(cpu)
 	dir := sys + "/cpu" + own

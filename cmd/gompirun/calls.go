@@ -19,7 +19,7 @@ import (
 
 // Bounds of a report. They limit the time to read files with debug information, which may be large.
 const (
-	maxTracedRanks   = 64 // ranks
+	maxTracedRanks   = 64 // ranks whose stacks are read
 	maxFrames        = 64
 	maxProgramFrames = 8 // frames of the program that are reported
 )
@@ -69,8 +69,8 @@ func isSystemObject(name string) bool {
 }
 
 // callStack returns the source locations of the program's functions on the stack of a thread, the call of MPI first.
-// crossing is the address of the frame in which the thread entered Go; 0 if it is not inside Go. callStack continues
-// at that frame, because frames of Go cannot be unwound.
+// `crossing` is the address of the frame in which the thread entered Go; 0 if it is not inside Go. callStack continues
+// at the frame `crossing`, because frames of Go cannot be unwound.
 func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (places []string) {
 	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (pl
 	regs.set(regRA, pc)
 	word := func(at uint64) (uint64, bool) { return readWord(pid, at) }
 	objects := s.objects(proc, pid)
-	inside := true // inside the library
+	inside := true // the frame is inside the library
 	for range maxFrames {
 		pc := regs.value[regRA]
 		i := slices.IndexFunc(objects, func(o insight.Object) bool { return pc >= o.Low && pc < o.High })
@@ -125,8 +125,8 @@ func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (pl
 	return places
 }
 
-// callerOfGo returns the registers of the function that called Go. It reads them from the frame through which the
-// thread entered Go, which has a frame pointer.
+// callerOfGo returns the registers of the function that called Go. It reads them from the frame with which the thread
+// entered Go. That frame has a frame pointer.
 func callerOfGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
 	bp, first := word(frame)
 	ra, second := word(frame + 8)

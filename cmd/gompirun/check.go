@@ -23,7 +23,7 @@ type checkListener struct {
 	number        int
 	underway      insight.PendingOps
 	broken        bool       // a rank has lost records, so the checks have ended
-	arrivals      [][]uint64 // by rank, the ring positions behind each record in order
+	arrivals      [][]uint64 // by rank, the ring positions after each record, in order
 }
 
 func (l *checkListener) mode() insight.Mode {
@@ -73,9 +73,9 @@ const maxRecordDelay = 50 * time.Millisecond
 // its effect. The delay must end, because the operation may itself wait for one of these calls.
 const maxOperationDelay = time.Second
 
-// noteLoss ends the checks if a rank has lost records. advanced calls it before it checks records. A rank sets
-// HasEssentialLoss before it writes its next record, so no record is checked that the rank, or a rank that depends on
-// it, wrote after the loss.
+// noteLoss ends the checks if a rank has lost records. The method `advanced` calls noteLoss before it checks records. A
+// rank sets HasEssentialLoss before it writes its next record. Therefore no record is checked that this rank, or a rank
+// that depends on this rank, wrote after the loss.
 func (l *checkListener) noteLoss() {
 	memory := l.job.observation.memory
 	for rank := range memory.Ranks() {
@@ -97,7 +97,7 @@ func (l *checkListener) advanced(until time.Duration) {
 		l.order.Until(until)
 	case l.waitsForCheck:
 		l.order.Until(l.underway.QuiescentTime(until, maxOperationDelay))
-		defer l.reportChecked(until) // after the findings are reported, since it may end the job
+		defer l.reportChecked(until) // after the loop below, since a finding may end the job
 	default:
 		l.order.Until(until - maxRecordDelay)
 	}

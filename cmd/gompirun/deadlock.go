@@ -18,8 +18,8 @@ type edge struct {
 	what     string // "waits in ... for rank 2"
 }
 
-// needs describes which calls end the wait of a rank: those of all edges or, if anyOf is set, of any one edge. An empty
-// list of edges means that they are unknown.
+// needs describes which calls end the wait of a rank: the calls of all edges or, if anyOf is set, the call of any one
+// edge. If there are no edges, these calls are unknown.
 type needs struct {
 	edges []edge
 	anyOf bool
@@ -37,7 +37,7 @@ func (n *needs) target() int {
 	return to
 }
 
-// anyOf combines the needs of several waits, one of which must end.
+// anyOf combines the needs of several waits. A rank with the combined needs continues when any one of these waits ends.
 func anyOf(all []needs) (out needs) {
 	out.anyOf = true
 	for i := range all {
@@ -46,7 +46,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
-		default: // every edge is necessary, so the first one is
+		default: // the wait needs the calls of all edges; the first edge stands for them
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -59,7 +59,7 @@ func anyOf(all []needs) (out needs) {
 	return out
 }
 
-// needs returns the needs of a rank. The rank continues when the wait of any one of its threads ends.
+// needs returns which calls let a rank continue. A rank continues when the wait of any one of its threads ends.
 func (p snapshot) needs(d *rankState, h lockHolders) needs {
 	if d.unrecorded > 0 || len(d.waits) == 0 {
 		return needs{}
@@ -71,7 +71,7 @@ func (p snapshot) needs(d *rankState, h lockHolders) needs {
 	return anyOf(threads)
 }
 
-// waitNeeds returns the needs of the wait of one thread.
+// waitNeeds returns which calls end `w`, the wait of one thread.
 func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	if w.Peer == shm.PeersSeveral {
 		if len(w.Events) == 0 || !w.HasAllEvents {
@@ -119,7 +119,7 @@ func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	return out
 }
 
-// edgeText returns, as text, what a wait needs of another rank.
+// edgeText returns text that says what rank `other` must do to end the wait `w`.
 func (p snapshot) edgeText(w *shm.Waiting, rank, other int) string {
 	if w.Call == finalize && w.Reason == shm.ForCall {
 		return fmt.Sprintf("is in %s and %s", finalize, p.withheldText(rank, other))
@@ -154,7 +154,7 @@ func (p snapshot) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withheldText returns, as text, what a rank in MPI_Finalize will not do for a waiting rank.
+// withheldText returns text that says what rank `other`, which is in MPI_Finalize, will not do for a waiting rank.
 func (p snapshot) withheldText(rank, other int) string {
 	for i := range p[other].waits {
 		w := &p[other].waits[i]
@@ -169,7 +169,7 @@ func (p snapshot) withheldText(rank, other int) string {
 	return fmt.Sprintf("waits there for rank %d", other)
 }
 
-// maxCycleStarts is the largest number of ranks for which cycle searches a cycle through that rank.
+// maxCycleStarts is the largest number of ranks at which the function cycle starts a search.
 const maxCycleStarts = 256
 
 // allNeeds returns the needs of each rank.
@@ -181,7 +181,8 @@ func (p snapshot) allNeeds(h lockHolders) []needs {
 	return out
 }
 
-// cycle returns a shortest cycle of ranks in which each rank certainly needs the next one; nil if it finds none.
+// cycle returns a shortest cycle of ranks in which each rank certainly needs a call by the next rank; nil if it finds
+// no cycle.
 func cycle(out []needs) []edge {
 	var best []edge
 	starts := 0
@@ -279,8 +280,8 @@ func (p snapshot) mismatches() (lines []string) {
 			}
 		}
 		// Different collectives are no error if a member has completed its part of a non-synchronizing
-		// collective and is in the next one. This cannot be if all members are in a collective: those in the
-		// earlier one would have no member to wait for.
+		// collective and is in the next one. This case is impossible if all members are in a collective: the
+		// members in the earlier collective would have no member to wait for.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
@@ -303,8 +304,8 @@ func (p snapshot) mismatches() (lines []string) {
 	return lines
 }
 
-// isInOtherSync reports whether w waits for a collective that another member has not started because that member is in
-// a different, synchronizing collective. That member cannot leave its collective before this rank calls it too.
+// isInOtherSync reports whether a member for which w waits is in a different, synchronizing collective. That member
+// cannot leave its collective before this rank calls that collective too.
 func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
 	k, ok := objectKeyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
@@ -335,8 +336,8 @@ func (p snapshot) deadlockText(h lockHolders) string {
 // maxKnotRanks is the largest number of ranks in the text of knot.
 const maxKnotRanks = 64
 
-// knot returns text on a rank that needs any one of several ranks, none of which can continue: all ranks that the rank
-// needs, directly or indirectly, need only ranks of the same set. It returns "" if there is no such rank.
+// knot returns text on a rank that waits for any one of several ranks, although none of them can continue. All ranks
+// that it needs, directly or through other ranks, need only each other. It returns "" if there is no such rank.
 func (p snapshot) knot(out []needs) string {
 	var best []int
 	for r := range out {
@@ -372,8 +373,9 @@ func (p snapshot) knot(out []needs) string {
 	return text
 }
 
-// closure returns start and the ranks that rank start needs, directly or through other ranks. start comes first, the
-// rest is in ascending order. It returns nil if the needs of a rank are unknown, or for more than maxKnotRanks ranks.
+// closure returns rank `start` and the ranks that it needs, directly or through other ranks. Rank `start` comes first;
+// the other ranks follow in ascending order. It returns nil if the needs of a rank are unknown, or for more than
+// maxKnotRanks ranks.
 func closure(out []needs, start int) []int {
 	ranks := []int{start}
 	for i := 0; i < len(ranks); i++ {

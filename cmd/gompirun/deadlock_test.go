@@ -8,7 +8,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// all returns a snapshot in which each rank has one of the waits.
+// all returns a snapshot in which rank i has the wait ws[i].
 func all(ws ...shm.Waiting) (p snapshot) {
 	for r, w := range ws {
 		p = append(p, rankState{rank: r, waits: []shm.Waiting{w}})
@@ -32,7 +32,7 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages, among the missing members, says that the waiter does not know which members have not started the
+// byMessages in a list of missing members means that the waiter does not know which members have not started the
 // collective.
 const byMessages = -1
 

@@ -26,8 +26,8 @@ func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds determines what the entries of j.ends mean for the job. It judges none of them yet, and schedules another
-// check, while a rank that may have caused a failure is still ending.
+// judgeEnds determines what the entries of j.ends mean for the job. While a rank that may have caused a failure is
+// still ending, it judges no entry and schedules another check.
 func (j *job) judgeEnds() {
 	if j.failure == nil && j.unexplained() {
 		if j.heldSince.IsZero() {
@@ -64,8 +64,8 @@ func (j *job) suspicion(e end) int {
 	return 1
 }
 
-// unexplained reports whether j.ends has a failure whose cause may not be in j.ends yet: a rank that a call of
-// MPI_Abort named as failed, or a rank that is exiting.
+// unexplained reports whether j.ends has a failure whose cause may not be in j.ends yet. Such a cause is a rank that a
+// call of MPI_Abort named as failed, or a rank that is exiting.
 func (j *job) unexplained() bool {
 	failed, since := false, time.Duration(0)
 	if !j.heldSince.IsZero() {

@@ -25,7 +25,7 @@ type foreign struct {
 }
 
 // checkForeign returns an error if a program with n processes cannot work because it is linked to another MPI library.
-// It returns a warning instead if only a library that the program uses is linked to that MPI library. listened says
+// It returns a warning instead if only a library that the program uses is linked to that MPI library. `listened` says
 // that an option observes the calls of the ranks.
 func checkForeign(p *program, n int, listened bool) (warning string, err error) {
 	f, found := findForeign(within(p.wdir, p.path), p.env)
@@ -116,8 +116,8 @@ func mayUseMPI(file string) bool {
 		"libselinux", "ld-linux-x86-64")
 }
 
-// libraries returns, for each library that the dynamic loader would load for a program, the file by the library's name.
-// It does not run the program.
+// libraries returns the files that the dynamic loader would load for a program, by the names of the libraries. It does
+// not run the program.
 func libraries(loader, path string, env []string) map[string]string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

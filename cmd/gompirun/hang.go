@@ -9,8 +9,8 @@ import (
 )
 
 // This file detects hangs: all ranks wait in MPI and nothing changes. Gompirun periodically reads the wait records that
-// the ranks' threads publish in shared memory; this is a look. If these records do not change, gompirun inspects the
-// threads of the ranks that do not wait in MPI.
+// the ranks' threads publish in shared memory; such a read is called a look. If these records do not change, gompirun
+// inspects the threads of the ranks that do not wait in MPI.
 
 const (
 	looksPerTimeout  = 5                // number of looks before a job counts as deadlocked
@@ -24,7 +24,7 @@ type hang struct {
 	lastLook  time.Time
 	lastWaits []waitID    // the waits at the last look, if all ranks waited; else nil
 	since     time.Time   // time since which lastWaits is unchanged
-	holders   lockHolders // locks that ranks wait for
+	holders   lockHolders // holders of locks that ranks wait for
 	// states of the threads that slept outside of MPI at the last inspection; nil if a thread ran
 	asleep   []string
 	next     time.Time // time of the next inspection of the threads
@@ -33,7 +33,7 @@ type hang struct {
 	warned   bool // a possible hang has been reported
 }
 
-// waitID identifies a wait of a thread. A later wait, or a wake-up during this one, has a different value.
+// waitID identifies a wait of a thread. The value changes when the thread wakes up, or waits again.
 type waitID struct {
 	rank, record  int
 	number, wakes uint32
@@ -113,8 +113,8 @@ func mayHang(o otherThreads) []string {
 	return []string{"possible hang: " + strings.Join(o.wakeable, "; ")}
 }
 
-// unchanged stores seen, the waits of all ranks (nil if a rank does not wait). It reports whether the waits have been
-// unchanged for at least patience, and the next inspection of the threads is due.
+// unchanged stores `seen`, the waits of all ranks (nil if a rank does not wait). It reports whether the waits have been
+// unchanged for at least the time `patience`, and the next inspection of the threads is due.
 func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Duration) bool {
 	// If this look is late, the machine may have been suspended: the ranks had no time to make progress.
 	late := now.Sub(h.lastLook) > maxLateIntervals*between

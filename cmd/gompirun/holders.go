@@ -24,7 +24,7 @@ type lockAt struct {
 	target int32
 }
 
-// lockHolder is a rank that holds a lock. since is the time when gompirun first saw that the rank holds it.
+// lockHolder is a rank that holds a lock. The field `since` is the time when gompirun first saw that the rank holds it.
 type lockHolder struct {
 	rank      int
 	exclusive bool
@@ -42,8 +42,8 @@ func (h lockHolders) holdersFor(w *shm.Waiting) []lockHolder {
 // maxLockReads is the largest number of ranks whose locks one look reads. It limits the time of a look.
 const maxLockReads = 4096
 
-// holders returns the holders of the locks that ranks of a snapshot wait for. before is the result of the last look,
-// from which it takes the time since a rank holds a lock.
+// holders returns the holders of the locks that ranks of a snapshot wait for. The argument `before` is the result of
+// the last look. From it, holders takes the time since which a rank has held a lock.
 func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders {
 	h, asked := lockHolders{}, 0
 	for r := range p {
@@ -80,8 +80,8 @@ func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders
 	return h
 }
 
-// holds reports whether a rank holds the lock that w waits for, and whether exclusively. member is the index of the
-// rank in the group of w's window.
+// holds reports whether a rank holds the lock that w waits for, and whether exclusively. The argument `member` is the
+// index of the rank in the group of w's window.
 func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WinLockAllNocheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])

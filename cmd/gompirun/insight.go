@@ -19,11 +19,12 @@ import (
 
 // listener implements an option of gompirun that processes the recorded calls of the ranks.
 type listener interface {
-	// mode returns what the listener needs to be recorded.
+	// mode returns which data the ranks must record for the listener.
 	mode() insight.Mode
 	// begin is called after the shared memory for records has been created and before any rank is started.
 	begin(j *job) error
-	// record is called with the words of each record, from one goroutine. They are valid until record returns.
+	// record is called with the 8-byte words of each record, always from one goroutine. The words are valid until
+	// record returns.
 	record(rank int, words []uint64) error
 	// end is called when no rank runs any longer and all records have been read.
 	end() error
@@ -42,7 +43,7 @@ type observation struct {
 	done      chan error
 }
 
-// envRing names the variable with the size of each rank's ring in bytes.
+// envRing names the environment variable with the size of each rank's ring in bytes.
 const envRing = "GOMPIRMA_INSIGHT_RING"
 
 // observe finds the library to preload into the ranks and creates the memory for their records. It returns nil if there
@@ -195,8 +196,8 @@ const fdInsight = fdControl + 1
 
 // preloaded returns a rank's environment with the variables for the observation. In LD_PRELOAD, the libraries that the
 // user preloads follow o.library, so that another tool is called too. A program with the address sanitizer refuses to
-// start if a library precedes the sanitizer's. ASAN_OPTIONS disables this check, because o.library does not allocate
-// memory with the sanitizer's functions.
+// start if a library precedes the sanitizer's library. ASAN_OPTIONS disables this check, because o.library does not
+// allocate memory with the sanitizer's functions.
 func (o *observation) preloaded(env []string) []string { return preloaded(env, o.library, fdInsight) }
 
 // preloaded returns env with a library in LD_PRELOAD and with fd, the descriptor of the shared memory for records.

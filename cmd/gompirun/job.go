@@ -27,11 +27,12 @@ const (
 	graceLost   = time.Second            // for a rank to end that other ranks report as failed
 )
 
-// job holds the state of the job. After newJob its plain fields belong to the goroutine in run.
+// job holds the state of the job. After newJob has returned, its plain (not atomic) fields belong to the goroutine in
+// run.
 type job struct {
 	opts        *options
 	id          string
-	programs    []program // one for each part
+	programs    []program // one for each part of the command line
 	ranks       []rank
 	bindings    []unix.CPUSet // one for each rank, or nil
 	nodes       []node        // in the order of their ranks
@@ -282,7 +283,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 }
 
 // noInitFailure returns the failure of a job in which this rank ended without MPI_Init although other ranks called
-// MPI_Init. These ranks would wait for this rank without end.
+// MPI_Init. The other ranks would wait for this rank without end.
 func (j *job) noInitFailure(rank int) *failure {
 	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}

@@ -16,13 +16,14 @@ import (
 type node struct {
 	number      int
 	host        string // "" for this host
-	first, size int    // its ranks
+	first, size int    // its ranks are first to first + size - 1
 	control     *os.File
 	memory      *shm.Node // gompirun's mapping of control
 }
 
-// blocks distributes n ranks over nodes, in order: perNode on each or, if that is 0, as evenly as possible over at most
-// the given number of nodes. It returns the number of ranks of each node; none is empty.
+// blocks distributes n ranks over nodes in order. Each node gets perNode ranks. If perNode is 0, blocks distributes the
+// ranks as evenly as possible over at most the given number of nodes. It returns the number of ranks of each node; none
+// is empty.
 func blocks(n, nodes, perNode int) (sizes []int) {
 	if perNode > 0 {
 		for ; n > 0; n -= perNode {
@@ -37,7 +38,7 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 	return sizes
 }
 
-// envInterface names the variable that restricts the network of ranks to some interfaces.
+// envInterface names the environment variable that restricts the network of ranks to some interfaces.
 const envInterface = "GOMPIRMA_INTERFACE"
 
 // loopback returns the name of the loopback interface, which connects the ranks of simulated nodes; "" if there is
@@ -65,7 +66,7 @@ func onInterface(env []string, name string) []string {
 	return append(without(env, envInterface), envInterface+"="+name)
 }
 
-// makeNodes creates the memory of nodes with the given numbers of ranks.
+// makeNodes creates nodes with the given numbers of ranks, and the shared memory of each node.
 func makeNodes(sizes []int) (nodes []node, err error) {
 	first := 0
 	for i, size := range sizes {
@@ -84,8 +85,8 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 }
 
 // aboveOpen moves f to a descriptor above all open ones and sets close-on-exec. In the child process, syscall.ForkExec
-// moves descriptors temporarily to numbers above the highest one of its list. Without aboveOpen it could overwrite
-// descriptors there that gompirun inherited and the rank must inherit too.
+// moves descriptors temporarily to numbers above the highest one of its list. Without aboveOpen, ForkExec could
+// overwrite descriptors that gompirun inherited and that the rank must inherit too.
 func aboveOpen(f *os.File) *os.File {
 	highest := f.Fd()
 	open, _ := os.ReadDir("/proc/self/fd")
@@ -124,7 +125,7 @@ func (j *job) markFailed(rank int) {
 }
 
 // mapping returns the value of PMI_process_mapping. Each group of consecutive nodes of equal size is listed as first
-// node, number of nodes, and ranks on each.
+// node, number of nodes, and ranks on each node.
 func mapping(nodes []node) string {
 	var text strings.Builder
 	for i := 0; i < len(nodes); {

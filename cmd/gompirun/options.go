@@ -127,11 +127,11 @@ type options struct {
 	deadlockAfter time.Duration // 0 for defaultDeadlockAfter
 	hosts         []host        // hosts of the job, if one of them is not this machine
 	remote        string        // the first of hosts that is not this machine
-	passed        []passed      // options for the launcher for the other hosts
-	bind          string        // binding of ranks: "" for a share of the cores if there are enough; or "none"
+	passed        []passed      // options that only the launcher for the other hosts interprets
+	bind          string        // unit to bind ranks to, or "none"; "" for a share of the cores if there are enough
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
-	listeners     []listener // switches that process the calls of the ranks
+	listeners     []listener // options that process the calls of the ranks
 	preflight     bool       // check the hosts, and start no program
 }
 
@@ -162,7 +162,7 @@ type part struct {
 // inherit selects the variables that ranks inherit from gompirun's environment. The zero value selects all.
 type inherit struct {
 	limited bool
-	list    []string // the selected variables, if some is set
+	list    []string // the selected variables, if limited is set
 }
 
 // passes reports whether ranks inherit a variable.
@@ -185,8 +185,8 @@ var (
 // option is an entry of the table below.
 type option struct {
 	names  []string // without leading dashes; a name with a leading dash matches only with exactly these dashes
-	value  string   // what the value is, for messages; "" if the option takes no value
-	second string   // the same of a second value, which may also follow a "="
+	value  string   // description of the value for messages; "" if the option takes no value
+	second string   // description of a second value, which may also follow a "="
 	choice bool     // the value is optional, and must follow a "="
 	job    bool     // the option applies to the job, not to one program
 	set    func(p *parser, value string) error
@@ -267,7 +267,7 @@ var table = []option{
 
 func ignore(*parser, string) error { return nil }
 
-// passed is an option that only the launchers of one kind for other hosts get.
+// passed is an option that gompirun passes only to launchers of one kind.
 type passed struct {
 	to   starterKind
 	args []string
@@ -294,10 +294,10 @@ func passThrough(to starterKind, name, value, second string) option {
 
 // parser parses the command line from left to right.
 type parser struct {
-	lookup func(string) (string, bool) // of the environment
+	lookup func(string) (string, bool) // returns the value of an environment variable
 	hosts  hosts
 	opts   options
-	env    []string // of all parts
+	env    []string // variables of all parts
 	all    inherit  // default for parts
 	passed []passed
 	order  string // an option that places ranks on several hosts other than in blocks; "" if none
@@ -495,7 +495,8 @@ func (p *parser) number(option, value string) error {
 	return nil
 }
 
-// setTrace handles a value of --trace: a file, or the word drop. The option may be given once for each.
+// setTrace handles a value of --trace: a file, or the word drop. The option may be given twice, once with a file and
+// once with drop.
 func (p *parser) setTrace(value string) error {
 	var l *traceListener
 	for _, other := range p.opts.listeners {
@@ -607,8 +608,8 @@ func seconds(value string) (d time.Duration, ok bool) {
 	return max(time.Duration(s*float64(time.Second)), 1), true
 }
 
-// envNodes names the variable with the number of nodes to simulate. The variable applies if the command line does not
-// have --nodes and all hosts are this machine.
+// envNodes names the environment variable with the number of nodes to simulate. The variable applies if the command
+// line does not have --nodes and all hosts are this machine.
 const envNodes = "GOMPIRMA_NODES"
 
 func (p *parser) nodesOfEnvironment() error {
@@ -619,11 +620,11 @@ func (p *parser) nodesOfEnvironment() error {
 	if err := p.setNodes(value); err != nil {
 		return fmt.Errorf("%s must be a number from 1 to %d, not %q", envNodes, shm.MaxProcesses, value)
 	}
-	p.opts.perNode = 0 // -ppn does not apply to these
+	p.opts.perNode = 0 // -ppn does not apply to simulated nodes
 	return nil
 }
 
-// envTimeout names the variable with the default time limit. Other launchers use the same name.
+// envTimeout names the environment variable with the default time limit. Other launchers use the same name.
 const envTimeout = "MPIEXEC_TIMEOUT"
 
 func (p *parser) timeoutOfEnvironment() error {

@@ -23,9 +23,9 @@ var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end arrives, with two exceptions: a line that grows beyond maxHeld, and a
-// line of rank 0 that may be a question to the user who types the input, are written at once. The other streams then
-// wait for the end of this line. If it does not arrive within lineTimeout, a newline is inserted.
+// An unfinished line is held back until its end arrives. Two kinds of lines are written before: a line that grows
+// beyond maxHeld, and a line of rank 0 that may be a question to the user who types the input. The other streams then
+// wait for the end of this line. If the end does not arrive within lineTimeout, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
@@ -54,7 +54,7 @@ func sameFile(a, b *os.File) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// attach starts to forward the output from a rank's pipe.
+// attach starts to forward the output from a rank's pipe to the sink `to`.
 func (o *output) attach(rank int, pipe *os.File, to *sink) {
 	s := &stream{pipe: pipe, to: to, unbuffered: o.single && !o.tag, mayPrompt: o.mayPrompt && rank == 0}
 	if o.tag {
@@ -76,8 +76,8 @@ func (o *output) wait() {
 	o.mail.send(outputDone{})
 }
 
-// abandon stops waiting until remaining processes close their ends of the pipes. Data that is already in the pipes is
-// still forwarded.
+// abandon ends the forwarding although remaining processes have not closed their ends of the pipes. Data that is
+// already in the pipes is still forwarded.
 func (o *output) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *stream) pump() {
 }
 
 // read waits for data and allocates a buffer only when data has arrived: there may be many ranks, and most are silent.
-// n is 0 at the end of the stream, and when an abandoned pipe is empty.
+// The result n is 0 at the end of the stream, and when an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
 		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline
@@ -206,7 +206,7 @@ type sink struct {
 	mu          sync.Mutex
 	changed     sync.Cond
 	open        *stream   // the stream that has written the beginning of a line
-	since       time.Time // time of its last write
+	since       time.Time // time of the last write by open
 	writeFailed bool      // a write has failed: further data are dropped
 }
 
@@ -216,7 +216,8 @@ func newSink(file *os.File, mail *mailbox) *sink {
 	return k
 }
 
-// write writes whole lines or, if not complete, the beginning of a line (which may be empty).
+// write writes `block`, which holds whole lines or, if `complete` is false, the beginning of a line (which may be
+// empty).
 func (k *sink) write(s *stream, block []byte, complete bool) {
 	if len(block) == 0 {
 		return
@@ -250,7 +251,7 @@ func (k *sink) waitForLineLocked(s *stream) {
 	}
 }
 
-// tagged inserts tag before each line. If inside is set, block begins inside a line that already has its tag.
+// tagged inserts `tag` before each line. If `inside` is set, `block` begins inside a line that already has its tag.
 func tagged(block []byte, tag string, inside bool) []byte {
 	out := make([]byte, 0, len(block)+len(tag)*(1+bytes.Count(block, []byte{'\n'})))
 	for len(block) > 0 {
@@ -287,7 +288,7 @@ func (k *sink) close(s *stream) {
 	k.changed.Broadcast()
 }
 
-// printText writes lines of gompirun itself. If wait is false, it drops the text if another writer holds the lock.
+// printText writes lines of gompirun itself. If `wait` is false, it drops the text if another writer holds the lock.
 func (k *sink) printText(text string, wait bool) {
 	if !wait && !k.mu.TryLock() {
 		return

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is the output under test: it writes to a pipe, and text holds what has arrived at the pipe's other end.
+// screen is the output under test: it writes to a pipe, and `text` holds what has arrived at the pipe's other end.
 type screen struct {
 	out  *output
 	mail *mailbox
@@ -65,7 +65,7 @@ func (s *screen) finish(t *testing.T) string {
 	return s.text.String()
 }
 
-// until waits until the output equals want.
+// until waits until the output equals `want`.
 func (s *screen) until(t *testing.T, want string) {
 	require.Eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.text.String() == want },
 		10*time.Second, time.Millisecond, want)

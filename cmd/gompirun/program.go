@@ -24,7 +24,7 @@ type program struct {
 	env  []string // of every process, without the variables that differ between ranks
 }
 
-// prepare checks the working directory and the program of a part. environ is gompirun's environment.
+// prepare checks the working directory and the program of a part. The argument `environ` is gompirun's environment.
 func prepare(p part, environ []string) (program, error) {
 	out := program{part: p, env: withLibraries(environment(environ, p), libraryFolder())}
 	if p.wdir != "" {
@@ -62,8 +62,8 @@ var compilers = map[string]string{".c": "gompicc", ".C": "gompicxx", ".cc": "gom
 	".cxx": "gompicxx", ".f": "gompifort", ".F": "gompifort", ".f90": "gompifort", ".F90": "gompifort",
 	".f08": "gompifort", ".F08": "gompifort"}
 
-// isSource returns an error that tells the user how to compile the file, if its suffix is that of source code; else
-// nil.
+// isSource returns an error that tells the user how to compile the file. It returns nil if the file does not have the
+// suffix of source code.
 func isSource(path string) error {
 	ext := filepath.Ext(path)
 	if compilers[ext] == "" {
@@ -73,7 +73,8 @@ func isSource(path string) error {
 		strings.TrimSuffix(path, ext))
 }
 
-// search searches a program in the directories of PATH as the shell does; relative ones are relative to wdir.
+// search searches for a program in the directories of PATH as the shell does. Relative directories are relative to
+// `wdir`.
 func search(name, path, wdir string) (string, bool) {
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
@@ -86,7 +87,7 @@ func search(name, path, wdir string) (string, bool) {
 	return "", false
 }
 
-// within converts a path that a process in directory wdir uses to one that gompirun can use.
+// within converts a path that a process in directory `wdir` uses into a path that gompirun can use.
 func within(wdir, path string) string {
 	if wdir == "" || filepath.IsAbs(path) {
 		return path
@@ -129,7 +130,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// variable returns the value that a process with this environment sees.
+// variable returns the value of the variable `name` for a process with the environment `env`.
 func variable(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
@@ -139,8 +140,8 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// environment returns gompirun's environment with the part's additions. It omits the variables that another launcher
-// has set if it started gompirun.
+// environment returns gompirun's environment with the part's additions. If another launcher started gompirun, it omits
+// the variables that this launcher has set.
 func environment(environ []string, p part) []string {
 	replaced := map[string]bool{}
 	for _, v := range p.env {
@@ -219,8 +220,8 @@ const (
 	fdControl  = 4
 )
 
-// withRankVariables adds the variables from which a rank learns its position in the job. nodes is the number of nodes
-// of the job; n is the node of the rank.
+// withRankVariables adds the variables from which a rank learns its position in the job. The job has `nodes` nodes; n
+// is the node of the rank.
 func withRankVariables(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
 	env = append(env[:len(env):len(env)],

@@ -24,7 +24,7 @@ import (
 type starterKind int
 
 const (
-	srun  starterKind = iota // Slurm's, inside an allocation
+	srun  starterKind = iota // Slurm's srun, inside an allocation
 	hydra                    // MPICH's mpiexec and its derivatives
 	prrte                    // Open MPI's mpirun, prterun
 )
@@ -78,9 +78,9 @@ func remoteCommand(o *options, environ []string) (s starter, args, env []string,
 	return s, args, env, nil
 }
 
-// findStarter searches for a launcher in the directories of PATH. The argument allocated says that gompirun runs in a
-// Slurm allocation. The function version returns the output of a program with an option, which distinguishes launchers
-// of the same name.
+// findStarter searches for a launcher in the directories of PATH. The argument `allocated` says that gompirun runs in a
+// Slurm allocation. The function `version` returns the output of a program with an option, which distinguishes
+// launchers of the same name.
 func findStarter(o *options, path string, allocated bool, version func(path, option string) string) (starter, error) {
 	self, _ := os.Executable()
 	find := func(name string) string {
@@ -129,7 +129,7 @@ func versionOf(path, option string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// merged returns the list with each host once.
+// merged returns a list that contains each host once.
 func merged(list []host) (out []host) {
 	index := map[string]int{}
 	for _, one := range list {

@@ -20,7 +20,8 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge evaluates the end of a rank. v is nil if the end is no failure. hard says that the other ranks cannot continue.
+// judge evaluates the end of a rank. The result `v` is nil if the end is no failure. The result `hard` says that the
+// other ranks cannot continue.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
 	finalizeState := "it had already called MPI_Finalize"

@@ -77,7 +77,7 @@ func parseReport(args []string) (*pageOptions, error) {
 	return o, nil
 }
 
-// isSameFile reports whether two names are of the same file.
+// isSameFile reports whether two names refer to the same file.
 func isSameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

@@ -77,7 +77,7 @@ type rankSummary struct {
 	Pid       int     `json:"pid"`
 	Threads   int     `json:"threads"`
 	Uncounted int     `json:"threads_not_counted,omitempty"`
-	Others    int     `json:"other_processes,omitempty"` // that called MPI as this rank; not counted
+	Others    int     `json:"other_processes,omitempty"` // that called MPI as this rank and are not counted
 	Seconds   float64 `json:"seconds"`                   // from the first call of MPI to the end
 	Mpi       float64 `json:"mpi_seconds"`
 	Waiting   float64 `json:"waiting_seconds"` // part of Mpi in calls that may wait
@@ -89,10 +89,10 @@ type use struct {
 	Calls   uint64     `json:"calls"`
 	Bytes   uint64     `json:"bytes"`
 	Seconds float64    `json:"seconds"`
-	Paths   pathCounts `json:"ways,omitempty"` // of operations on a window, if the library reports paths
+	Paths   pathCounts `json:"ways,omitempty"` // only for operations on a window, if the library reports paths
 }
 
-// pathCounts holds the number of calls and bytes by the path to the target's memory.
+// pathCounts holds the numbers of calls and bytes for each path to the target's memory.
 type pathCounts map[string]struct {
 	Calls uint64 `json:"calls"`
 	Bytes uint64 `json:"bytes"`
@@ -233,8 +233,8 @@ func (s *summary) imbalance() float64 {
 	return (most - sum/float64(len(s.Ranks))) / most
 }
 
-// costs returns text on the three functions with the most time, with the rank that spent the largest share of its run
-// time in the function.
+// costs returns a text on each of the three functions that took the most time. The text names the rank that spent the
+// largest share of its run time in the function.
 func (s *summary) costs() (lines []string) {
 	for _, f := range s.Functions[:min(3, len(s.Functions))] {
 		most, least := 0, 0 // indices into s.Ranks

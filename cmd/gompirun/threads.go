@@ -142,9 +142,9 @@ func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	return c, pc, err == nil
 }
 
-// endlessCalls describes the system calls, except futex, that may sleep until an event. limit is the index of the
-// argument with the time limit; -1 if the call has no time limit. none is the value of that argument that means no
-// limit: 0, or -1 as an int.
+// endlessCalls describes the system calls, except futex, that may sleep until an event. The field `limit` is the index
+// of the argument with the time limit; -1 if the call has no time limit. The field `none` is the value of this argument
+// that means no limit: 0, or -1 as an int.
 var endlessCalls = map[uint64]struct {
 	name  string
 	limit int
@@ -180,8 +180,8 @@ func (c *systemCall) sleeps() (name string, sleeps bool) {
 	return e.name, none
 }
 
-// isPrivate reports whether only threads of the same process can end a wait on a futex: the call has the private flag,
-// or the futex is in private memory. pthread_join is of the second kind.
+// isPrivate reports whether only threads of the same process can end a wait on a futex. This holds if the call has the
+// private flag, or if the futex is in private memory, as in pthread_join.
 func (c *systemCall) isPrivate(maps memoryMap) bool {
 	const private = 0x80
 	m := maps.at(c.arg[0])

@@ -31,7 +31,7 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 		name, state, call string
 		active            bool
 		sleeps            int
-		may               string // "" if only a thread of the process can wake it
+		may               string // text on the wait; "" if only a thread of the process can end it
 		handled           int    // mask of handled signals
 	}{
 		{"waits for another thread", "S", call(unix.SYS_FUTEX, 0x80, 0, 0x8100), false, 1, "", 0},

@@ -38,8 +38,9 @@ type traceListener struct {
 	arrows  uint64
 }
 
-// tracedWindow is a window with its name in the file. The name is fixed at the first call on the window that
-// isWindowSetup rejects, since the program may name the window before. Events of earlier calls are held back.
+// tracedWindow is a window with its name in the file. The program may name the window after it has created it.
+// Therefore the first call on the window that isWindowSetup rejects fixes the name; events of earlier calls are held
+// back.
 type tracedWindow struct {
 	*check.Window
 	name string
@@ -100,8 +101,8 @@ func (l *traceListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// advanced writes the calls up to a time. It flushes the file every 100 ms, so that little is lost if gompirun is
-// killed.
+// advanced writes the calls up to the time `until`. It flushes the file every 100 ms, so that little is lost if
+// gompirun is killed.
 func (l *traceListener) advanced(until time.Duration) {
 	l.order.Until(until)
 	if now := monotonic(); now-l.flushed > 100*time.Millisecond {
@@ -154,7 +155,7 @@ func (l *traceListener) returned(c *check.Call) {
 	l.to.Event(e)
 }
 
-// fixName fixes the name of a window and writes its held events.
+// fixName fixes the name of a window and writes the window's events that were held back.
 func (l *traceListener) fixName(w *tracedWindow) {
 	w.name = l.unique(cmp.Or(w.Label(), fmt.Sprintf("window %d", w.Number())))
 	for _, e := range w.held {
@@ -175,7 +176,7 @@ func (l *traceListener) comm(m *check.Comm) string {
 	return name
 }
 
-// unique returns name, with a number if another object already has this name.
+// unique returns `name`, with a number appended if another object already has this name.
 func (l *traceListener) unique(name string) string {
 	base := name
 	for n := 2; l.used[name]; n++ {

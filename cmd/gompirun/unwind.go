@@ -38,7 +38,7 @@ type frameEntry struct {
 	program   []byte
 }
 
-// frameCommon holds the part that several entries have in common: a CIE.
+// frameCommon holds the data that several entries share: a CIE.
 type frameCommon struct {
 	codeAlign uint64
 	dataAlign int64
@@ -70,7 +70,8 @@ func readFrames(name string) *frameInfo {
 	return f
 }
 
-// parse adds the entries of an .eh_frame section, up to the first damaged entry. at is the address of the section.
+// parse adds the entries of an .eh_frame section, up to the first damaged entry. The argument `at` is the address of
+// the section.
 func (f *frameInfo) parse(data []byte, at uint64) {
 	commons := map[int]*frameCommon{}
 	for next := 0; next+8 <= len(data); {
@@ -197,7 +198,7 @@ func (r *frameReader) common() *frameCommon {
 				r.pointer(r.byte() & 0x0f)
 			case 'L':
 				r.byte()
-			case 'S': // a signal frame: its address is not that after a call
+			case 'S': // a signal frame: its address does not follow a call instruction
 			default:
 				return nil
 			}
@@ -241,7 +242,7 @@ const (
 	ruleSame ruleKind = iota
 	ruleUndefined
 	ruleAtOffset // in memory, at the CFA plus value
-	ruleOffset   // the CFA plus value itself
+	ruleOffset   // the value is the CFA plus `value`
 	ruleRegister
 )
 
@@ -364,8 +365,8 @@ func (e *frameEntry) run(program []byte, address uint64, now, first *frameRules)
 	return at, nil
 }
 
-// caller returns the registers of the calling frame. regs are those of the frame that e describes; word reads the
-// thread's memory. ok is false if the registers cannot be determined.
+// caller returns the registers of the calling frame. The argument `regs` holds those of the frame that e describes;
+// `word` reads the thread's memory. The result ok is false if the registers cannot be determined.
 func (e *frameEntry) caller(address uint64, regs *registers, word func(uint64) (uint64, bool)) (c registers, ok bool) {
 	rules, err := e.rules(address)
 	if err != nil || rules.cfaReg >= numRegs || !regs.known[rules.cfaReg] {

@@ -12,8 +12,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file describes as text what each rank does. It knows from the wait records (shm.Waiting) what a thread waits for
-// that sleeps in a call of MPI.
+// This file describes as text what each rank does. The wait records (shm.Waiting) tell what a thread that sleeps in a
+// call of MPI waits for.
 
 type rankState struct {
 	rank       int
@@ -80,7 +80,8 @@ var synchronizing = map[string]bool{
 	"MPI_Dist_graph_create_adjacent": true,
 }
 
-// nonSynchronizing holds the collectives in which a member may complete its part before others have called them.
+// nonSynchronizing holds the collectives in which a member may complete its part before other members have made the
+// call.
 var nonSynchronizing = map[string]bool{
 	"MPI_Bcast": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
 	"MPI_Allgatherv": true, "MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce": true, "MPI_Scan": true,
@@ -104,8 +105,8 @@ func isSynchronizing(w *shm.Waiting) bool {
 	return isCollective(w) && synchronizing[strings.TrimSuffix(w.Call, "_c")]
 }
 
-// missing returns the ranks for which a wait in a collective certainly waits. They are not in the same call, have not
-// started the collective, or still have to send data to this member.
+// missing returns the ranks for which a wait in a collective certainly waits. These ranks are not in the same call,
+// have not started the collective, or still have to send data to this member.
 func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
 	if !w.Members.Known() {
 		return nil
@@ -187,8 +188,8 @@ func (p snapshot) stateText(d *rankState) string {
 	return "waits " + strings.Join(whats, ", ")
 }
 
-// finalizeText returns text on a rank in MPI_Finalize: what this rank will no longer do for ranks that wait for it, or
-// otherwise which ranks it waits for.
+// finalizeText returns text on a rank in MPI_Finalize: what it will no longer do for ranks that wait for it or, if no
+// rank waits for it, which ranks it waits for.
 func (p snapshot) finalizeText(d *rankState) string {
 	text := "is in " + finalize
 	for _, other := range p.notIn(finalize) {
@@ -290,7 +291,7 @@ func completersText(w *shm.Waiting) string {
 	return who
 }
 
-// waitForText returns text on a wait. who names the ranks that it waits for.
+// waitForText returns text on a wait. The argument `who` names the ranks that the thread waits for.
 func waitForText(w *shm.Waiting, who string) string {
 	if who == "" && w.Reason != shm.ForSelf {
 		return callText(w)
@@ -425,7 +426,8 @@ func (p snapshot) lines(traces map[int][]string) (lines []string) {
 	return lines
 }
 
-// placesOf returns a line for each source location at which ranks wait. The line names the ranks unless all wait there.
+// placesOf returns a line for each source location at which ranks wait. The line names the ranks unless all ranks wait
+// there.
 func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	at := map[string][]int{}
 	var places []string

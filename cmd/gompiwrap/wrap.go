@@ -12,10 +12,10 @@ import (
 // language holds the properties that differ between the three wrappers.
 type language struct {
 	name string
-	// Environment variables that name the compiler; the first one that is set is used. They include the names of
-	// other MPI libraries, so that build systems need no change.
+	// Environment variables that name the compiler; the first one that is set is used. They include the variables
+	// of other MPI libraries, so that build systems need no change.
 	variables []string
-	compilers []string // tried in this order if no variable is set
+	compilers []string // names tried in this order if no variable is set
 	options   []string // -cc=clang and the like
 }
 
@@ -51,7 +51,7 @@ type wrapper struct {
 	abi      bool // link with libmpi_abi, not with libgompirma
 	check    bool // instrument loads and stores for gompirun --check
 	integer8 bool // Fortran's INTEGERs have 8 bytes, and bindings for them are installed
-	// The compiler is gfortran, for which the file flags holds options.
+	// The compiler is gfortran. The installed file `flags` holds options for it.
 	gfortran bool
 	prefix   string
 	getenv   func(string) string
@@ -69,7 +69,7 @@ type action struct {
 
 // act returns the action for the arguments of the wrapper.
 func (w wrapper) act(args []string) (action, error) {
-	var show string // "", or the query
+	var show string // the text to print, such as "command line"; "" if none
 	var rest []string
 	compiler := w.compiler()
 next:
@@ -81,7 +81,7 @@ next:
 				show = "command line"
 			}
 			continue
-		case "--abi", "-mpi-abi": // the second is MPICH's
+		case "--abi", "-mpi-abi": // MPICH's name of the option is -mpi-abi
 			w.abi = true
 			continue
 		case "--check":
@@ -126,7 +126,7 @@ next:
 		}
 		return action{argv: argv}, nil
 	case "command line":
-		if links(rest) || !stopsEarly(rest) { // build systems ask for the libraries without a file
+		if links(rest) || !stopsEarly(rest) { // build systems ask for the libraries without an input file
 			return join(compiler, compile, rest, link), nil
 		}
 		return join(compiler, compile, rest), nil
@@ -180,9 +180,9 @@ func (w wrapper) libdir() string {
 // integer8Dir returns the directory of the modules and the mpif.h for INTEGERs of 8 bytes.
 func (w wrapper) integer8Dir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
-// isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes. The last option that selects
-// their size counts. The name of a library for INTEGERs of 8 bytes, which autoconf (FLIBS) or libtool passes, counts as
-// such an option.
+// isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes. If several options select a
+// size, the last one counts. The name of a library for INTEGERs of 8 bytes, which autoconf (FLIBS) or libtool passes,
+// counts as such an option.
 func isInteger8(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -245,7 +245,7 @@ func (w wrapper) moduleDir() string {
 
 func (w wrapper) includes() []string {
 	dirs := []string{filepath.Join(w.prefix, "include")}
-	if w.integer8 { // first, since its mpif.h must precede that of include
+	if w.integer8 { // first, since its mpif.h must precede the mpif.h in include
 		return append([]string{w.integer8Dir()}, dirs...)
 	}
 	if dir := w.moduleDir(); dir != "" {

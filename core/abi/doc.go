@@ -2,11 +2,11 @@
 // kind, every constant and the prototypes of callbacks. It must not know how anything is implemented; core/abi/gen
 // generates header, entry points, linker map and Go constants from it.
 //
-// The table is the text in table/: one file per chapter of the standard, and kinds, constants and callbacks. Its form
-// is for reading and reviewing. It is parsed only on request: a program that uses the constants alone does not contain
-// it.
+// The table is the text files in table/: one for each chapter of the standard, and one each for kinds, constants and
+// callbacks. People read and review these files. They are parsed only on request: a program that uses only the
+// constants does not contain them.
 //
-// A function is one line and one line for each of its parameters:
+// A function has one line, followed by one line for each parameter:
 //
 //	MPI_Get_count +c @3.2.5: Purpose.
 //	  status STATUS const
@@ -15,23 +15,23 @@
 // The words after the name of a function:
 //
 //   - +c: there is a large-count form.
-//   - @: its section.
-//   - returns=: its C type if it is not int.
+//   - @: the section of the standard.
+//   - returns=: the C type of the result if it is not int.
 //   - -f: not in Fortran.
 //   - -f08: in the mpi module only.
 //   - -ierror: no ierror in Fortran (otherwise it is implied).
 //   - deprecated=: since when.
-//   - by=: the function that replaced a removed one.
+//   - by=: for a removed function, the function that replaced it.
 //
 // After a parameter's name and kind may follow: its direction (out or inout; the default is in), const, async,
 // optional, and
 //
 //   - len=: its array dimensions.
-//   - large: in the large-count form only.
+//   - large: the parameter exists in the large-count form only.
 //   - func=: its callback.
-//   - hide=: the bindings without it.
+//   - hide=: the bindings that lack the parameter.
 //   - cname=: its name in C if that is different.
-//   - c=: the C declaration where it does not follow from the rest.
+//   - c=: the C declaration if it does not follow from the other properties.
 //
 // Constants keep the standard's C names (abi.MPI_ERR_RANK), so that a search for the name finds every use in C, Go and
 // text.

@@ -15,8 +15,8 @@ import (
 // The directory with the facts of the standard. It exists only where the repository is developed.
 const facts = "../../../shared/facts"
 
-// TestFacts compares the table with the facts of the standard, if their directory exists. TestDigest pins the values
-// that have been found correct, also where it does not exist.
+// TestFacts compares the table with the facts of the standard, if their directory exists. If the directory does not
+// exist, TestDigest still pins the values that have been found correct.
 func TestFacts(t *testing.T) {
 	if _, err := os.Stat(facts); os.IsNotExist(err) {
 		return

@@ -6,7 +6,7 @@ import "strings"
 // It is not part of the standard ABI, which does not define Fortran's types.
 type FortranConversion struct {
 	Name, Returns, Params string
-	// The ABI's function that does the same where an INTEGER is an int, "" if the ABI has no such function.
+	// The ABI's function with the same effect if Fortran's INTEGER is a C int; "" if the ABI has no such function.
 	Same string
 }
 

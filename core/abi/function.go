@@ -13,7 +13,7 @@ const (
 // Form is a set of bindings.
 type Form int
 
-// The bindings a parameter may be hidden in.
+// The bindings from which a parameter may be absent.
 const (
 	C Form = 1 << iota
 	F08
@@ -41,7 +41,7 @@ func (k *Kind) DiffersLarge() bool { return k.C != k.CLarge }
 // Param is one parameter of a function or callback.
 type Param struct {
 	Name     string // in the standard's text and in Fortran
-	CName    string // in the C prototype; differs from Name only where C cannot or does not use it
+	CName    string // in the C prototype; differs from Name only if C cannot or does not use Name
 	Kind     *Kind
 	Dir      Dir
 	Const    bool
@@ -52,12 +52,13 @@ type Param struct {
 	Length  []string
 	Array   string // "hidden": an array in C although the parameter describes one value
 	Func    string // for a callback: the name of its prototype, without _c
-	Hidden  Form   // the bindings that leave it out
+	Hidden  Form   // the bindings that omit the parameter
 	C       string // the C declaration, "const int recvcounts[]"
 	Meaning string // a few words for documentation
 }
 
-// Handle returns whether the parameter is an MPI handle or an array of handles, and whether C passes its address.
+// Handle returns whether the parameter is an MPI handle or an array of handles, and whether C passes the address of the
+// handle.
 func (p *Param) Handle() (is, pointer bool) {
 	if p.Kind.Fortran != "handle" {
 		return false, false
@@ -125,7 +126,8 @@ func (f *Function) CanWiden() bool {
 	return true
 }
 
-// Callback is the prototype of a function that a program passes to MPI. One with a large-count form is two Callbacks.
+// Callback is the prototype of a function that a program passes to MPI. A prototype with a large-count form is two
+// Callbacks.
 type Callback struct {
 	Name       string
 	Returns    string
@@ -138,7 +140,7 @@ type Callback struct {
 // Constant is a constant of the standard ABI.
 type Constant struct {
 	Name string
-	Type string // "int", "alias", or the C type it is cast to
+	Type string // "int", "alias", or the C type to which the constant is cast
 	// The text in the table: hexadecimal where the standard uses it; for an alias, the name of its target.
 	Value string
 	Text  string // for an error class: its meaning

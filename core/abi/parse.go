@@ -25,12 +25,12 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 func Chapters() map[int]string { return parsed().chapters }
 
 // Removed returns the functions that MPI-3.0 removed. They are not part of the ABI, and the library does not export
-// them: header and Fortran bindings implement them by the functions that replaced them. The result is shared: do not
-// change it.
+// them: the header and the Fortran bindings implement each of them by the function that replaced it. The result is
+// shared: do not change it.
 func Removed() []*Function { return parsed().removed }
 
-// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings still define. The
-// result is shared: do not change it.
+// RemovedConstants returns the constants that MPI-3.0 removed and that the header and the Fortran bindings still
+// define. The result is shared: do not change it.
 func RemovedConstants() []*Constant { return parsed().removedConstants }
 
 // Constants returns every constant of the ABI in the standard's order. The result is shared: do not change it.
@@ -70,7 +70,7 @@ var parsed = sync.OnceValue(func() *table {
 	t.constants = parseConstants("constants")
 	t.removedConstants = parseConstants("removed_constants")
 	t.parseCallbacks()
-	// In the order of the chapters.
+	// The files in the order of the chapters.
 	for _, name := range []string{
 		"p2p", "partitioned", "datatypes", "collectives", "communicators", "topologies", "environment", "info",
 		"processes", "rma",
@@ -97,8 +97,8 @@ var numbers = sync.OnceValue(func() map[string]int64 {
 	return values
 })
 
-// lines calls use for each line of a table that is neither empty nor a comment. It removes trailing blanks, but not
-// leading ones.
+// lines calls the function `use` with each line of a table that is neither empty nor a comment. It removes trailing
+// blanks, but not leading ones.
 func lines(name string, use func(line string)) {
 	text, err := tables.ReadFile(path.Join("table", name+".txt"))
 	if err != nil {
@@ -201,7 +201,7 @@ func (t *table) parseCallbacks() {
 	})
 }
 
-// meaning returns the meaning of a parameter: by its name if that is known, else by its kind.
+// meaning returns the meaning of a parameter: that of its name if the table has one, otherwise that of its kind.
 func (t *table) meaning(name string, kind *Kind) string {
 	for _, key := range []string{name + " " + kind.Name, name} {
 		if m, ok := t.names[key]; ok {
@@ -355,7 +355,8 @@ func (t *table) parseParam(line string) (p *Param, largeOnly bool) {
 	return p, largeOnly
 }
 
-// declared returns p with its C declaration in the small or the large-count form, unless the table specifies one.
+// declared returns a copy of p with its C declaration in the small or the large-count form. It keeps a declaration that
+// the table specifies.
 func (p *Param) declared(large bool) *Param {
 	q := *p
 	if q.C != "" {

@@ -54,9 +54,10 @@ type Client interface {
 	// Finalize notifies the launcher that this process has finished and may end. Only Rank and Size may be called
 	// afterwards.
 	Finalize() error
-	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status if
-	// possible. It returns at once, also while another thread is in Fence. The caller ends its process next. lost
-	// is the rank of the failed process that caused the abort; ByError; or -1 for MPI_Abort.
+	// Abort asks the launcher to end every process of the job; `status` becomes the launcher's exit status if
+	// possible. It returns at once, also while another thread is in Fence. The caller ends its process next. The
+	// argument `lost` is the rank of the failed process that caused the abort, ByError if the error handler of a
+	// failed MPI call did, or -1 for MPI_Abort.
 	Abort(status, lost int) error
 	// Control returns the node's control segment if the launcher has created it. In that case the launcher also
 	// watches the processes and ends them all when one dies.
@@ -105,7 +106,7 @@ func peerTimeout(text string) (time.Duration, error) {
 const MaxKey = 48
 
 // Open finds the launcher that started this process and registers with it. Without a launcher, the process is a job of
-// its own. Call Open once. It sets close-on-exec for the descriptors that the launcher passed, so that programs that
+// its own. Call Open once. Open sets close-on-exec for the descriptors that the launcher passed, so that programs that
 // this process starts do not inherit them.
 //
 // Launchers may be nested, so the environment may hold variables of several launchers. Open uses the innermost launcher
@@ -131,8 +132,8 @@ func open(env func(string) (string, bool)) (Client, error) {
 	return newSingleton(), nil
 }
 
-// warnLonely warns the user, once for all tasks of a step, if Slurm has started several processes without passing ranks
-// to them. Each task is then a job of its own, and the program seems to work.
+// warnLonely prints a warning, once for all tasks of a step, if Slurm has started several processes without passing
+// ranks to them. Each task is then a job of its own, and the program seems to work.
 func warnLonely(env func(string) (string, bool), to io.Writer) {
 	tasks, ok := env("SLURM_STEP_NUM_TASKS")
 	n, err := strconv.Atoi(tasks)

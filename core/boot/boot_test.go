@@ -53,7 +53,7 @@ func openJob(t *testing.T, n int, more map[string]string) []Client {
 	return clients
 }
 
-// each runs do for every client concurrently.
+// each calls the function `do` for every client concurrently.
 func each(t *testing.T, clients []Client, do func(c Client) error) {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -70,7 +70,7 @@ func each(t *testing.T, clients []Client, do func(c Client) error) {
 	}
 }
 
-// samples returns values with lengths around the limits and with every byte.
+// samples returns values with lengths around the limits and with every value of a byte.
 func samples() []string {
 	all := make([]byte, 256)
 	for i := range all {
@@ -239,7 +239,8 @@ func TestUniverseAndControl(t *testing.T) {
 		n, ok := c.AppNum()
 		require.True(t, ok)
 		require.Zero(t, n)
-		// gompirun reported that all run on this node: nothing is exchanged, so sequential calls work
+		// gompirun reported that all processes run on this node: Nodes exchanges nothing, so sequential calls
+		// work
 		p, err := Nodes(c, anywhere, 0)
 		require.NoError(t, err)
 		require.Equal(t, &NodeMap{NodeOf: []int32{0, 0}, NodeCount: 1, Local: []int{0, 1}, LocalIndex: i,

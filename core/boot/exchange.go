@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// AllGather returns the values of all processes, by rank, to every process. It is collective; name must be new in this
-// job and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and fetches
-// about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and publishes
-// them as one. With PMIx, the launcher collects the values instead.
+// AllGather returns the values of all processes, by rank, to every process. It is collective. The key `name` must be
+// new in this job and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and
+// fetches about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and
+// publishes them as one. With PMIx, the launcher collects the values instead.
 func AllGather(c Client, name, value string) ([]string, error) {
 	if p, ok := c.(*pmixJob); ok {
 		return p.allGather(name, value)
@@ -58,7 +58,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 	return all, nil
 }
 
-// getEach fills into with the values of the ranks from first on.
+// getEach fills the slice `into` with the values of the ranks from `first` on.
 func getEach(c Client, name string, first int, into []string) (err error) {
 	for i := range into {
 		if into[i], err = c.Get(first+i, fmt.Sprintf("%s.%d", name, first+i)); err != nil {

@@ -28,7 +28,7 @@ const (
 type launched struct {
 	*pmi1.Client
 	rank, size int
-	limit      int  // bytes of one stored value
+	limit      int  // maximum bytes of one stored value
 	isGompirun bool // the launcher is gompirun
 	control    *Control
 
@@ -230,7 +230,7 @@ func otherError(err error) error {
 	return failure("%s", explained(err))
 }
 
-// explained returns the text of an error of a wait, with advice for the user.
+// explained returns the text of an error with which a wait for the launcher failed, with advice for the user.
 func explained(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if errors.Is(err, pmi1.ErrIncomplete) {

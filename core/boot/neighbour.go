@@ -42,8 +42,8 @@ type Neighbour struct {
 	watchers map[net.Conn]bool // connections of the processes that watch this one; nil after Close
 }
 
-// maxWatchers is the largest number of accepted connections: one belongs to the rank that watches this one, and further
-// ones belong to unrelated programs.
+// maxWatchers is the largest number of accepted connections: one belongs to the rank that watches this process, and
+// further connections belong to unrelated programs.
 const maxWatchers = 8
 
 // portKey returns the key under which a process publishes its port and the addresses of its host.
@@ -111,7 +111,7 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
-	// Each rank of a node starts its search at a different port, after the ports where their networks start.
+	// Each rank of a node starts its search at a different port, after the ports where the ranks' networks start.
 	for i := range n {
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
@@ -188,8 +188,8 @@ func netNamespace() string {
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
-// watch starts to watch the next process, at the address that it has published. silent is how long the path to that
-// process may fail; 0 means no limit.
+// watch starts to watch the next process, at the address that it has published. The argument `silent` is how long the
+// path to that process may fail; 0 means no limit.
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)

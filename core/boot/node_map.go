@@ -44,8 +44,8 @@ func (p *NodeMap) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 // Nodes determines which processes can share memory: same running kernel, same namespaces (processes, users, network),
 // same user. It is collective. Each process publishes two values and fetches about 2 sqrt(Size), or none if gompirun
 // reported that all run on one node. From then on the processes watch each other if the launcher does not report
-// failures. The function permitted returns the addresses and ports for that. silent is how long the path between two
-// processes may fail; 0 means no limit.
+// failures. The function `permitted` returns the addresses and ports for their connections. The argument `silent` is
+// how long the path between two processes may fail; 0 means no limit.
 func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMap, error) {
 	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())

@@ -2,8 +2,9 @@ package boot
 
 import "strconv"
 
-// Nth returns a client for the n-th use, from 0, of the launcher by the processes of a job. A use may repeat the keys
-// of an earlier one. From the second use on the launcher's control segment is not available: the first use owns it.
+// Nth returns a client for the n-th time, counted from 0, that the processes of a job use the launcher. A use may
+// repeat the keys of earlier uses. From the second use on, the launcher's control segment is not available: the first
+// use owns it.
 func Nth(c Client, n int) Client {
 	if n == 0 {
 		return c

@@ -62,8 +62,8 @@ func openPMIx(rank string) (Client, error) {
 	}
 	p := &pmixJob{lib: lib, watch: pmi1.Unwatched{}}
 	if p.rank, err = lib.Init(); err != nil {
-		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v. It may have ended, or may have "+
-			"another version than libpmix on this node. Start the program again, %s", rank, err, instead)
+		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v. It may have ended, or its PMIx "+
+			"version may not match libpmix on this node. Start the program again, %s", rank, err, instead)
 	}
 	size, ok := lib.Number(pmixJobSize, true)
 	switch {
@@ -148,8 +148,9 @@ func (p *pmixJob) Abort(status, lost int) error {
 	return pmixError(err)
 }
 
-// runWithin runs do, which may wait for the launcher, and returns its error. It returns early if the launcher ends, or
-// after limit, unless limit is 0 or watch reports on all processes that do waits for.
+// runWithin calls the function `do`, which may wait for the launcher, and returns its error. It returns early if the
+// launcher ends. It also returns after the time `limit`, unless that is 0 or `watch` reports failures of all processes
+// that `do` waits for.
 func (p *pmixJob) runWithin(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -160,8 +161,8 @@ func (p *pmixJob) runWithin(limit time.Duration, watch pmi1.Watch, do func() err
 	return err
 }
 
-// allGather implements AllGather: the launcher's servers distribute all values to every node, so fetching one costs no
-// message.
+// allGather implements AllGather: the launcher's servers distribute all values to every node, so fetching a value costs
+// no message.
 func (p *pmixJob) allGather(name, value string) ([]string, error) {
 	if err := p.Put(name, value); err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (p *pmixJob) allGather(name, value string) ([]string, error) {
 	return all, pmixError(err)
 }
 
-// pmixError returns an error of the library as one of class MPI_ERR_OTHER; nil if err is nil.
+// pmixError converts an error of libpmix to an error of class MPI_ERR_OTHER; nil if err is nil.
 func pmixError(err error) error {
 	if err == nil {
 		return nil

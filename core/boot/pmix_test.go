@@ -96,7 +96,7 @@ func (f *fakePMIx) Abort(status int, text string) error {
 func (f *fakePMIx) Finalize() error       { return nil }
 func (f *fakePMIx) Lost() <-chan struct{} { return f.lost }
 
-// underPMIx makes Open find this libpmix during one test.
+// underPMIx makes Open load libpmix with the function `load` during one test.
 func underPMIx(t *testing.T, load func() (PMIx, error)) {
 	before := LoadPMIx
 	LoadPMIx = load

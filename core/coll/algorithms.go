@@ -29,7 +29,7 @@ func (v view) barrier() {
 	}
 }
 
-// bcast copies root's b to b of all processes.
+// bcast copies the data b of process root to the buffer b of all processes.
 func (v view) bcast(b []byte, root int) {
 	if v.size == 1 {
 		return
@@ -69,9 +69,10 @@ func splitEven(b []byte, n, elem int) [][]byte {
 	return out
 }
 
-// scatterTree sends each process its block of root's whole along a binomial tree. blocks are consecutive parts of
-// whole; all processes know their sizes. A process receives the blocks of its subtree. In the order of ranks relative
-// to root these blocks are consecutive. If they wrap around the end of whole, they are sent in two messages.
+// scatterTree sends each process its block of root's buffer `whole` along a binomial tree. The blocks are consecutive
+// parts of `whole`; all processes know the sizes of all blocks. A process receives the blocks of its subtree. In the
+// order of ranks relative to root these blocks are consecutive. If they wrap around the end of `whole`, they are sent
+// in two messages.
 func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	mask := 1
@@ -94,7 +95,7 @@ func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// gatherTree reverses scatterTree: it collects the block of each process in root's whole.
+// gatherTree reverses scatterTree: it collects the block of each process in root's buffer `whole`.
 func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	for mask := 1; mask < v.size; mask *= 2 {
@@ -114,8 +115,8 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of whole. It returns at most
-// two parts, none of them empty.
+// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of the buffer `whole`. It
+// returns at most two parts, none of them empty.
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
 	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may exceed size
 	var out [][]byte
@@ -140,7 +141,7 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 	return out
 }
 
-// route is the way that blocks take to the root or from it.
+// route is the path of the blocks between the root and the other processes.
 type route bool
 
 const (
@@ -150,7 +151,7 @@ const (
 	routeTree route = true
 )
 
-// gather stores own of process i to blocks[i] at root. blocks is significant only at root.
+// gather stores the block own of process i to blocks[i] at root. The argument blocks is significant only at root.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -182,7 +183,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	v.wait()
 }
 
-// scatter copies root's blocks[i] to own of process i.
+// scatter copies root's blocks[i] to the buffer own of process i.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -212,7 +213,7 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	v.wait()
 }
 
-// blockSizes is whether the blocks of a call have one size at all members.
+// blockSizes says whether all blocks of a call have the same size.
 type blockSizes bool
 
 const (
@@ -283,8 +284,8 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce adds the steps that reduce own of all processes in the order of ranks. It returns the buffer that holds the
-// result at root once the steps have run, and nil at other processes. own is not written.
+// reduce adds the steps that reduce the vectors own of all processes in the order of ranks. It returns the buffer that
+// holds the result at root once the steps have run, and nil at other processes. The steps do not write the vector own.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -298,9 +299,9 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		v.gather(mine, splitEven(whole[:len(whole):len(whole)], v.size, r.size), root, routeDirect)
 		return whole
 	}
-	// The root of the binomial tree is rank 0, because only then each process combines adjacent intervals of ranks
-	// in order. Rank 0 finally sends the result to root. For a commutative operation, root itself is the root of
-	// the tree.
+	// The root of the binomial tree is rank 0, because only then does each process combine adjacent intervals of
+	// ranks in order. Rank 0 finally sends the result to root. For a commutative operation, root itself is the root
+	// of the tree.
 	top := 0
 	if r.commutative {
 		top = root
@@ -350,9 +351,10 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter adds the steps that reduce own[v.rank] of all processes, and returns the buffer that will hold the
-// result. Each process receives its block from all processes and reduces these blocks in the order of ranks. The
-// returned buffer is to, unless to is nil or cannot be used. own is not written.
+// reduceScatter adds the steps that reduce the blocks own[v.rank] of all processes, and returns the buffer that will
+// hold the result. Each process receives its block from all processes and reduces these blocks in the order of ranks.
+// The returned buffer is the argument `to`, unless `to` is nil or cannot be used. The steps do not write the blocks
+// own.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
@@ -383,9 +385,9 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	return in[acc]
 }
 
-// allreduce stores the reduction of own of all processes to out. own and out may be the same memory. Every process gets
-// the same bits: each element is either computed once and copied, or computed everywhere from the same operands in the
-// same order.
+// allreduce stores the reduction of the vectors own of all processes to the buffer out. The arguments own and out may
+// be the same memory. Every process gets the same bits: each element is either computed once and copied, or computed
+// everywhere from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
 		v.copy(out, own)
@@ -416,8 +418,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 			v.combine(r, b, a)
 		}
 	}
-	// Recursive doubling needs a power of two of processes. So of the first 2*extra processes, each odd one sends
-	// its data to the process below it and waits for the result.
+	// In recursive doubling, the number of processes must be a power of two. So each odd process among the first
+	// 2*extra processes sends its data to the process below it and waits for the result.
 	pow := 1
 	for pow*2 <= v.size {
 		pow *= 2
@@ -451,8 +453,9 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan stores the reduction of own of ranks 0 to v.rank to out. kind is KindScan or KindExscan. KindExscan excludes own
-// of this rank, and does not write out at rank 0. own and out may be the same memory.
+// scan reduces the vectors own of ranks 0 to v.rank, and stores the result to the buffer out. The argument kind is
+// KindScan or KindExscan. KindExscan excludes the vector of this rank, and does not write out at rank 0. The arguments
+// own and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	exclusive := kind == KindExscan
 	if v.size == 1 {
@@ -462,8 +465,8 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 		return
 	}
 	// The group of ranks that contains this rank doubles in each round; it starts at a multiple of its size.
-	// partial is the reduction of the group. result is the reduction of its ranks below this one, and for KindScan
-	// of this one.
+	// partial is the reduction of the group. result is the reduction of the ranks of the group below this rank; for
+	// KindScan, it includes this rank.
 	partial, spare := v.alloc(len(own)), v.alloc(len(own))
 	v.copy(partial, own)
 	result, empty := v.alloc(len(own)), exclusive

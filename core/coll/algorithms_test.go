@@ -69,7 +69,7 @@ func reduction(seed, lo, hi, size int) []byte {
 
 var processes = []int{1, 2, 3, 4, 5, 7}
 
-// cases calls f for every number of processes, size and root.
+// cases calls f for every combination of number of processes, size and root.
 func cases(t *testing.T, sizes []int, f func(t *testing.T, n, size, root, eager int)) {
 	for _, n := range processes {
 		for i, size := range sizes {

@@ -27,7 +27,7 @@ func alloc(n int) []byte {
 // frees buffers that stay unused (sync.Pool). The memory is not zeroed.
 type callBuffers struct{ acquired []*[]byte }
 
-// Buffers have eight sizes between a power of two and the next one, starting at minPooledBytes.
+// The buffers have eight sizes for each doubling of the size, starting at minPooledBytes.
 const (
 	minPooledBytes   = 32 << 10
 	sizesPerDoubling = 8

@@ -25,7 +25,8 @@ type Blocks struct {
 }
 
 // Call is one collective call of the application. The package does not read arguments that are not significant at this
-// process (MPI-5.0: "significant only at root"). Sends and Receives return which side's arguments are significant.
+// process (MPI-5.0: "significant only at root"). Sends and Receives return whether the send and the receive arguments
+// are significant.
 //
 //	MPI_Bcast                  Recv is the buffer
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
@@ -137,7 +138,7 @@ func (k *Call) Receives() bool {
 	return true
 }
 
-// isExscanRoot returns whether this is rank 0 of an MPI_Exscan, which receives nothing.
+// isExscanRoot returns whether this process is rank 0 of an MPI_Exscan, which receives nothing.
 func (k *Call) isExscanRoot() bool { return k.Kind == KindExscan && k.Comm.Rank() == 0 }
 
 // InPlace returns whether the call passes MPI_IN_PLACE for a significant buffer. If it does, the count and type of that

@@ -10,7 +10,7 @@ import (
 )
 
 // Check validates all arguments that can be checked at this process, before anything is sent. The caller has looked up
-// the handles and passes nil for those that are not significant.
+// the handles, and passes nil for each handle that is not significant.
 //
 // Errors: those of Locate, and
 //
@@ -20,7 +20,7 @@ import (
 //
 // MPI_ERR_OP for an operation that does not support the type.
 //
-// MPI_ERR_BUFFER for null, MPI_IN_PLACE where it is not allowed, or the same buffer twice.
+// MPI_ERR_BUFFER for a null pointer, MPI_IN_PLACE where it is not allowed, or the same buffer twice.
 //
 // MPI_ERR_ARG for a missing array.
 //
@@ -159,7 +159,8 @@ func fits(a, b int64) bool {
 }
 
 // checkMemory returns an error if the data of b lies in the first page, where null pointers point, or exceeds the
-// address space. b.Addr itself may be MPI_BOTTOM, which is 0: a type may place its data anywhere relative to it.
+// address space. b.Addr itself may be MPI_BOTTOM, which is 0: a type may place its data anywhere relative to this
+// address.
 func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 || b.Type.Basic() != nil && datatype.FitsAddressSpace(b.Addr, int64(size)) {
 		return nil

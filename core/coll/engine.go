@@ -12,28 +12,28 @@ type Engine struct {
 	wire Wire // replaces msg if it is not nil
 }
 
-// New returns collectives that send their messages with msg.
+// New returns an engine whose collectives send their messages with msg.
 func New(msg *p2p.Engine) *Engine {
 	e := &Engine{msg: msg}
 	msg.Collectives = e
 	return e
 }
 
-// Wire carries the messages of collectives between processes that a test simulates in one process. Both functions block
+// Wire carries the messages of collectives between processes that a test simulates in one process. Send and Recv block
 // until they no longer need b.
 type Wire interface {
 	Send(c *comm.Comm, to int, b []byte) error
 	Recv(c *comm.Comm, from int, b []byte) error
 }
 
-// NewOverWire returns collectives that send their messages over w. They support blocking calls only.
+// NewOverWire returns an engine whose collectives send their messages over w. It supports blocking calls only.
 func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 
 // state is this package's state of a communicator.
 type state struct {
 	shm           Shm   // shared-memory collectives; nil if the members do not share memory
-	blockingCount int32 // number of blocking calls so far, used as their tag
-	startedCount  int32 // number of nonblocking and persistent calls so far, used as their tag
+	blockingCount int32 // number of blocking calls so far; the tag of the latest call
+	startedCount  int32 // number of nonblocking and persistent calls so far; the tag of the latest
 	// operands of the blocking call in progress; nil before the first blocking call
 	operands *operands
 }

@@ -36,7 +36,8 @@ func (v view) interBcast(b []byte, at rootSide, root int) {
 	}
 }
 
-// interReduce reduces own of the group that does not contain the root, and stores the result to out at the root.
+// interReduce reduces the vectors own of the group that does not contain the root, and stores the result to the buffer
+// out at the root.
 func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:
@@ -50,7 +51,7 @@ func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	}
 }
 
-// interAllreduce stores the reduction of the remote group's own to out at each process.
+// interAllreduce reduces the vectors own of the remote group, and stores the result to the buffer out at each process.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
@@ -60,8 +61,8 @@ func (v view) interAllreduce(r *reducer, own, out []byte) {
 	v.bcast(out, 0)
 }
 
-// interReduceScatter scatters the reduction of the remote group's own: process i of this group receives sizes[i] bytes
-// in out.
+// interReduceScatter reduces the vectors own of the remote group and scatters the result: process i of this group
+// receives sizes[i] bytes in out.
 func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte) {
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
@@ -78,7 +79,7 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	v.scatter(blocks, out, 0, routeDirect)
 }
 
-// interGather stores own of process i, in the group that does not contain the root, to blocks[i] at the root.
+// interGather stores the block own of process i, in the group that does not contain the root, to blocks[i] at the root.
 func (v view) interGather(own []byte, blocks [][]byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:
@@ -103,7 +104,8 @@ func (v view) interScatter(blocks [][]byte, own []byte, at rootSide, root int) {
 	v.wait()
 }
 
-// interAllgather stores own of process i of the remote group to blocks[i]. The sizes may differ between processes.
+// interAllgather stores the block own of process i of the remote group to blocks[i]. The sizes may differ between
+// processes.
 func (v view) interAllgather(own []byte, blocks [][]byte) {
 	out := make([][]byte, v.remote.size)
 	for i := range out {

@@ -45,8 +45,9 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
 	return all, e.run(s, c)
 }
 
-// ShortBcast copies root's b to b of all members of an intracommunicator. b has the same length at all members, at most
-// comm.MaxShortBytes. ShortBcast returns done = false if c spans several nodes or has no shared-memory collectives.
+// ShortBcast copies the data b of process root to the buffer b of all members of an intracommunicator. The buffer b has
+// the same length at all members, at most comm.MaxShortBytes. ShortBcast returns done = false if c spans several nodes
+// or has no shared-memory collectives.
 func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error) {
 	defer recoverNoMemory(&err)
 	t := e.state(c).shm
@@ -56,8 +57,8 @@ func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err er
 	return true, t.Bcast(root, b)
 }
 
-// ShortAllgather is Allgather of at most comm.MaxShortBytes through shared memory. It returns done = false if c has no
-// shared-memory collectives.
+// ShortAllgather is Allgather of blocks of at most comm.MaxShortBytes through shared memory. It returns done = false if
+// c has no shared-memory collectives.
 func (e *Engine) ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
 	defer recoverNoMemory(&err)
 	if t := e.state(c).shm; t == nil || c.Hierarchy == nil && !t.Supports(KindAllgather) {

@@ -25,7 +25,7 @@ func (o *operands) alloc(n int) []byte {
 	return alloc(n)
 }
 
-// load returns the data of b, for reading. The returned bytes are valid once the before functions have run.
+// load returns the data of b, for reading. The returned bytes are valid once the functions in o.before have run.
 func (o *operands) load(b *Buffer) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
@@ -39,12 +39,12 @@ func (o *operands) load(b *Buffer) []byte {
 	return packed
 }
 
-// beforePacked adds a before function that packs the data of b into packed.
+// beforePacked adds a function to o.before that packs the data of b into the argument packed.
 func (o *operands) beforePacked(b Buffer, packed []byte) {
 	o.before = append(o.before, func() error { pack(packed, &b); return nil })
 }
 
-// copied returns memory that holds a copy of b once the before functions have run.
+// copied returns memory that holds a copy of b once the functions in o.before have run.
 func (o *operands) copied(b []byte) []byte {
 	to := o.alloc(len(b))
 	o.before = append(o.before, func() error { copy(to, b); return nil })
@@ -68,7 +68,7 @@ const (
 	contentPresent   initialContent = true  // the data of the application's buffer
 )
 
-// store returns the memory in which the call must store the result for b. If b is not contiguous, an after function
+// store returns the memory in which the call must store the result for b. If b is not contiguous, a function in o.after
 // unpacks the result to b.
 func (o *operands) store(b *Buffer, holds initialContent) []byte {
 	n := int(b.Count * b.Type.Size())
@@ -86,7 +86,7 @@ func (o *operands) store(b *Buffer, holds initialContent) []byte {
 	return packed
 }
 
-// afterPacked adds an after function that unpacks packed data to b.
+// afterPacked adds a function to o.after that unpacks the argument packed to b.
 func (o *operands) afterPacked(b Buffer, packed []byte) {
 	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
 }
@@ -99,8 +99,8 @@ func (o *operands) blocks(side, n int) [][]byte {
 	return make([][]byte, n)
 }
 
-// storeAll returns the memory in which the call must store the n blocks of the receive side. The memory of block keep
-// initially holds the block's data (-1: no block, n: all blocks).
+// storeAll returns the memory in which the call must store the n blocks of the receive side. The argument keep is the
+// index of the block whose memory initially holds the block's data (-1: no block, n: all blocks).
 func (o *operands) storeAll(b *Buffer, v *Blocks, sh sideShape, n, keep int) [][]byte {
 	out := o.blocks(1, n)
 	for i := range out {
@@ -224,8 +224,8 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	return nil
 }
 
-// complete ends a call; err is the error of its communication. If err is nil, complete runs the after functions. It
-// returns err, else an error of these functions, else the deferred error.
+// complete ends a call; err is the error of its communication. If err is nil, complete runs the functions in o.after.
+// It returns the first error among err, the errors of these functions, and the deferred error.
 func (k *Call) complete(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {

@@ -93,7 +93,8 @@ func (o *operands) loadElements(b *Buffer) []byte {
 	return o.load(b)
 }
 
-// storeElements returns the memory in which the call must store elements, in wire format, whose data ends up in b.
+// storeElements returns the memory in which the call must store result elements in wire format. Their data is stored to
+// b at the end of the call.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, contentUndefined)
@@ -103,7 +104,7 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	return elements
 }
 
-// afterElements adds an after function that copies the data of elements, without the gaps, to b.
+// afterElements adds a function to o.after that copies the data of the argument elements, without the gaps, to b.
 func (o *operands) afterElements(b Buffer, elements []byte) {
 	o.after = append(o.after, func() (err error) {
 		defer recoverNoMemory(&err)

@@ -8,7 +8,7 @@ import (
 // schedule is a collective call as a list of steps. plan converts it to the form that C runs.
 type schedule struct {
 	steps []step
-	// The pattern of messages must not depend on lengths, because the members may have passed different ones.
+	// The pattern of messages must not depend on lengths, because the members may have passed different lengths.
 	fixed      bool
 	allocBytes int
 	// source of the memory that alloc returns, in a blocking call; nil: that memory lives as long as the schedule
@@ -52,8 +52,8 @@ type step struct {
 	do          func() error
 }
 
-// view is a group of processes as this process sees it while it builds a schedule: the link to the other processes, the
-// rank of this process in the group, and the size of the group.
+// view is a group of processes as this process sees it while it builds a schedule. A view has the link to the other
+// processes, the rank of this process in the group, and the size of the group.
 type view struct {
 	*schedule
 	link       link

@@ -9,7 +9,7 @@ import "gompirma/core/comm"
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm
-	firstBytes, laterBytes int    // contribution of each member in bytes: to the first exchange, to later ones
+	firstBytes, laterBytes int    // bytes that each member contributes to the first and to each later exchange
 	shared                 []byte // shared memory of this node's members; nil: none, or no call yet
 	calls                  int
 }
@@ -71,7 +71,7 @@ func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err
 	}
 	s := e.internodeSchedule(c, st, hierarchy.Leaders)
 	if place == 0 {
-		length := make([]int, len(hierarchy.Leaders)) // of the nodes
+		length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
 		for _, k := range hierarchy.NodeOf {
 			length[k] += size
 		}

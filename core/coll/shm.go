@@ -31,15 +31,15 @@ type Shm interface {
 	// communicator; if so, C reports when they have completed.
 	Leave() bool
 	// Bcast and Allgather are for internal use, with a small number of bytes that is equal at all members. Bcast
-	// copies root's b to b of all members. Allgather returns the contributions of all members that share memory,
-	// ordered by their index on the node.
+	// copies the data b of process root to the buffer b of all members. Allgather returns the contributions of all
+	// members that share memory, ordered by their index on the node.
 	Bcast(root int, b []byte) error
 	Allgather(mine, all []byte) error
 	// Used returns whether a collective has written to the control block. Clean sets that memory to zero.
 	// Precondition of Clean: no member uses the memory any longer.
 	Used() bool
 	Clean()
-	// Close ends the use of the memory.
+	// Close ends this process' use of the shared memory.
 	Close()
 }
 
@@ -59,14 +59,14 @@ var OpenShm func(h ShmHost) (Shm, error)
 type ShmCall struct {
 	Kind      Kind
 	Root      int
-	Bytes     int // of one block
+	Bytes     int // size of one block
 	In, Out   []byte
 	Ins, Outs [][]byte
-	Sizes     []int   // of each member's block; nil: Bytes for each
+	Sizes     []int   // size of each member's block; nil: Bytes for each
 	To, From  []int32 // members that Ins go to and Outs come from, if blocks differ in length; -1: no member
 
-	// The reduction of elements of Elem bytes. If Combine is not nil, it reduces the elements. Otherwise Op does:
-	// it is predefined, or user-defined and can work on the elements in place.
+	// For a reduction of elements of Elem bytes. If Combine is not nil, Combine reduces the elements. Otherwise Op
+	// reduces them. Op is then predefined, or user-defined and able to work on the elements in place.
 	Elem    int
 	Op      *op.Op
 	Type    *datatype.Type
@@ -165,8 +165,8 @@ func maskProcNull(list []int32) []int32 {
 	return all
 }
 
-// tryShm executes a call in shared memory if possible. If done is false, agreed is what the members have agreed on.
-// done is the same at all members: it depends only on values that they have in common or have agreed on.
+// tryShm executes a call in shared memory if possible. If done is false, agreed is what the members have agreed on. The
+// result done is the same at all members: it depends only on values that they have in common or have agreed on.
 func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.shm == nil {
 		return false, agreed, nil
@@ -188,10 +188,11 @@ func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err err
 	return done, x.Agreed, err
 }
 
-// Mismatch returns this process' error if rank i made a different call. theirs and theirPlan are the words of the
-// shared-memory protocol (capi/coll/shm_coll.h) that rank i wrote; ours and ourPlan are those of this process. Errors:
-// MPI_ERR_OTHER if rank i called another collective, MPI_ERR_ROOT if it passed another root, MPI_ERR_TRUNCATE if it
-// passed more bytes, MPI_ERR_COUNT if it passed fewer bytes or elements of another size.
+// Mismatch returns this process' error if rank i made a different call. The arguments theirs and theirPlan are the
+// 64-bit words of the shared-memory protocol (capi/coll/shm_coll.h) that rank i wrote. The arguments ours and ourPlan
+// are the words of this process. Errors: MPI_ERR_OTHER if rank i called another collective, MPI_ERR_ROOT if it passed
+// another root, MPI_ERR_TRUNCATE if it passed more bytes, MPI_ERR_COUNT if it passed fewer bytes or elements of another
+// size.
 func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }

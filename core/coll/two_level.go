@@ -120,14 +120,14 @@ func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *s
 	return s
 }
 
-// twoLevelAllgather stores own of member i to outs[i]. All members know lengths, the length of own at each member. The
-// data is gathered in a contiguous buffer, ordered by node: in outs itself if outs is contiguous and the ranks are in
-// the order of the nodes. Errors: MPI_ERR_TRUNCATE if outs[i] is shorter than lengths[i], MPI_ERR_COUNT if it is
-// longer.
+// twoLevelAllgather stores the block own of member i to outs[i]. The argument lengths has the length of each member's
+// block; all members know it. The data is gathered in a contiguous buffer, ordered by node: in outs itself if outs is
+// contiguous and the ranks are in the order of the nodes. Errors: MPI_ERR_TRUNCATE if outs[i] is shorter than
+// lengths[i], MPI_ERR_COUNT if it is longer.
 func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy := c.Hierarchy
-	length := make([]int, len(hierarchy.Leaders)) // of the nodes
+	length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
 	total := 0
 	for i, l := range lengths {
 		length[hierarchy.NodeOf[i]] += l
@@ -167,8 +167,8 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 	return err
 }
 
-// gatherNodes fills whole with the data of all members. nodes[k] is the part of whole for the members of node k. here
-// has the blocks of this node's members; at entry only the block of this member is filled.
+// gatherNodes fills the buffer `whole` with the data of all members. nodes[k] is the part of `whole` for the members of
+// node k. The argument here has the blocks of this node's members; at entry only the block of this member is filled.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
 	if err := gatherLocal(c, st, here); err != nil {
 		return err
@@ -184,7 +184,8 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 	return bcastLocal(n, st, whole)
 }
 
-// gatherLocal fills here, the blocks of this node's members. Precondition: this member's block is filled.
+// gatherLocal fills the argument here with the blocks of this node's members. Precondition: this member's block is
+// filled.
 func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	n, place := c.LocalMembers()
 	if n == 1 {
@@ -198,7 +199,7 @@ func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	return err
 }
 
-// bcastLocal copies b of the first member of this node to b of all n members of this node.
+// bcastLocal copies the data b of the first member of this node to the buffer b of all n members of this node.
 func bcastLocal(n int, st *state, b []byte) (err error) {
 	if n > 1 {
 		_, err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
@@ -206,8 +207,9 @@ func bcastLocal(n int, st *state, b []byte) (err error) {
 	return err
 }
 
-// copyInRankOrder copies the blocks of all members to all, in the order of ranks. The blocks have size bytes; those of
-// the members of node k are in nodes[k]. It advances nodes[k] beyond the blocks that it has copied.
+// copyInRankOrder copies the blocks of all members to the buffer `all`, in the order of ranks. The blocks have size
+// bytes. The blocks of the members of node k are in nodes[k]. It advances nodes[k] beyond the blocks that it has
+// copied.
 func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	for i, k := range nodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])
@@ -221,7 +223,7 @@ func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (a
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
 	n, place := c.LocalMembers()
-	length := make([]int, len(hierarchy.Leaders)) // of the nodes
+	length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
 	for _, k := range hierarchy.NodeOf {
 		length[k] += size
 	}

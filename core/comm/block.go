@@ -22,8 +22,8 @@ const (
 	pageSize  = 4096
 )
 
-// BarrierSize returns the size of the memory of a barrier of n members: a cache line of arrivals, one of the phase and
-// two for each member.
+// BarrierSize returns the size of the memory of a barrier of n members: one cache line for arrivals, one for the phase
+// and two for each member.
 func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 
 // CollSize returns the size of the memory that core/coll uses in the control block of n members. core/coll sets it
@@ -42,8 +42,8 @@ func BlockSize(n int) int64 {
 }
 
 // blockMsgBytes is the size of the message by which the leader of the members that share a block announces it. The
-// message has the name of the block, an error class if no block is available, and whether opening it cannot fail at any
-// member.
+// message has the name of the block, an error class if no block is available, and a flag: no member can fail to open
+// the block.
 const blockMsgBytes = 16
 
 // offerBytes is the size of the leader's message if all members share memory: the identity of the new communicator,
@@ -59,8 +59,8 @@ func (c *Comm) writeOffer(b []byte) (err error) {
 	return err
 }
 
-// readOffer reads the leader's message and opens the block. mine is the error of writeOffer. sure: all members get the
-// same result, so they need not exchange it.
+// readOffer reads the leader's message and opens the block. The argument `mine` is the error of writeOffer. The result
+// `sure` is true if all members get the same result, so that they need not exchange their results.
 func (c *Comm) readOffer(b []byte, mine error) (sure bool, err error) {
 	if err := c.blockError(b[8:], mine); err != nil {
 		return true, err
@@ -105,7 +105,8 @@ func (c *Comm) isMappedAtAll(name uint64) bool {
 // cannotFailToOpen returns whether the announcement b says that no member can fail to open the block.
 func cannotFailToOpen(b []byte) bool { return b[12] != 0 }
 
-// blockError returns the leader's error in the announcement; mine is the leader's own error.
+// blockError returns the leader's error in the announcement. The argument `mine` is the leader's own error at the
+// leader.
 func (c *Comm) blockError(b []byte, mine error) error {
 	class := int32(binary.LittleEndian.Uint32(b[8:]))
 	if class == 0 || mine != nil {
@@ -115,7 +116,7 @@ func (c *Comm) blockError(b []byte, mine error) error {
 		c.LocalMember(0), c.blockSize())
 }
 
-// openBlock is the part of the other members: it opens the announced block.
+// openBlock is the part of the members other than the leader: it opens the announced block.
 func (c *Comm) openBlock(b []byte) (err error) {
 	if c.Block == nil {
 		c.block = binary.LittleEndian.Uint64(b)
@@ -124,9 +125,9 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// commitBlock keeps the block if all members could open it. Otherwise it drops the block and returns an error. mine is
-// this member's error, and class the largest error class of all members. err is the error of the exchange of the
-// classes.
+// commitBlock keeps the block if all members could open it. Otherwise it drops the block and returns an error. The
+// argument `mine` is this member's error, `class` the largest error class of all members, and `err` the error with
+// which the exchange of the classes failed.
 func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil

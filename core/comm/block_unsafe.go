@@ -6,7 +6,7 @@ import (
 )
 
 // countLeave counts one member as having left memory that n members share; the counter is the first word of b. It
-// returns whether this member is the last one, and whether any member has passed used = true.
+// returns whether this member is the last one, and whether any member has passed true as `used`.
 func countLeave(b []byte, n int, used bool) (last, any bool) {
 	mine := uint64(1)
 	if used {

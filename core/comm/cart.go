@@ -14,7 +14,7 @@ type Cart struct {
 }
 
 // NewCart creates the communicator of a grid of the first members (MPI_Cart_create). It returns nil at the other
-// members. Collective. Errors: MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more places
+// members. Collective. Errors: MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more positions
 // than c has members.
 func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	n, err := c.gridSize(dims)
@@ -28,7 +28,7 @@ func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	return x, err
 }
 
-// gridSize returns the number of places of a grid. Errors as for NewCart.
+// gridSize returns the number of positions in a grid. Errors as for NewCart.
 func (c *Comm) gridSize(dims []int32) (int, error) {
 	n := int64(1)
 	for i, d := range dims {
@@ -72,8 +72,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL beyond the ends of the
-// grid (MPI_Cart_shift).
+// Shift returns the ranks `disp` positions before and after a rank along a dimension, MPI_PROC_NULL past the ends of
+// the grid (MPI_Cart_shift).
 func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
 	at := t.Coords(rank)
 	x := int64(at[dim])

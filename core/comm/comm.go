@@ -18,7 +18,7 @@ import (
 // Context separates messages on one communicator that must never match each other.
 type Context uint8
 
-// The contexts of a communicator. This package uses Creation and the following ones itself.
+// The contexts of a communicator. This package itself uses Creation and the following contexts.
 const (
 	PointToPoint  Context = iota
 	Collective            // blocking collectives (core/coll)
@@ -163,7 +163,7 @@ func (c *Comm) Free() {
 }
 
 func (c *Comm) release() {
-	if c.size > 1 || c.Handle != 0 { // otherwise no messages have used it
+	if c.size > 1 || c.Handle != 0 { // otherwise it has carried no messages
 		c.host.Forget(c)
 	}
 	c.releaseExtents()
@@ -176,9 +176,9 @@ func (c *Comm) release() {
 	}
 }
 
-// Channel returns a communicator of the same processes with other contexts, those of id. One of the processes has
-// obtained id from NewChannel. Channel sends no messages and uses no shared memory. Only the processes that use the
-// channel create it, and each of them ends it with Forget.
+// Channel returns a communicator of the same processes with other contexts, which belong to the identity id. One of the
+// processes has obtained id from NewChannel. Channel sends no messages and uses no shared memory. Only the processes
+// that use the channel create it, and each of them ends it with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
 	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
 		Handle: c.Handle}

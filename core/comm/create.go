@@ -30,7 +30,7 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 // communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.collectiveTeam()) }
 
-// dup is Dup with messages of the team all, which consists of all members of c.
+// dup is Dup with messages within the team `all`, which consists of all members of c.
 func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {
 		return c.dupInter(all)
@@ -110,9 +110,9 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 }
 
 // SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
-// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. guided is the value of the info key
-// mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library knows no division finer
-// than the node. Errors: MPI_ERR_ARG for an unknown type. Collective.
+// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. The argument `guided` is the value of the info
+// key mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library knows no division
+// finer than the node. Errors: MPI_ERR_ARG for an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
 	switch kind {
@@ -146,7 +146,8 @@ func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	return c.createSubgroup(g, group.Of(ranks))
 }
 
-// CreateGroup is Create called by the members of g only (MPI_Comm_create_group). tag distinguishes concurrent calls.
+// CreateGroup is Create called by the members of g only (MPI_Comm_create_group). The argument tag distinguishes
+// concurrent calls.
 func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if c.remote != nil {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "MPI_Comm_create_group needs an intracommunicator")

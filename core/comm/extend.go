@@ -16,8 +16,8 @@ type extent struct {
 
 // Extend allocates size bytes of zeroed memory that all members of a node share, until the communicator is released.
 // Collective over the members on a node. Precondition: they have a Block. It costs one message for each member along a
-// tree, or 3 if a member has to map the memory. Errors: MPI_ERR_NO_MEM at all members if any member cannot allocate or
-// map the memory.
+// tree, or three for each member if any of them has to map the memory. Errors: MPI_ERR_NO_MEM at all members if any
+// member cannot allocate or map the memory.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.newTeam(Creation, 0).localTeam(c)
@@ -91,7 +91,7 @@ func (c *Comm) FreeBlock(name uint64, size int64) {
 	}
 }
 
-// releaseExtents releases this member's use of all that Extend returned.
+// releaseExtents releases this member's use of all memory that Extend returned.
 func (c *Comm) releaseExtents() {
 	for _, x := range c.extents {
 		c.releaseExtent(x)

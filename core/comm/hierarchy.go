@@ -9,7 +9,7 @@ import (
 // Hierarchy is the distribution of a communicator's members over several nodes. Nodes are numbered in the order of
 // their lowest ranks. The lowest rank of a node is its leader.
 type Hierarchy struct {
-	Node            int     // of this member
+	Node            int     // number of this member's node
 	NodeOf          []int32 // [Size()]
 	Leaders         []int32 // the lowest rank of each node
 	Local           []int32 // the ranks on this member's node, ascending
@@ -61,7 +61,7 @@ func (c *Comm) LocalMembers() (n, place int) {
 	return len(c.Hierarchy.Local), slices.Index(c.Hierarchy.Local, int32(c.rank))
 }
 
-// LocalMember returns the rank of the member with index place among the members on this node.
+// LocalMember returns the rank of the member with index `place` among the members on this node.
 func (c *Comm) LocalMember(place int) int {
 	if c.Hierarchy == nil {
 		return place

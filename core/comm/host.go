@@ -5,7 +5,7 @@ const MaxShortBytes = 40
 
 // Host is what communicators need from their process. core/p2p implements it.
 type Host interface {
-	// Send sends b to the member of rank dest (of c.Peers()); it may block until the message is received.
+	// Send sends b to the member of rank dest in c.Peers(). It may block until the message is received.
 	Send(c *Comm, x Context, dest int, tag int32, b []byte) error
 	// Recv receives a message of exactly len(b) bytes from the member of rank source.
 	Recv(c *Comm, x Context, source int, tag int32, b []byte) error
@@ -23,7 +23,7 @@ type Host interface {
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool
 	// FreeBlock frees a block that no process uses any longer. Preconditions: the block is open in this process,
-	// and only its first used bytes may differ from zero. used may be -1: unknown.
+	// and only its first `used` bytes may differ from zero. The argument `used` is -1 if their number is unknown.
 	FreeBlock(name uint64, size, used int64)
 	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes. The library orders
 	// them like collective calls of the application. They return false if c can communicate by messages only.

@@ -3,7 +3,7 @@ package comm
 import "gompirma/core/mpierr"
 
 // Draft is a communicator that MPI_Comm_idup is creating (MPI-5.0 7.4.2), if all members share memory. The caller sends
-// the leader's message to the other members and, if Open may fail, exchanges its results (capi/coll/idup.h).
+// the leader's message to the other members and, if Open may fail, exchanges the results of Open (capi/coll/idup.h).
 type Draft struct {
 	n      *Comm
 	offer  []byte
@@ -36,8 +36,8 @@ func (d *Draft) Open(leaderOffer []byte) int32 {
 	return mpierr.ClassOf(d.err)
 }
 
-// End returns the communicator. class is the largest error class of all members, and err the error of the exchange. End
-// fails if either of them is an error.
+// End returns the communicator. The argument `class` is the largest error class of all members, and `err` the error of
+// the exchange of the classes. End fails if either of them is an error.
 func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(leaderOffer))
@@ -49,8 +49,8 @@ func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 }
 
 // Idup is Dup with messages in a context of its own, so it may run in a goroutine concurrently with other calls on c.
-// It is used if not all members share memory. number is the result of NextIdup for this call. It is the same at all
-// members, since they make their collective calls in the same order.
+// It is used if not all members share memory. The argument `number` is the result of NextIdup for this call. The number
+// is the same at all members, since they make their collective calls in the same order.
 func (c *Comm) Idup(number int32) (*Comm, error) {
 	return c.dup(c.newTeam(IdupCreation, number))
 }

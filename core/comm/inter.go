@@ -30,7 +30,7 @@ const (
 	firstSwapBytes  = 64 - 8             // between leaders
 )
 
-// swap sends mine to the other leader and returns that leader's data.
+// swap sends the data `mine` to the other leader and returns that leader's data.
 func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	if err := l.begin(mine); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	return l.end()
 }
 
-// begin is the part of swap that does not wait for the other leader. end is the remaining part.
+// begin is the first part of swap, which does not wait for the other leader. The method end is the second part.
 func (l *leaderLink) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]
@@ -77,8 +77,8 @@ func (l *leaderLink) end() ([]byte, error) {
 	return theirs, err
 }
 
-// bcastOrError broadcasts b, or the class of the error failed, from member 0 of the team to all members, and returns
-// it.
+// bcastOrError broadcasts b from member 0 of the team and returns b at all members. If member 0 passes an error in
+// `failed`, all members return an error of its class instead.
 func (t *team) bcastOrError(b []byte, failed error) ([]byte, error) {
 	if t.size() == 1 {
 		return b, failed
@@ -130,8 +130,8 @@ func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	return n
 }
 
-// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. leader is this side's
-// link to the other leader; only rank 0 uses it.
+// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. The argument `leader`
+// is this side's link to the other leader; only rank 0 uses it.
 func (n *Comm) agreeOnID(leader *leaderLink) error {
 	var b []byte
 	var err error
@@ -152,9 +152,9 @@ func (n *Comm) agreeOnID(leader *leaderLink) error {
 	return nil
 }
 
-// NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in peer
-// (MPI_Intercomm_create). peer and remoteLeader are significant at localLeader only. Collective over both groups.
-// Errors: MPI_ERR_COMM if the groups have a member in common.
+// NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in the
+// communicator `peer` (MPI_Intercomm_create). The arguments `peer` and remoteLeader are significant at the member of
+// rank localLeader only. Collective over both groups. Errors: MPI_ERR_COMM if the groups have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	var l *leaderLink
 	var b []byte
@@ -224,8 +224,8 @@ func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 }
 
 // Merge creates an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). All members of one
-// group pass the same high. The group that passes false comes first. If both groups pass the same, the group whose
-// first process has the lower world rank comes first. Collective.
+// group pass the same value of `high`. The group that passes false comes first. If both groups pass the same value, the
+// group whose first process has the lower world rank comes first. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
 	l := &leaderLink{c: c, x: Creation, peer: 0, sendsFirst: c.local.World(0) < c.remote.World(0)}
 	var b []byte
@@ -297,8 +297,9 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	return c.Local.collectiveTeam().bcastOrError(b, err)
 }
 
-// subInter creates the intercommunicator of a part of each group, given as lists of ranks. It returns nil if a part is
-// empty or the caller is not in its group's part. Collective over the two parts.
+// subInter creates the intercommunicator of some members of each group: those whose ranks are in the lists `mine` (this
+// group) and `theirs` (the other group). It returns nil if a list is empty or the caller is not in the list `mine`.
+// Collective over the listed members.
 func (c *Comm) subInter(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {

@@ -8,7 +8,7 @@ import (
 )
 
 // team is the members of a communicator that create another communicator, in the order of their ranks in the created
-// one. Messages within a team follow a binomial tree with member 0, the leader, at the root.
+// communicator. Messages within a team follow a binomial tree with member 0, the leader, at the root.
 type team struct {
 	c            *Comm
 	x            Context
@@ -31,7 +31,7 @@ func (c *Comm) collectiveTeam() *team {
 	return t
 }
 
-// rootedTeam is collectiveTeam with root as member 0.
+// rootedTeam is collectiveTeam with the member of rank `root` as member 0.
 func (c *Comm) rootedTeam(root int) *team {
 	t := c.collectiveTeam()
 	t.root, t.me = root, (c.rank-root+c.size)%c.size
@@ -45,7 +45,7 @@ func (t *team) size() int {
 	return t.members.Size()
 }
 
-// member returns the rank in c of the member with index place.
+// member returns the rank in c of the member with index `place`.
 func (t *team) member(place int) int {
 	if t.members == nil {
 		return (place + t.root) % t.c.size
@@ -87,8 +87,8 @@ func (t *team) bcast(b []byte) error {
 	return nil
 }
 
-// gatherToLeader gathers mine, which has the same length at all members, into all at the leader. len(all) is size()
-// times len(mine). Other members need all as a temporary buffer.
+// gatherToLeader gathers the slices `mine` of all members, which have the same length, into the slice `all` of the
+// leader. len(all) is size() times len(mine). Other members need `all` as a temporary buffer.
 func (t *team) gatherToLeader(mine, all []byte) error {
 	w := len(mine)
 	copy(all, mine)
@@ -108,8 +108,8 @@ func (t *team) gatherToLeader(mine, all []byte) error {
 	return nil
 }
 
-// allgather returns at every member the concatenation of mine of all members, in the order of the members. All have the
-// same length.
+// allgather returns at every member the concatenation of the slices `mine` of all members, in the order of the members.
+// The slices have the same length.
 func (t *team) allgather(mine []byte) ([]byte, error) {
 	if t.isCollective && len(mine) <= MaxShortBytes {
 		if all, done, err := t.c.host.Allgather(t.c, mine); done || err != nil {
@@ -123,7 +123,7 @@ func (t *team) allgather(mine []byte) ([]byte, error) {
 	return all, t.bcast(all)
 }
 
-// maxClass returns, at every member, the maximum of class over all members.
+// maxClass returns, at every member, the maximum of the argument `class` over all members.
 func (t *team) maxClass(class int32) (int32, error) {
 	var b [4]byte
 	if t.isCollective {
@@ -156,7 +156,7 @@ func (t *team) maxClass(class int32) (int32, error) {
 
 // agree sets the identity and the control blocks of a new communicator. The leader creates the identity, and the leader
 // of each node allocates a block. All members open their block and exchange whether that succeeded. On an error, every
-// member drops its block. c has the new group, whose order is the order of the team.
+// member drops its block. c is the new communicator. Its group has the order of the team.
 func (t *team) agree(c *Comm) error {
 	if c.size == 1 {
 		c.id = c.host.NewID()
@@ -220,9 +220,10 @@ func (t *team) shareBlock(c *Comm) error {
 	return c.openBlock(b[:])
 }
 
-// agreeSubgroups is agree for communicators of disjoint parts of c. n is the communicator of this member, nil if it is
-// in none. ranks are the ranks in c of the members of n. Collective over c: one allgather carries the messages of all
-// leaders. If any member has to map memory, the members also exchange whether that succeeded.
+// agreeSubgroups is agree for communicators of disjoint sets of members of c. The argument n is the new communicator of
+// this member, nil if it is in none. The argument `ranks` has the ranks in c of the members of n. Collective over c:
+// one allgather carries the messages of all leaders. If any member has to map memory, the members also exchange whether
+// that succeeded.
 func (c *Comm) agreeSubgroups(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockMsgBytes
 	b := make([]byte, size)

@@ -58,8 +58,8 @@ func (c *Comm) prefix(n int) (*Comm, error) {
 	return c.createSubgroup(g, group.Range(0, int32(n), 1))
 }
 
-// collect returns, at every member, the concatenation of mine of all members in the order of their ranks. The lengths
-// may differ.
+// collect returns, at every member, the concatenation of the slices `mine` of all members in the order of their ranks.
+// Their lengths may differ.
 func (c *Comm) collect(mine []byte) ([]byte, error) {
 	t := c.collectiveTeam()
 	head := make([]byte, MaxShortBytes)

@@ -23,7 +23,7 @@ type component struct {
 	lo, hi int64
 }
 
-// span returns the component of n copies of t, step apart, the first at disp.
+// span returns the component of n copies of t, `step` bytes apart, the first at the displacement `disp`.
 func (b *builder) span(t *Type, disp, n, step int64) component {
 	last := int64(0)
 	if n > 0 {
@@ -32,15 +32,15 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive creates the type that args describe. The components in comps are in typemap order. The function place composes
-// the layout of the new type from the layouts of the old types, which view returns. derive calls place twice if the
-// type has separate layouts of bytes and elements (format.go).
+// derive creates the type that the constructor arguments `a` describe. The components in comps are in typemap order.
+// The function `place` composes the layout of the new type from the layouts of the old types, which the function `view`
+// returns. derive calls `place` twice if the type has separate layouts of bytes and elements (format.go).
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
 }
 
-// compose is derive without assigning a handle.
+// compose is derive without the assignment of a handle.
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
@@ -100,7 +100,7 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 	return t
 }
 
-// like returns a type with the layout of old and the constructor arguments a.
+// like returns a type with the layout of the type `old` and the constructor arguments `a`.
 func like(old *Type, a args) *Type {
 	return &Type{
 		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, unit: old.unit,
@@ -161,7 +161,8 @@ func checkBlocklengths(lengths []int64) error {
 	return nil
 }
 
-// Dup creates a copy of old, committed if old is (MPI-5.0 5.1.10). It does not copy name and attributes.
+// Dup creates a copy of the type `old`, which is committed if `old` is (MPI-5.0 5.1.10). It does not copy name and
+// attributes.
 func Dup(form Form, old *Type) (*Type, error) {
 	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, form: form, types: []*Type{old}})
 	if old.Committed() {
@@ -171,8 +172,9 @@ func Dup(form Form, old *Type) (*Type, error) {
 	return t.register(&builder{})
 }
 
-// Contiguous creates the type of count copies of old, one after another (MPI-5.0 5.1.2). Errors: MPI_ERR_COUNT if count
-// is negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not fit 64 bits.
+// Contiguous creates the type of count copies of the type `old`, one after another (MPI-5.0 5.1.2). Errors:
+// MPI_ERR_COUNT if count is negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not
+// fit 64 bits.
 func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	if err := checkCount(count); err != nil {
 		return nil, err
@@ -184,8 +186,8 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	})
 }
 
-// Vector creates the type of count blocks of blocklength copies of old, stride extents of old apart (MPI-5.0 5.1.2).
-// Errors: MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
+// Vector creates the type of count blocks, each of blocklength copies of the type `old`. The blocks are stride extents
+// of `old` apart (MPI-5.0 5.1.2). Errors: MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
 	a := args{combiner: abi.MPI_COMBINER_VECTOR, form: form, counts: []int64{count, blocklength, stride},
@@ -215,7 +217,7 @@ func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Typ
 	})
 }
 
-// grid returns the component of count blocks, step apart, of blocklength copies of old.
+// grid returns the component of count blocks, `step` bytes apart, each of blocklength copies of the type `old`.
 func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	if count == 0 || blocklength == 0 {
 		return nil
@@ -225,8 +227,9 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	return []component{{old, b.mul(count, blocklength), b.add(row.lo, min(0, last)), b.add(row.hi, max(0, last))}}
 }
 
-// Indexed creates the type of blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0
-// 5.1.2). The slices have the same length. Errors: MPI_ERR_ARG if a blocklength is negative.
+// Indexed creates the type of blocks. Block i has blocklengths[i] copies of the type `old` and begins at
+// displacements[i] extents of `old` (MPI-5.0 5.1.2). The slices have the same length. Errors: MPI_ERR_ARG if a
+// blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
 	a := args{combiner: abi.MPI_COMBINER_INDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
@@ -347,7 +350,8 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 	})
 }
 
-// Resized creates a copy of old with a different lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
+// Resized creates a copy of the type `old` with a different lower bound and extent (MPI-5.0 5.1.7). The extent may be
+// negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
 	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, form: form, counts: []int64{lb, extent},

@@ -211,8 +211,8 @@ func TestLifetime(t *testing.T) {
 	require.NoError(t, dup.Free())
 }
 
-// TestLargeTypes checks that a regular type takes the same time and memory however large it is, and that an irregular
-// one is created and committed in less than a second.
+// TestLargeTypes checks that a type with constant strides takes the same time and memory whatever its size. It also
+// checks that a type with irregular strides is created and committed in less than a second.
 func TestLargeTypes(t *testing.T) {
 	d := named(abi.MPI_DOUBLE)
 	huge := must(Vector(Large, 1e9, 1, 2, must(Vector(Large, 1e3, 2, 3, d))))

@@ -6,8 +6,8 @@ import (
 )
 
 // args holds the arguments of a type's constructor. They are in the order of the constructor with MPI_Count, which is
-// also that of MPI_Type_get_contents_c. The field counts includes displacements. form is the form of the constructor
-// that was called.
+// also that of MPI_Type_get_contents_c. The field counts includes displacements. The field form is the form of the
+// constructor that was called.
 type args struct {
 	combiner int32
 	form     Form
@@ -16,8 +16,9 @@ type args struct {
 	types    []*Type
 }
 
-// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns. A
-// constructor without _c has no counts: its counts are integers, its displacements in bytes are addresses.
+// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns.
+// For a constructor without _c, Counts is empty: its counts are among the integers, its displacements in bytes among
+// the addresses.
 type Contents struct {
 	Combiner  int32
 	Integers  []int32
@@ -31,7 +32,7 @@ func (t *Type) Large() bool { return t.args.large() && len(t.args.counts) > 0 }
 
 func (a *args) large() bool { return a.form&Large != 0 }
 
-// addresses returns how many of the last counts are addresses in a constructor without MPI_Count.
+// addresses returns how many counts, at the end of the list, are addresses if the constructor has no MPI_Count.
 func (a *args) addresses() int {
 	switch a.combiner {
 	case abi.MPI_COMBINER_HVECTOR:

@@ -24,7 +24,8 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
-// reversed returns the size of the units whose bytes external32 reverses, if that is the only difference; 0 otherwise.
+// reversed returns the size of the units whose bytes external32 reverses, if external32 differs in nothing else; 0
+// otherwise.
 func (b *Basic) reversed() int32 {
 	switch {
 	case b.Class == Pair || b.Long || b.external() != b.Size:
@@ -43,7 +44,7 @@ func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	return n, !a.overflow && count >= 0
 }
 
-// PackExternal writes count copies at an address to dst in external32. dst has ExternalSize bytes. Errors:
+// PackExternal writes count copies of the type at an address to dst in external32. dst has ExternalSize bytes. Errors:
 // MPI_ERR_CONVERSION if a long or a wide character does not fit; dst is then filled up to this element. Precondition:
 // InMemory has returned nil.
 func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
@@ -76,7 +77,8 @@ func (t *Type) newConverter(external []byte, address uintptr, count int64, pack 
 		native: make([]byte, min(count*t.Size(), 4096))}
 }
 
-// next advances to the segment after the converted data. It stores that data or loads the new segment.
+// next advances to the segment after the converted data. It stores the converted data (unpacking) or loads the new
+// segment (packing).
 func (x *converter) next() {
 	if !x.pack {
 		Unpack(x.address, x.count, x.program, x.position, x.native[:x.used])

@@ -13,8 +13,7 @@ type Facts struct {
 	// For constructing other types: the largest alignment of an element; whether lb and extent were set explicitly.
 	Align   int32
 	Resized bool
-	// Size of the units whose bytes external32 reverses, if that is the only difference for all elements; 0
-	// otherwise.
+	// Size of the units whose bytes external32 reverses, if it changes nothing else in any element; 0 otherwise.
 	Reversed int32
 }
 

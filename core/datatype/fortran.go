@@ -44,8 +44,8 @@ func F90Integer(r int32) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_ARG, "no integer kind has %d decimal digits", r)
 }
 
-// F90Real returns the predefined unnamed type of SELECTED_REAL_KIND(p, r). One of p and r may be MPI_UNDEFINED. It is
-// committed and never freed. Errors: MPI_ERR_ARG if there is no such kind.
+// F90Real returns the predefined unnamed type of SELECTED_REAL_KIND(p, r). One of p and r may be MPI_UNDEFINED. The
+// type is committed and never freed. Errors: MPI_ERR_ARG if there is no such kind.
 func F90Real(p, r int32) (*Type, error) {
 	return f90Number(abi.MPI_COMBINER_F90_REAL, p, r)
 }
@@ -72,7 +72,7 @@ func f90Number(combiner, p, r int32) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_ARG, "no real kind has precision p = %d and range r = %d", p, r)
 }
 
-// unnamed returns the type of a key. It has the layout of the named type with handle h.
+// unnamed returns the unnamed type with the given key. The type has the layout of the named type with handle h.
 func unnamed(key f90Key, ints []int32, h uintptr) (*Type, error) {
 	f90.mu.Lock()
 	defer f90.mu.Unlock()

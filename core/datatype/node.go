@@ -20,7 +20,7 @@ type node struct {
 	*entries // never nil: noEntries of a block or a loop
 }
 
-// entries is the additional part of a node with a list.
+// entries holds the additional fields of a node that is a list, blocks or seq.
 type entries struct {
 	disps    []int64
 	prefix   []int64 // blocks, seq
@@ -42,7 +42,7 @@ func block(size int64) *node {
 	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1, entries: &noEntries}
 }
 
-// at returns p moved by disp.
+// at returns p moved by disp bytes.
 func (b *builder) at(p placed, disp int64) placed {
 	if p.n == nil {
 		return p
@@ -50,7 +50,7 @@ func (b *builder) at(p placed, disp int64) placed {
 	return placed{b.add(p.disp, disp), p.n}
 }
 
-// repeat returns count copies of p, stride apart.
+// repeat returns count copies of p, stride bytes apart.
 func (b *builder) repeat(p placed, count, stride int64) placed {
 	switch {
 	case count == 0 || p.n == nil:
@@ -100,7 +100,7 @@ func (b *builder) loopOverlap(n *node) bool {
 	return false
 }
 
-// concat places items one after another in typemap order. It may change items.
+// concat places items one after another in typemap order. It may change the slice items.
 func (b *builder) concat(items []placed) placed {
 	items = b.merge(items)
 	if len(items) > 1 && !isSameNode(items) {
@@ -182,7 +182,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		i = runEnd(disps, sizes, i)
 	}
 	first := disps[0]
-	if runs*4 <= k { // mostly regular: loops
+	if runs*4 <= k { // mostly constant strides: loops
 		items := make([]placed, 0, runs)
 		for i := 0; i < k; {
 			end := runEnd(disps, sizes, i)
@@ -231,7 +231,7 @@ func runEnd(disps, sizes []int64, i int) int {
 // byteRange is the range of bytes of one entry of a list.
 type byteRange struct{ lo, hi int64 }
 
-// finish sets the bounds and the overlap of a list, whose entry i lies in at(i).
+// finish sets the bounds and the overlap of a list, whose entry i lies in the byte range at(i).
 func (b *builder) finish(n *node, at func(i int) byteRange) {
 	up, down := true, true
 	p := at(0)
@@ -337,7 +337,7 @@ func intern(known map[[3]int64][]*node, n *node) *node {
 	return n
 }
 
-// isRegular returns whether the items are stride apart.
+// isRegular returns whether consecutive items are stride bytes apart.
 func isRegular(items []placed, stride int64) bool {
 	for i := 1; i < len(items); i++ {
 		if items[i].disp-items[i-1].disp != stride {
@@ -406,7 +406,7 @@ func (b *builder) extend(items []placed) []placed {
 	return out
 }
 
-// loopParts returns the parts of a loop; it treats any other node as one iteration of itself.
+// loopParts returns count, child and stride of a loop. It treats any other node as a loop of one iteration over itself.
 func loopParts(n *node) (count int64, child *node, stride int64) {
 	if n.kind == NodeLoop {
 		return n.count, n.child, n.stride

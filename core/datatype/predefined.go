@@ -13,7 +13,7 @@ const (
 	Signed              // two's complement integers, of C and Fortran
 	Unsigned            // unsigned integers of C
 	Floating            // IEEE 754 binary formats of 2, 4, 8 and 16 bytes, and C's long double
-	Complex             // a pair of Floating
+	Complex             // a pair of Floating numbers
 	Logical             // C's bool and Fortran's LOGICAL
 	Byte                // MPI_BYTE
 	Character           // MPI_CHAR, MPI_CHARACTER: text, with the arithmetic of a signed char

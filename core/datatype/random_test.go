@@ -38,8 +38,8 @@ func (m model) settle() model {
 	return m
 }
 
-// place appends a copy of old at disp. The bounds of m grow to include those of the copy, as padding of a member counts
-// in C. Explicit bounds override computed ones.
+// place appends a copy of the type `old` at the displacement disp. The bounds of m grow to include the bounds of the
+// copy, as the padding of a C struct member belongs to the struct. Explicit bounds override computed ones.
 func (m *model) place(old model, disp int64) {
 	if len(old.entries) == 0 && !old.resized {
 		return
@@ -56,8 +56,8 @@ func (m *model) place(old model, disp int64) {
 	}
 }
 
-// bytes returns the displacements of all bytes of count copies in order. If elements is true, the gaps inside elements
-// are included.
+// bytes returns the displacements of all bytes of count copies in order. If the argument `elements` is true, the gaps
+// inside elements are included.
 func (m model) bytes(count int64, elements bool) []int64 {
 	var out []int64
 	for k := int64(0); k < count; k++ {
@@ -80,7 +80,8 @@ var leaves = []uintptr{
 	abi.MPI_C_DOUBLE_COMPLEX,
 }
 
-// randomType creates a random type and its model. If leaf is not 0, all elements are of that predefined type.
+// randomType creates a random type and its model. If the argument `leaf` is not 0, all elements are of that predefined
+// type.
 func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, model) {
 	if depth == 0 || r.Intn(10) == 0 {
 		if leaf == 0 {

@@ -21,8 +21,8 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// ElementsIn returns how many basic elements are in the first part, of the given number of bytes, of the data of copies
-// of the type: MPI_Get_elements (MPI-5.0 5.1.11). A pair type counts as two. ok is false if the data ends inside an
+// ElementsIn returns how many basic elements the first `bytes` bytes of the data of consecutive copies of the type
+// contain: MPI_Get_elements (MPI-5.0 5.1.11). A pair type counts as two. ok is false if the data ends inside an
 // element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	size := t.Size()
@@ -51,8 +51,8 @@ func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	return n, true
 }
 
-// BytesOf returns how many bytes the first n basic elements of copies of the type have: MPI_Status_set_elements
-// (MPI-5.0 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
+// BytesOf returns how many bytes the first n basic elements of consecutive copies of the type have:
+// MPI_Status_set_elements (MPI-5.0 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
 func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	if n < 0 || t.numbers == 0 {
 		return 0, n == 0

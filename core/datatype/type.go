@@ -19,7 +19,7 @@ type Type struct {
 	elem     *Basic  // the predefined type that all elements have; nil: several, or none
 	elements int64   // number of elements of predefined types; a pair type counts as one
 	numbers  int64   // number of elements; a pair type counts as two
-	unit     int64   // bytes of each of the numbers elements; 0 if their sizes differ or there are none
+	unit     int64   // bytes of each element that `numbers` counts; 0 if their sizes differ or there are none
 	external int64   // bytes in external32
 	reversed int32   // Facts.Reversed
 	sig      signature
@@ -167,10 +167,10 @@ func (t *Type) Size() int64 {
 // LB returns the lower bound (MPI-5.0 5.1.7).
 func (t *Type) LB() int64 { return t.lb }
 
-// Extent returns the distance of copies (MPI-5.0 5.1.7).
+// Extent returns the distance between consecutive copies (MPI-5.0 5.1.7).
 func (t *Type) Extent() int64 { return t.ub - t.lb }
 
-// TrueExtent returns the lowest byte of data and the distance from there to one past the highest (MPI-5.0 5.1.8).
+// TrueExtent returns the lowest byte of data and the distance from there to one past the highest byte (MPI-5.0 5.1.8).
 func (t *Type) TrueExtent() (lb, extent int64) {
 	if t.bytes.n == nil {
 		return 0, 0
@@ -209,7 +209,7 @@ func (t *Type) Program() []int64 {
 	return *t.prog.Load()
 }
 
-// Assemble creates the flattened form for a caller that stores it, in room if that is large enough.
+// Assemble creates the flattened form for a caller that stores it, in the slice `room` if that is large enough.
 func (t *Type) Assemble(room []int64) []int64 {
 	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
 	if t.elem != nil {
@@ -221,14 +221,14 @@ func (t *Type) Assemble(room []int64) []int64 {
 // Layout returns the description of the type by its program.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
-// IsUnmapped returns whether data that begins lo bytes after an address cannot be in memory. Data in the first page is
-// an error of the program: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements
-// of the type are not addresses.
+// IsUnmapped returns whether data that begins lo bytes after an address lies in the first page of the address space.
+// Such data is an error of the program: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the
+// displacements of the type are not addresses.
 func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
-// InMemory returns an error for a buffer of count >= 0 copies that cannot be in memory. Pack and Unpack may be called
-// for all other buffers. what is the name of the buffer in messages. Errors: MPI_ERR_BUFFER if the data is in the first
-// page or exceeds the address space; MPI_ERR_COUNT if the span of the copies does not fit 64 bits.
+// InMemory returns an error if the data of count >= 0 copies cannot lie in mapped memory. Pack and Unpack may be called
+// for all other buffers. The argument `what` names the buffer in error messages. Errors: MPI_ERR_BUFFER if the data is
+// in the first page or exceeds the address space; MPI_ERR_COUNT if the span of the copies does not fit 64 bits.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {
@@ -250,8 +250,8 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	return nil
 }
 
-// FitsAddressSpace returns whether n bytes of memory from an address on, and as many again, are neither in the first
-// page nor beyond the address space. This suffices for most buffers without reading the layout of the type.
+// FitsAddressSpace returns whether 2n bytes of memory from an address on are neither in the first page nor beyond the
+// address space. This suffices for most buffers without reading the layout of the type.
 func FitsAddressSpace(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain acquires a reference for an operation or a type that uses t.

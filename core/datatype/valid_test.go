@@ -37,7 +37,7 @@ func invalid(at int64, format string, args ...any) error {
 	return mpierr.Wrap(mpierr.New(abi.MPI_ERR_TYPE, format, args...), "description of a datatype, word %d", at)
 }
 
-// node validates the node at a word and returns its length in words.
+// node validates the node that begins at word `at` of the program, and returns its length in words.
 func (v *validator) node(at int64) (int64, error) {
 	p := v.prog[at:]
 	need := map[int64]int64{NodeBlock: 2, NodeLoop: 5, NodeList: 4, NodeBlocks: 4, NodeSeq: 4}[p[0]]
@@ -199,7 +199,7 @@ func (v *validator) head() error {
 	return nil
 }
 
-// elements validates the second root and what depends on it.
+// elements validates the second root, HeadElemRoot, and what depends on it.
 func (v *validator) elements(want []int64, a *arith) error {
 	p := v.prog
 	if p[HeadElem] == 0 {

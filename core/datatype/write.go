@@ -6,7 +6,8 @@ type writer struct {
 	refs map[*node]int64
 }
 
-// countWords returns the number of words of n and the nodes below it. It does not count nodes in seen again.
+// countWords returns the number of words of n and the nodes below it. It does not count nodes that are already in
+// `seen`.
 func countWords(seen map[*node]bool, n *node) int {
 	if n == nil || seen[n] {
 		return 0
@@ -62,7 +63,7 @@ type head struct {
 	bytes, elems       placed
 }
 
-// assemble writes the program of a type, into room if it fits.
+// assemble writes the program of a type, into the slice `room` if that is large enough.
 func assemble(h head, room []int64) []int64 {
 	seen := map[*node]bool{}
 	if need := HeadWords + countWords(seen, h.bytes.n) + countWords(seen, h.elems.n); cap(room) < need {

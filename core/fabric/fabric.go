@@ -29,11 +29,12 @@ const (
 
 // Network is the interface to the network in C. Its methods are called in the order in which they are declared.
 type Network interface {
-	// Choose chooses the provider for a job. wanted is the name given by the user, "" if none. The first call takes
-	// about 300 ms if libfabric may have a provider.
+	// Choose chooses the provider for a job. The argument `wanted` is the name given by the user, "" if none. The
+	// first call takes about 300 ms if libfabric may have a provider.
 	Choose(wanted string) (Provider, error)
-	// Open opens this process' endpoint. address is the endpoint's address. host is the part that all processes of
-	// the host have in common; one process of each node publishes it.
+	// Open opens this process' endpoint. The result `address` is the address of the endpoint. The result `host` is
+	// the part of the address that all processes of the machine have in common; one process of each node publishes
+	// it.
 	Open(p Provider) (address, host string, err error)
 	// Begin passes the addresses of all processes. After it the network can be used.
 	Begin(j *Job) error
@@ -57,7 +58,7 @@ type Provider struct {
 type Job struct {
 	Rank, Size int
 	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
-	Hosts      []string // by node: host of Network.Open that one of its processes has published
+	Hosts      []string // by node: the result host of Network.Open, published by one process of the node
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
 	Timeout    time.Duration // a peer that is silent for this time has failed; 0: no limit

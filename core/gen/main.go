@@ -154,7 +154,7 @@ func generate(root string) (genfile.Files, error) {
 	return files, nil
 }
 
-// each calls do for each constant, always in the same order.
+// each calls the function `do` for each constant, always in the same order.
 func each(do func(name, constant, expression string)) {
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
 		for _, c := range packages[name] {

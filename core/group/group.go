@@ -16,12 +16,12 @@ const Undefined = abi.MPI_UNDEFINED
 
 // Group is an ordered list of distinct processes. It is immutable and safe for concurrent use.
 //
-// A group with a regular distance between members (COMM_WORLD, the ranks of one node, a split into even and odd) is
+// A group with a constant distance between members (COMM_WORLD, the ranks of one node, a split into even and odd) is
 // stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first call of Rank.
 type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
-	list          []int32 // world rank of each member, nil: regular
+	list          []int32 // world rank of each member; nil: constant distance
 
 	once   sync.Once
 	sorted []int32 // ranks in the order of their world ranks; built on the first Rank
@@ -33,8 +33,8 @@ var Empty = &Group{}
 // Range returns the group of n processes first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
 
-// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the ranks are
-// regular.
+// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the distance
+// between the ranks is constant.
 func Of(world []int32) *Group {
 	if len(world) == 0 {
 		return Empty
@@ -62,12 +62,12 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
-// Form returns the representation of the group. If list is nil, the members are first, first+stride, ...; otherwise
-// they are list. The caller must not change list.
+// Form returns the representation of the group. If the result `list` is nil, the members are first, first+stride, ...;
+// otherwise `list` has the members. The caller must not change it.
 func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
 
 // Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)
-// for a regular group.
+// if the distance between the members is constant.
 func (g *Group) Rank(w int32) int {
 	if g.list == nil {
 		d := w - g.first

@@ -11,7 +11,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// random returns a random group of processes from 0 to universe-1, regular or irregular, and its members as a list.
+// random returns a random group of processes from 0 to universe-1, with constant or varying distances, and its members
+// as a list.
 func random(rnd *rand.Rand, universe int) (*Group, []int32) {
 	var members []int32
 	switch rnd.Intn(4) {

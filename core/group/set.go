@@ -102,7 +102,7 @@ func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	return Include(g, ranks)
 }
 
-// Union returns the members of a, followed by those of b that are not in a.
+// Union returns the group of the members of `a`, followed by those members of `b` that are not in `a`.
 func Union(a, b *Group) *Group {
 	out := make([]int32, 0, a.n+b.n)
 	for i := 0; i < int(a.n); i++ {

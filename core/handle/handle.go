@@ -13,10 +13,10 @@
 // plus S. Free entries are reused in the order in which they became free, and a table grows when half of its entries
 // are live.
 //
-// So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind: after 134,217,728 if no
-// handle is live, and after at least 67,108,864 with up to MaxLive/2 live handles. Above that, it is 2^27/S for each
-// free entry. A table shrinks after most of many handles have been freed: two entries become one. This may skip
-// numbers, at most half of them.
+// So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind. This is 134,217,728 if no
+// handle is live, and at least 67,108,864 with up to MaxLive/2 live handles. With more live handles, a number repeats
+// after 2^27/S new handles for each free entry. A table shrinks after most of many handles have been freed: two entries
+// become one. This may skip numbers, at most half of them.
 //
 // C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
 // numbers on which all members agree; core/rma documents when those repeat.
@@ -62,7 +62,7 @@ type entry[T any] struct {
 	next uint32
 }
 
-// lastNumber returns the entry's last number; its next one is larger by the number of entries.
+// lastNumber returns the entry's last number; the entry's next number is larger by the number of entries.
 func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
@@ -95,7 +95,7 @@ func NewTable[T any](kind Kind) *Table[T] {
 // MaxLive returns the limit of live handles.
 func (t *Table[T]) MaxLive() int { return t.maxLive }
 
-// Add stores object and returns its handle. ok is false if the limit of live handles is reached.
+// Add stores the argument `object` and returns its handle. ok is false if the limit of live handles is reached.
 func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,7 +157,7 @@ func (t *Table[T]) growLocked() {
 }
 
 // shrinkLocked halves the table. It returns false if two live entries would share an entry. If both old entries are
-// free, the numbers of the new one continue after the later of their last numbers.
+// free, the numbers of the new entry continue after the later of their last numbers.
 func (t *Table[T]) shrinkLocked() bool {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old) / 2)
@@ -207,7 +207,7 @@ func (t *Table[T]) trim() {
 	}
 }
 
-// trimUnitsLocked returns the memory of the live objects, in the unit of trim.
+// trimUnitsLocked returns the memory of the live objects, in the unit of package trim.
 func (t *Table[T]) trimUnitsLocked() int {
 	live := len(t.entries) - t.free
 	switch t.kind {

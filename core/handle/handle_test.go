@@ -61,7 +61,8 @@ func shortTable(bits int) *Table[int] {
 	return t
 }
 
-// TestCycle checks that a number repeats after as many handles as the package comment says, whatever is live meanwhile.
+// TestCycle checks that a number repeats after as many handles as the package comment says, whatever handles are live
+// meanwhile.
 func TestCycle(t *testing.T) {
 	const bits = 14
 	for _, live := range []int{0, 1, 5, 31, 32, 33, 200, 1000} {

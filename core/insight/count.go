@@ -19,7 +19,7 @@ type Count struct {
 type Window struct {
 	FirstRank, Members, Ordinal int
 	Name                        string
-	IsOverflow                  bool // sum of all windows beyond the table's size
+	IsOverflow                  bool // sum of all windows that did not fit into the table
 	Uses                        [Uses]Count
 	HasPaths                    bool // the library reports the paths of operations
 	Paths                       [Fence][Paths]Count
@@ -46,7 +46,7 @@ func (r *Rank) tickLength() float64 {
 }
 
 // tickLengthOf returns the length of a tick at a rank. If the rank has not recorded it, tickLengthOf returns the value
-// of another rank, since all ranks of a machine have the same.
+// of another rank, since all ranks of a machine have the same tick length.
 func (m *Memory) tickLengthOf(rank int) float64 {
 	tick := m.ranks[rank].tickLength()
 	for i := 0; tick == 0 && i < len(m.ranks); i++ {
@@ -55,14 +55,14 @@ func (m *Memory) tickLengthOf(rank int) float64 {
 	return tick
 }
 
-// add adds the counter at offset at of part to c. tick is the length of a tick in ns.
+// add adds the counter at offset `at` of the argument part to c. The argument tick is the length of a tick in ns.
 func (c *Count) add(part []byte, at int64, tick float64) {
 	c.Calls += atomic.LoadUint64(u64(part, at+CountCalls))
 	c.Bytes += atomic.LoadUint64(u64(part, at+CountBytes))
 	c.Time += time.Duration(float64(atomic.LoadUint64(u64(part, at+CountTicks))) * tick)
 }
 
-// slots calls use with the offset of each slot of counters that a thread has used.
+// slots calls the function `use` with the offset of each slot of counters that a thread has used.
 func (r *Rank) slots(use func(at int64)) {
 	for i := range Slots {
 		// A thread acquires the first free slot, so slots beyond the number of threads are unused.
@@ -121,8 +121,8 @@ func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 	return some
 }
 
-// countPaths sets the counters by path. The library counts operations by all other paths; the remaining operations used
-// the direct path.
+// countPaths sets the counters of each path. The library counts the operations on all paths except the direct path. The
+// remaining operations used the direct path.
 func (w *Window) countPaths(r *Rank, index int) {
 	if !w.HasPaths {
 		return

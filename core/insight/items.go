@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Form is how a parameter is recorded.
+// Form says how a parameter is recorded.
 type Form int
 
 // The forms of parameters.

@@ -26,7 +26,7 @@ const (
 	JobVersion = 8  // uint32
 	JobMode    = 12 // uint32
 	JobRanks   = 16 // uint32
-	// uint32, a futex: by it, ranks wake gompirun if it sleeps and there are records to read
+	// uint32, a futex by which ranks wake gompirun if gompirun sleeps and there are records to read
 	JobDoorbell     = 20
 	JobReaderAsleep = 24 // uint32: gompirun sleeps
 	JobFunctions    = 28 // uint32: number of functions in the table
@@ -49,7 +49,7 @@ const (
 	PartTail        = 128 // position up to which gompirun has read
 	PartDropped     = 192 // number of calls whose records did not fit
 	PartFailedTests = 200 // number of tests that found nothing
-	// number of lost records of functions that IsDroppable excludes, including records of entries
+	// number of lost records of functions for which IsDroppable returns false, including records of entries
 	PartEssentialLost = 208
 	PartChecked       = 216 // position in the ring up to which gompirun has checked for conflicts, in words
 	PartConflicts     = 224 // uint32: number of the rank's calls that made the later access of a conflict
@@ -137,13 +137,13 @@ const (
 	Absent          // no value: an output of a failed call, or a list that has no meaning at this rank
 )
 
-// EnvAlone names the variable that makes a process count its calls without gompirun if its value is "stats".
+// EnvAlone names an environment variable. If its value is "stats", a process counts its calls without gompirun.
 const EnvAlone = "GOMPIRMA_INSIGHT"
 
-// EnvFd names the variable with the descriptor of the shared memory. gompirun sets it for each rank.
+// EnvFd names the environment variable with the descriptor of the shared memory. gompirun sets it for each rank.
 const EnvFd = "GOMPIRMA_INSIGHT_FD"
 
-// EnvRank names the variable with the index of the process's part, if it differs from PMI_RANK.
+// EnvRank names the environment variable with the index of the process's part, if it differs from PMI_RANK.
 const EnvRank = "GOMPIRMA_INSIGHT_PART"
 
 // Constant is one of the constants above.

@@ -12,10 +12,10 @@ import (
 
 // Location is a location in the program.
 type Location struct {
-	File     string `json:"file,omitempty"` // of the source
+	File     string `json:"file,omitempty"` // source file
 	Line     int    `json:"line,omitempty"`
 	Function string `json:"function,omitempty"` // with Offset, if there is no debug information
-	Offset   uint64 `json:"offset,omitempty"`   // in the function, or in the object
+	Offset   uint64 `json:"offset,omitempty"`   // offset in the function, or in the object
 	Object   string `json:"object,omitempty"`   // file name of the program or library
 }
 

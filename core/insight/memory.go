@@ -18,7 +18,7 @@ type Memory struct {
 	file     *os.File
 	bytes    []byte
 	ranks    []*Rank
-	isMirror bool                         // the ranks run on other hosts, and the parts are copies of their parts
+	isMirror bool                         // the ranks run on other hosts; the parts are copies of those there
 	read     func(i int, most uint64) int // reads records of rank i; nil while Follow does not run
 }
 
@@ -139,10 +139,10 @@ func (r *Rank) Objects() []Object {
 	return objects
 }
 
-// Read calls use with the words of each complete record, and frees their space in the ring. The words are valid until
-// use returns. Read returns the number of records. It reads at most as many words as the ring has, so that a fast
-// writer does not delay the other ranks. It returns an error if the process has overwritten the ring with an invalid
-// record; later calls then read nothing.
+// Read calls the function `use` with the words of each complete record, and frees the record's space in the ring. The
+// words are valid until `use` returns. Read returns the number of records. It reads at most as many words as the ring
+// has, so that a fast writer does not delay the other ranks. It returns an error if the process has overwritten the
+// ring with an invalid record; later calls then read nothing.
 //
 // Read wakes the threads that wait for space after each half of the ring, and at its end. If it woke them for each
 // record, they would sleep again at once.
@@ -165,8 +165,8 @@ func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err 
 		}
 		length := head >> 32
 		if length < HeadWords || length > MaxRecord {
-			r.err = fmt.Errorf("the record at word %d of the ring has %d words; valid are %d to %d", r.tail,
-				length, HeadWords, MaxRecord)
+			r.err = fmt.Errorf("the record at word %d of the ring has %d words; a record has %d to %d",
+				r.tail, length, HeadWords, MaxRecord)
 			break
 		}
 		first := min(length, size-at)
@@ -226,8 +226,8 @@ func (m *Memory) UpdateClock(stop <-chan struct{}) {
 }
 
 // ReadOneEach reads one record of each rank and passes it to Follow's onRecord. Only afterPass may call it. If
-// afterPass runs for seconds, it must call it: a rank whose ring is full continues without records if gompirun reads
-// none for 10 s (capi/insight/record.c).
+// afterPass runs for seconds, it must call ReadOneEach: a rank whose ring is full continues without records if gompirun
+// reads none for 10 s (capi/insight/record.c).
 func (m *Memory) ReadOneEach() {
 	if m.read == nil {
 		return
@@ -237,15 +237,15 @@ func (m *Memory) ReadOneEach() {
 	}
 }
 
-// Follow calls onRecord with the words of each record of each rank until stop is closed, when the ranks have ended. It
-// then passes on the remaining records and returns. The words are valid until onRecord returns. The records of one rank
-// arrive in the order in which their calls returned; records of entries arrive in the order of entry. Records of two
-// ranks arrive in any order.
+// Follow calls onRecord with the words of each record of each rank until the channel stop is closed, which the caller
+// does when the ranks have ended. Follow then passes on the remaining records and returns. The words are valid until
+// onRecord returns. The records of one rank arrive in the order in which their calls returned; records of entries
+// arrive in the order of entry. Records of two ranks arrive in any order.
 //
 // After each pass over all ranks, Follow calls afterPass with a time. onRecord has then received every record that
 // causally precedes a record with that time or an earlier one. The time is CLOCK_MONOTONIC at the start of the pass, or
-// the time that all ranks have Reached if that is earlier. A record that is written later does not precede any record
-// of that time.
+// the time up to which the records of all ranks have arrived (Reached), if that time is earlier. A record that is
+// written later does not precede any record of that time.
 func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []uint64) error,
 	afterPass func(time.Duration)) error {
 	var failed error

@@ -41,8 +41,8 @@ func (m *Memory) reached(now time.Duration) time.Duration {
 // NeverMore is the time to pass to Reached when the rank sends nothing more.
 const NeverMore = time.Duration(math.MaxInt64)
 
-// ChangedPages calls use with each page of the part, except the ring, that has changed since the last call of
-// ChangedPages. It adds offset to the clocks.
+// ChangedPages calls the function `use` with each page of the part, except the ring, that has changed since the last
+// call of ChangedPages. It adds the argument offset to the clock values in the pages.
 func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byte) error) error {
 	end := PartSlots + min(r.Threads(), Slots)*SlotSize // a thread acquires the first free slot
 	if r.lastSent == nil {
@@ -73,7 +73,8 @@ func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byt
 
 var errMirror = errors.New("another host sent invalid data for the records of a rank")
 
-// ApplyPage writes a page into the copy. The page is one that ChangedPages has passed to use at the rank's host.
+// ApplyPage writes a page into the copy. The page is one that ChangedPages has passed to its function `use` at the
+// rank's host.
 func (r *Rank) ApplyPage(at int64, piece []byte) error {
 	if at < 0 || at%mirrorPage != 0 || len(piece) > mirrorPage || at+int64(len(piece)) > int64(PartRing) {
 		return errMirror

@@ -9,10 +9,11 @@ import (
 	"gompirma/core/abi"
 )
 
-// Record is one decoded record: of a call of a rank, of the program's own accesses, or of events that order threads.
+// Record is one decoded record. It describes a call of a rank, the program's own memory accesses, or events that order
+// threads.
 type Record struct {
 	Function  *abi.Function
-	Number    int // of the function in abi.Functions()
+	Number    int // index of the function in abi.Functions()
 	Thread    int
 	Entry     bool          // a record of the entry; the record of the return has the same Thread and Start
 	Truncated bool          // a list has more elements than recorded
@@ -31,7 +32,7 @@ type Record struct {
 type Value struct {
 	Item  *Item
 	State State
-	Words []uint64 // one word; of a list its elements (StatusWords words for a status); of a text 8 bytes each
+	Words []uint64 // one word; of a list, its elements (StatusWords words for a status); of a text, 8 bytes each
 	bytes int      // length of a text
 }
 
@@ -47,8 +48,8 @@ func (v *Value) Uint() uint64 {
 // Int returns the value of a number, or the first element of a list. It returns 0 if there is no value.
 func (v *Value) Int() int64 { return int64(v.Uint()) }
 
-// HasValue reports whether there is a value. There is none for a null pointer, a constant in place of an address, or an
-// output that the call did not write.
+// HasValue reports whether there is a value. There is no value for a null pointer, a constant in place of an address,
+// or an output that the call did not write.
 func (v *Value) HasValue() bool { return v.State == Present || v.State == Truncated }
 
 // Text returns the value of a text.
@@ -136,8 +137,8 @@ var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is incomplete")
 
-// IsProgramRecord reports whether a record is not of a call of MPI but of the program itself: of its memory accesses,
-// or of events that order its threads.
+// IsProgramRecord reports whether a record describes the program's own memory accesses, or events that order its
+// threads, instead of a call of MPI.
 func IsProgramRecord(words []uint64) bool {
 	number := words[0] & 0xffff
 	return number == accessRecord || number == eventRecord
@@ -183,7 +184,8 @@ func (r *Record) Decode(words []uint64) error {
 	return nil
 }
 
-// decodeValues decodes items from words, appends them to into, and returns the remaining words.
+// decodeValues decodes items from words, appends them to the argument `into`, and returns the result and the remaining
+// words.
 func decodeValues(into []Value, items []Item, words []uint64) ([]Value, []uint64, error) {
 	for i := range items {
 		v := Value{Item: &items[i]}

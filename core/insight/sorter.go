@@ -12,10 +12,10 @@ import (
 	"gompirma/core/abi"
 )
 
-// Sorter sorts the records of all ranks so that causes precede their effects. It sorts a record of an entry, and an
-// operation that changes a window, by the time of entry, other records by the time of return. This is correct because
-// an effect that another process can notice is recorded before it begins (HasEntryRecord), and what a process has
-// noticed is recorded afterwards.
+// Sorter sorts the records of all ranks so that causes precede their effects. It sorts records of entries, and records
+// of operations that change a window, by the time of entry. It sorts other records by the time of return. This order is
+// correct because an effect that another process can notice is recorded before the effect begins (HasEntryRecord). What
+// a process has noticed is recorded afterwards.
 type Sorter struct {
 	Use        func(rank int, r *Record) // called for each record, which is valid until Use returns
 	Err        error                     // error of the first invalid record
@@ -47,8 +47,8 @@ const (
 	maxFreeBlocks = 64                    // blocks on the free list: 32 MiB
 )
 
-// pauseRecords bounds the time between two calls of Pause. It must be a small part of the 10 s that a rank waits for
-// space.
+// pauseRecords bounds the time between two calls of Pause. This time must be a small part of the 10 s for which a rank
+// waits for space.
 const pauseRecords = 4096
 
 const never = time.Duration(math.MaxInt64)

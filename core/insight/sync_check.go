@@ -12,8 +12,8 @@ import (
 // ErrorParam returns the parameter of f, a window or a communicator, on whose error handler a conflict is raised. A
 // call of f waits for the result of its check, and raises an error if it made the later access of a conflict.
 // ErrorParam returns nil if calls of f neither wait nor raise errors. Functions that access a window's memory or have
-// buffers raise errors. All other functions on windows do too: they raise a conflict that was found after its own call
-// had got its result.
+// buffers raise errors. All other functions on windows also raise errors: an error for a conflict that was found only
+// after the conflicting call had got its result.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {

@@ -33,7 +33,8 @@ func TestReportChecked(t *testing.T) {
 	require.EqualValues(t, 100, *u64(r.part, PartConflictEnds+8))
 }
 
-// Checks that calls on windows raise errors on the window, other calls with buffers on their communicator.
+// Checks that calls on windows raise errors on the window, and that other calls with buffers raise errors on their
+// communicator.
 func TestErrorParam(t *testing.T) {
 	for name, want := range map[string]string{"MPI_Put": "win", "MPI_Rget_accumulate_c": "win",
 		"MPI_Win_fence": "win", "MPI_Win_free": "", "MPI_Win_create": "comm",

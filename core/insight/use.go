@@ -63,7 +63,7 @@ var uses = map[string]Use{
 	"MPI_Win_start":           Pscw, "MPI_Win_complete": Pscw, "MPI_Win_post": Pscw, "MPI_Win_wait": Pscw,
 }
 
-// UseOf returns the kind of call on a window that f is. ok is false if f is none.
+// UseOf returns the Use of function f. The result ok is false if f is not a call on a window.
 func UseOf(f *abi.Function) (u Use, ok bool) {
 	u, ok = uses[strings.TrimSuffix(f.Name, "_c")]
 	return u, ok

@@ -91,7 +91,7 @@ func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	return n
 }
 
-// contains returns whether s occurs in the line from index from on.
+// contains returns whether s occurs in the line from index `from` on.
 //
 //go:nosplit
 //go:norace
@@ -130,7 +130,7 @@ func appendText(s string) {
 	}
 }
 
-// appendDescriptors appends the limit of file descriptors, if it is so low that it may be the reason.
+// appendDescriptors appends the limit of file descriptors, if it is so low that it may be the cause of the failure.
 //
 //go:nosplit
 //go:norace
@@ -144,7 +144,7 @@ func appendDescriptors() {
 }
 
 // appendLimit appends the value of a limit in KiB, as a shell prints it, if the limit is set. If the runtime has not
-// started yet, it also appends enough.
+// started yet, it also appends the text `enough`.
 //
 //go:nosplit
 //go:norace

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group that this process is in, directly or through one of its descendants.
+// Group is a control group that contains this process, directly or through a descendant group.
 type Group struct {
 	Dir string // its directory
 	V2  bool   // of version 2; the names and formats of its files differ
@@ -53,9 +53,9 @@ func Groups(root, controller string) []Group {
 	return groups
 }
 
-// folders returns the directories of the group path and its ancestors, given the mounts of its hierarchy. In a
-// container, path may be the host's path while only the container's own group is mounted; then the mount point is the
-// only directory.
+// folders returns the directories of the group `path` and its ancestors. The argument `mounts` has the mounts of its
+// hierarchy. In a container, `path` may be the host's path while only the container's own group is mounted; then the
+// mount point is the only directory.
 func folders(mounts []hierarchy, path string) (dirs []string) {
 	for _, h := range mounts {
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))

@@ -31,8 +31,8 @@ func headroom(free, limit int64, by string) Headroom {
 	return Headroom{max(free, 0), min(max(limit/marginShare, minMargin), maxMargin), by}
 }
 
-// Memory returns the headroom that the machine and all memory control groups of this process leave. If at least wanted
-// bytes are free, the result may be less than the actual headroom: the exact value takes ten times as long.
+// Memory returns the headroom that the machine and all memory control groups of this process leave. If at least
+// `wanted` bytes are free, the result may be less than the actual headroom: the exact value takes ten times as long.
 func Memory(root string, wanted int64) Headroom {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -85,14 +85,14 @@ func MachineMemory(root string) Headroom {
 	return headroom(free, total, "on this machine")
 }
 
-// memory returns the headroom that a group leaves; false if it does not bound memory. wanted is as for Memory. top: no
-// ancestor of the group is visible.
+// memory returns the headroom that a group leaves; false if it does not bound memory. The argument `wanted` is as for
+// Memory. The argument `top` is true if no ancestor of the group is visible.
 //
 // The kernel counts clean page cache of files as used, but reclaims it before it kills a process. So memory subtracts
-// it if the headroom would otherwise be below wanted. Dirty pages, and pages of memfds and of tmpfs, are not
-// subtracted. Above memory.high the kernel kills no process, but slows all of the group down to a standstill; so
-// memory.high is a limit too. Limits of swap alone are ignored. The limit of version 1 for memory and swap together is
-// not.
+// this cache from the used memory if the headroom would otherwise be below `wanted`. Dirty pages, and pages of memfds
+// and of tmpfs, are not subtracted. Above memory.high the kernel kills no process, but slows all of the group down to a
+// standstill; so memory.high is a limit too. Limits of swap alone are ignored. The limit of version 1 for memory and
+// swap together is respected.
 func (g Group) memory(wanted int64, top bool) (tightest Headroom, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
@@ -143,8 +143,9 @@ func (g Group) reclaimable() int64 {
 	return max(stat["total_inactive_file"]+stat["total_active_file"]-stat["total_dirty"]-stat["total_writeback"], 0)
 }
 
-// ancestorLimit returns the limit of the ancestors of a version 1 group, which are not visible in a container. own is
-// the group's own limit. It reads memory.stat, which is slow, only once for each value of own.
+// ancestorLimit returns the limit of the ancestors of a version 1 group, which are not visible in a container. The
+// argument `own` is the group's own limit. ancestorLimit reads memory.stat, which is slow, only once for each value of
+// `own`.
 func (g Group) ancestorLimit(own int64) int64 {
 	type key struct {
 		dir string
@@ -185,8 +186,8 @@ func (g Group) numbers(file string) map[string]int64 {
 	return m
 }
 
-// MinLimit returns the smallest limit of a controller among this process' groups; false if no group has one. v1 and v2
-// are the names of the file with the limit in each version of control groups.
+// MinLimit returns the smallest limit of a controller among this process' groups; false if no group has one. The
+// arguments v1 and v2 are the names of the file with the limit in each version of control groups.
 func MinLimit(root, controller, v1, v2 string) (least int64, found bool) {
 	for _, g := range Groups(root, controller) {
 		file := v1

@@ -59,7 +59,7 @@ func addressSpaceUse(root string) (used, most int64, limited bool) {
 	return n * int64(os.Getpagesize()), int64(l.Cur), true
 }
 
-// CheckAddressSpace returns an error if this process may not have need bytes of address space.
+// CheckAddressSpace returns an error if this process may not have `need` bytes of address space.
 func CheckAddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
@@ -82,7 +82,7 @@ func ErrorDetail(root string, err error) string {
 	switch {
 	case errors.Is(err, unix.EMFILE):
 		return set(unix.RLIMIT_NOFILE, "n")
-	case errors.Is(err, unix.EAGAIN): // of processes and threads
+	case errors.Is(err, unix.EAGAIN): // the limit of processes and threads
 		if n, ok := MinLimit(root, "pids", "pids.max", "pids.max"); ok {
 			return fmt.Sprintf(" (pids.max of the control group is %d)", n) + set(unix.RLIMIT_NPROC, "u")
 		}

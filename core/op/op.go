@@ -15,13 +15,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Kernel, set by capi, executes target op= origin in C for n elements of a predefined type (both handles predefined).
-// It returns false if C has no loop for it. Both slices hold n extents of the type.
+// Kernel, set by capi, executes target[i] = target[i] op origin[i] in C for n elements. Operation and datatype are
+// predefined. Kernel returns false if C has no loop for them. Both slices hold n extents of the type.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
 // CallUser calls the function of an operation of the application: MPI_User_function or, if large, MPI_User_function_c.
-// in and inout are the addresses of count elements of the datatype with handle typ. If CallUser is nil, operations of
-// applications are errors.
+// The arguments `in` and `inout` are the addresses of count elements of the datatype with handle typ. If CallUser is
+// nil, operations of applications are errors.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
 // Op is an operation. It is immutable.
@@ -54,7 +54,8 @@ func init() {
 		abi.MPI_MINLOC: "MPI_MINLOC", abi.MPI_MAXLOC: "MPI_MAXLOC", abi.MPI_REPLACE: "MPI_REPLACE",
 		abi.MPI_NO_OP: "MPI_NO_OP",
 	} {
-		// MPI_REPLACE and MPI_NO_OP depend on the order. All others are commutative (except for rounding).
+		// MPI_REPLACE and MPI_NO_OP depend on the order of the operands. All other predefined operations are
+		// commutative.
 		predefined[h-firstPredefined] = &Op{h: h, name: name, commutative: h != abi.MPI_REPLACE &&
 			h != abi.MPI_NO_OP}
 	}
@@ -80,7 +81,8 @@ func Get(h uintptr) (*Op, error) {
 	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation", h)
 }
 
-// New returns an operation with a function of the application (MPI-5.0 6.9.5). large: the function takes an MPI_Count.
+// New returns an operation with a function of the application (MPI-5.0 6.9.5). The argument `large` is true if the
+// function takes an MPI_Count.
 func New(h, function uintptr, large, commutative bool) *Op {
 	return &Op{h: h, name: "a user-defined operation", commutative: commutative, user: true, function: function,
 		large: large}

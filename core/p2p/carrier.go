@@ -30,8 +30,8 @@ type Carrier interface {
 	Forget(context uint64, n int)
 
 	// Plan creates a plan. Addresses in its steps refer to memory of the application, or to Go memory that the
-	// caller keeps alive. The carrier passes object to PlanStep and FreePlan; it must not be 0. Returns ok = false
-	// if there is no memory.
+	// caller keeps alive. The carrier passes the argument `object`, which must not be 0, to PlanStep and FreePlan.
+	// Plan returns ok = false if there is no memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p StartedPlan, ok bool)
 	// ProgressThread declares that the calling thread is the process' progress thread. That thread never calls
 	// functions of the application: they are written for the application's own threads, often for one of them only.
@@ -124,7 +124,8 @@ type PlanUse uint32
 type StartedPlan interface {
 	// Free ends a plan that has no request.
 	Free()
-	// Do runs a plan to its end. Returns false if the calls in C do not use its carrier; the caller then uses Poll.
+	// Do runs a plan to its end. It returns false if the calls in C do not use its carrier; the caller then uses
+	// Poll.
 	Do() bool
 	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and
 	// Leave, the process polls the plan whenever it makes progress.

@@ -36,7 +36,7 @@ type Engine struct {
 // Config describes the processes of the job to New.
 type Config struct {
 	Size int // number of processes of the job
-	// Processes is the table of all processes that this one knows, the processes of the job come first.
+	// Processes is the table of all processes that this process knows. The processes of the job come first.
 	Processes proc.Table
 	// Open creates the carrier of this process' messages. Precondition: the memory of this process' message ring is
 	// committed. An error names the missing resource of the system.

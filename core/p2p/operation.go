@@ -60,8 +60,8 @@ func (x *Result) Err() error {
 	return mpierr.New(x.Class, "%s", x.Text)
 }
 
-// AwaitFor waits until done returns true; what describes the wait for reports. Errors: MPI_ERR_PROC_ABORTED if done can
-// no longer become true, because a process has failed.
+// AwaitFor waits until the function `done` returns true. The argument `what` describes the wait in reports to the user.
+// Errors: MPI_ERR_PROC_ABORTED if `done` can no longer return true, because a process has failed.
 func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	if err := e.nd.WaitFor(func() bool { return done() || e.m.ErrorClass() != 0 }, what); err != nil {
 		return err

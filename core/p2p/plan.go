@@ -24,8 +24,8 @@ type Plan struct {
 // plans has the plans that C refers to.
 var plans = handle.NewTable[Plan](handle.Request)
 
-// PlanStep calls Funcs[what] of the plan that is registered as object, for a StepCallGo step. It returns 0 or an error
-// class with its text. The carrier calls it.
+// PlanStep executes a StepCallGo step: it calls Funcs[what] of the plan that is registered as `object`. It returns 0 or
+// an error class with its text. The carrier calls it.
 func PlanStep(object uintptr, what int) (class int32, text string) {
 	if err := recoverPanic(func() error { return plans.Get(object).Funcs[what]() }); err != nil {
 		return mpierr.ClassOf(err), err.Error()
@@ -33,7 +33,7 @@ func PlanStep(object uintptr, what int) (class int32, text string) {
 	return abi.MPI_SUCCESS, ""
 }
 
-// FreePlan removes the plan that is registered as object. The carrier calls it when the plan and its request have
+// FreePlan removes the plan that is registered as `object`. The carrier calls it when the plan and its request have
 // ended.
 func FreePlan(object uintptr) {
 	err := recoverPanic(func() error {
@@ -80,7 +80,7 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
-	// Do returns false in tests, where several carriers run in one process. The plan is then polled.
+	// Do returns false in tests, where several carriers run in one process. Run then polls the plan.
 	if !x.Do() && !x.Poll() {
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {

@@ -13,11 +13,11 @@ type Process struct {
 }
 
 // Table is the processes by their numbers. The processes of a job have consecutive numbers in the order of their ranks,
-// and this process' own job comes first. Any thread may read while one thread adds.
+// and this process' own job comes first. Any thread may read the table while one thread adds processes.
 type Table interface {
-	// Add adds the processes of a job, with their nodes and indices by rank, and returns the number of the first.
-	// If index is nil, all are on this process' node, in the order of their ranks. At most one thread may call it
-	// at a time. Errors: MPI_ERR_NO_MEM.
+	// Add adds the processes of a job, with their nodes and indices by rank, and returns the number of the first
+	// process. If the argument `index` is nil, all processes are on this process' node, in the order of their
+	// ranks. At most one thread may call Add at a time. Errors: MPI_ERR_NO_MEM.
 	Add(job uint32, nodeOf, index []int32) (first int32, err error)
 	// SetSelf sets the number of this process. Called before Self.
 	SetSelf(number int32)

@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree returns the error with which creation fails at this member, if any: own, or an error if another member's
-// arguments are invalid or arguments that must be equal differ. Otherwise it sets the window's hints to the values in
-// force at all members.
+// agree returns the error with which creation fails at this member. This error is the argument own, if own is not nil.
+// agree also returns an error if another member's arguments are invalid, or if arguments that must be equal differ. If
+// there is no error, agree sets the window's hints to the values in force at all members.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
@@ -68,10 +68,10 @@ const (
 	confirmBytes = 20
 )
 
-// agreeOnHandle finds a place (handles.go) whose index is free at all members; mine is the place that this member has
-// proposed. The same exchanges distribute the node leaders' reservations and the channel for messages between nodes.
-// *err is this member's error; agreeOnHandle sets it if another member has an error. fatal is an error of the exchange
-// itself.
+// agreeOnHandle finds a place (a position in the sequence of handle numbers, see handles.go) whose index is free at all
+// members. The argument mine is the place that this member has proposed. The same exchanges distribute the node
+// leaders' reservations and the channel for messages between nodes. *err is this member's error; agreeOnHandle sets it
+// if another member has an error. fatal is an error of the exchange itself.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
 	const size = agreeBytes
 	c := x.c

@@ -16,7 +16,7 @@ type Spec struct {
 	DispUnit int32
 	Hints    Hints
 	HintsErr error
-	// Error already found in the member's arguments. Creation then fails at the other members too.
+	// An error that the caller has found in the member's arguments. Creation then fails at the other members too.
 	Err error
 }
 
@@ -28,9 +28,10 @@ type Spec struct {
 // window's control memory. If the window spans nodes, the control memory has 32 bytes for each member of the window.
 //
 // If a member's arguments are wrong or memory is short, all members return an error. A member that found an error
-// itself returns that error. The other members return its class; if several members found errors, the class from the
-// lowest rank. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, and
-// MPI_ERR_RMA_SHARED if the members cannot share memory (for MPI_Win_allocate_shared: they are on several nodes).
+// itself returns that error. The other members return the class of that error. If several members found errors, the
+// other members return the class from the lowest rank. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
+// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, and MPI_ERR_RMA_SHARED if the members cannot share memory (for
+// MPI_Win_allocate_shared: they are on several nodes).
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {

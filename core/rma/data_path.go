@@ -17,7 +17,7 @@ type DataPath interface {
 	// no thread is in a call on the window.
 	Remove(h uintptr)
 	// CheckFree returns nil if MPI_Win_free is possible (MPI-5.0 12.2.5). Errors: MPI_ERR_RMA_SYNC if an epoch is
-	// open, whose text names that epoch; MPI_ERR_WIN if no window has this handle.
+	// open (the error text names that epoch); MPI_ERR_WIN if no window has this handle.
 	CheckFree(h uintptr) error
 	// Barrier is a barrier among the window's members, for MPI_Win_free: no member uses the window after it. It
 	// blocks until all members have called it, and costs as much as a fence. Errors: MPI_ERR_PROC_ABORTED if a
@@ -33,14 +33,15 @@ type DataPath interface {
 	// mapped until Unregister.
 	Register(addr uintptr, size int64) Region
 	Unregister(r Region)
-	// SetRegions sets the registered memory of the ranks in rows, for a window that spans nodes. rows is Plan.Rows.
+	// SetRegions sets the registered memory of the ranks in the argument rows, for a window that spans nodes. The
+	// argument rows is Plan.Rows. The function `of` returns the registered memory of a rank.
 	SetRegions(h uintptr, rows Rows, of func(rank int) Region)
-	// Share converts size bytes of private memory at addr, whole pages, to shared memory in place: they become part
-	// of this process' image in nd's memory (core/shm). If a system call fails, Share returns its error and changes
-	// nothing.
+	// Share converts size bytes of private memory at addr to shared memory in place. The bytes are whole pages.
+	// They become part of this process' image in nd's memory (core/shm). If a system call fails, Share returns its
+	// error and changes nothing.
 	Share(nd *shm.Node, addr uintptr, size int64) error
-	// Unshare makes memory that Share has converted private again, except for parts that are no longer mapped. It
-	// returns the error of the system call.
+	// Unshare makes memory that Share has converted private again, except for parts that are no longer mapped. If a
+	// system call fails, Unshare returns its error.
 	Unshare(addr uintptr, size int64) error
 }
 
@@ -54,16 +55,16 @@ type Plan struct {
 	Local   []Target // members on this node, by rank; the entry of this process has the window's attributes
 	// For a window that spans nodes. Table is the address of the member table that the processes of this node
 	// share; 0: this process has a table of its own. Rows are the table entries that this process writes. MemberOf
-	// returns a member.
+	// returns the member with the given rank.
 	Table    uintptr
 	Rows     Rows
 	MemberOf func(rank int) Member
-	// Leaders has the ranks in MPI_COMM_WORLD of the lowest member of each node, if this process is one of them.
-	// Node is the index of this process in Leaders. Leaders is nil at other processes.
+	// Leaders has the rank in MPI_COMM_WORLD of the lowest member of each node, if this process is the lowest
+	// member of its node. Node is the index of this process in Leaders. Leaders is nil at other processes.
 	Leaders   []int32
 	Node      int
 	Control   uintptr // address of this node's control memory in this process
-	HintsAddr uintptr // address in it of the words in which this node's members exchange hints (MPI_Win_set_info)
+	HintsAddr uintptr // address in the control memory where this node's members exchange hints (MPI_Win_set_info)
 	// Attached is the address of this member's table of attached memory, for a dynamic window. The first
 	// AttachedBytes bytes of the table have memory.
 	Attached        uintptr
@@ -100,7 +101,7 @@ type Target struct {
 	DispUnit int32   // bytes
 	Direct   bool    // all of its memory is mapped in this process
 	// If Direct is false: the bytes [From, To) of the window are shared in place and mapped in this process, at
-	// Base+From. From == To: none.
+	// Base+From. If From == To, no bytes are shared.
 	From, To int64
 	Peer     int32   // number of its process (core/proc)
 	Address  uintptr // of the window in the member's own address space

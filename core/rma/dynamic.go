@@ -19,15 +19,15 @@ const (
 // attached is this member's table of attached memory.
 type attached struct {
 	nd  *shm.Node
-	off int64 // in the memfd
+	off int64 // offset of the table in the memfd
 
-	bytes []byte // mapped here
+	bytes []byte // the table, mapped in this process
 
 	mu        sync.Mutex
 	committed int64
 }
 
-// acquireAttached returns a table for a new window: the cached one, if there is one. Releasing the address space of a
+// acquireAttached returns a table for a new window: the cached table, if there is one. Releasing the address space of a
 // table checks all memory limits, so a window without a cached table costs 700 us instead of 15 to 50 us. Therefore the
 // table of one freed window is cached, with the memory of one step.
 func (h *Host) acquireAttached() (*attached, error) {
@@ -48,7 +48,8 @@ func (h *Host) releaseAttached(a *attached) {
 	a.close()
 }
 
-// newAttached reserves the address space of a table, allocates the memory of its first step and maps it.
+// newAttached reserves the address space of a table, allocates memory for the first step (attachedStep bytes) and maps
+// the table.
 func newAttached(nd *shm.Node) (*attached, error) {
 	off, err := nd.Reserve(attachedSize, 0)
 	if err != nil {
@@ -71,8 +72,8 @@ func (a *attached) close() {
 	a.nd.Release(a.off, attachedSize)
 }
 
-// GrowAttached allocates memory for another step of this member's table. It returns the number of bytes of the table
-// that then have memory. Error: MPI_ERR_NO_MEM.
+// GrowAttached allocates memory for another step (attachedStep bytes) of this member's table. It returns the number of
+// bytes of the table that then have memory. Error: MPI_ERR_NO_MEM.
 func (w *Window) GrowAttached() (int64, error) {
 	a := w.attached
 	a.mu.Lock()
@@ -95,8 +96,8 @@ func (w *Window) AttachedTable(rank int) uintptr {
 }
 
 // MapAttached returns the address in this process of [off, off+size) of the node's memory. It maps this memory if
-// necessary, and returns 0 if it cannot. The mappings stay until the window is freed. Regions within one arena share a
-// mapping, since the system limits the number of mappings of a process (vm.max_map_count).
+// necessary, and returns 0 if the memory cannot be mapped. The mappings stay until the window is freed. Regions within
+// one arena share a mapping, since the system limits the number of mappings of a process (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
 	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
 		if addr := w.mapCached(from, arenaSize); addr != 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // clear removes all entries of the table. Precondition: no process writes the table any longer. A process that still
-// reads it finds that version has changed, and reads again.
+// reads the table finds a changed version number, and reads the table again.
 func (a *attached) clear() {
 	version := (*uint64)(unsafe.Pointer(&a.bytes[0]))
 	atomic.AddUint64(version, 1)

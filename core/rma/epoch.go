@@ -53,8 +53,8 @@ const Refused Access = 0xff
 type EpochRow struct {
 	// Name is the name of the call in C.
 	Name string
-	// After is the access epoch after the call, indexed by the epoch before it. Conditions of single targets (is
-	// this target locked, is it in the group) are checked in addition.
+	// After is the access epoch after the call, indexed by the epoch before it. Other code checks the conditions on
+	// the target, for example that the target is locked or in the group.
 	After [AccessStates]Access
 	// IfNotExposed and IfExposed: whether the call is possible while no exposure epoch is open, and while one is.
 	IfNotExposed, IfExposed bool

@@ -2,7 +2,7 @@ package rma
 
 import "gompirma/core/shm"
 
-// closeReason is why a window is closed.
+// closeReason says why a window is closed.
 type closeReason int
 
 const (
@@ -49,7 +49,7 @@ func (w *Window) leaveControl(how closeReason) {
 	nd := w.host.Node
 	if how == creationFailed {
 		// No member uses the memory any longer. If the window has a handle, other members may have written to
-		// it.
+		// the control memory.
 		if w.block == 0 {
 			nd.Unmap(w.control)
 		} else if w.local.isLeader() {
@@ -66,7 +66,7 @@ func (w *Window) leaveControl(how closeReason) {
 	switch {
 	case w.block != 0 && last:
 		used := w.local.controlBytes()
-		if used > shm.MaxCachedBytes { // FreeBlock then releases such a block's memory to the system
+		if used > shm.MaxCachedBytes { // FreeBlock then releases a block of this size to the system
 			used = shm.Dirty
 		}
 		nd.FreeBlock(w.block, w.local.controlBytes(), used)
@@ -82,10 +82,10 @@ func (w *Window) leaveControl(how closeReason) {
 	}
 }
 
-// Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. It calls the function before once
-// the epoch check has succeeded, and then synchronizes the members. If before returns an error, Free returns that error
-// and the window stays valid. Error: MPI_ERR_RMA_SYNC if an epoch is open; the window is then unchanged. Free repeats
-// the epoch check after before, which may open an epoch.
+// Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. As soon as the epoch check has
+// succeeded, Free calls the function `before`, and then synchronizes the members. If `before` returns an error, Free
+// returns that error and the window stays valid. Error: MPI_ERR_RMA_SYNC if an epoch is open; the window is then
+// unchanged. Free repeats the epoch check after `before`, because `before` may open an epoch.
 func (w *Window) Free(before func() error) error {
 	if err := w.host.Data.CheckFree(w.Handle); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (w *Window) Free(before func() error) error {
 	if err := before(); err != nil {
 		return err
 	}
-	if err := w.host.Data.CheckFree(w.Handle); err != nil { // before has run code of the application
+	if err := w.host.Data.CheckFree(w.Handle); err != nil { // `before` has run code of the application
 		return err
 	}
 	w.ending.Store(true)

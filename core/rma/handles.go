@@ -26,7 +26,7 @@ type registry struct {
 }
 
 const (
-	lowBits   = 10 // low bits of the index, which change first
+	lowBits   = 10 // number of low bits of the index; they change first
 	indexBits = 20
 	// No window has index 0, which is the index of an uninitialized handle.
 	indexMask      = handle.MaxWindows
@@ -49,10 +49,10 @@ var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
 func init() { windows.watch = trim.NewWatch(windows.trim) }
 
-// windowWeight is the memory that a window needs in the maps, in the unit of trim.
+// windowWeight is the weight that package trim counts for the map entries of one window.
 const windowWeight = 32
 
-// trim shrinks the maps to their contents after most of a large number of windows have been freed.
+// trim shrinks the maps to their contents after the program has freed most of a large number of windows.
 func (r *registry) trim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *registry) trim() {
 	}
 }
 
-// Lookup returns the window of a handle, nil if no window has it.
+// Lookup returns the window with handle h, nil if no window has this handle.
 func Lookup(h uintptr) *Window {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()

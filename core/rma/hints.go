@@ -10,9 +10,9 @@ import (
 type Hints struct {
 	Common     Common // hints that have one value in force at all members
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
-	HugePages  bool   // gompirma_huge_pages: requested
+	HugePages  bool   // gompirma_huge_pages: huge pages are requested
 	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
-	InPlace    uint8  // gompirma_share_in_place: InPlaceOff..
+	InPlace    uint8  // gompirma_share_in_place: InPlaceOff or a constant after it
 	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. "": not
 	// applicable to the window's memory.
 	Shared string
@@ -41,8 +41,8 @@ func decodeCommon(b []byte) Common {
 	return Common{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// combineCommon returns what is in force at a window whose members ask for these hints: the promises that all members
-// make, and the smallest granularity above 0.
+// combineCommon returns the values in force at a window whose members ask for these hints: the promises that all
+// members make, and the smallest granularity above 0.
 func combineCommon(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {

@@ -27,13 +27,13 @@ import (
 // Which part of a window's memory is shared in place; 0: no part.
 const (
 	wholePagesShared = 1 + iota // its whole pages
-	allShared                   // also the pages that hold its ends
+	allShared                   // also the pages that hold the window's ends
 )
 
 // sharedRange is a range of whole pages that is shared in place.
 type sharedRange struct {
 	lo, hi uintptr
-	users  int // number of windows and attached regions
+	users  int // number of windows and attached regions that use the range
 	advice uint8
 }
 
@@ -57,7 +57,7 @@ func touchedPages(addr uintptr, size int64) span {
 	return span{addr &^ (shm.PageSize - 1), (addr + uintptr(size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
 }
 
-// splitLocked splits the range that contains the address at, so that a range begins at this address.
+// splitLocked splits the range that contains the address `at`, so that a range begins at this address.
 func (s *sharedRanges) splitLocked(at uintptr) {
 	for i, x := range s.list {
 		if x.lo < at && at < x.hi {
@@ -93,8 +93,8 @@ func (s *sharedRanges) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// acquire shares the parts of r that are not shared yet, and increments the use count of all of r. by is the window
-// that needs r. If acquire returns an error, it has changed nothing.
+// acquire shares the parts of r that are not shared yet, and increments the use count of all of r. The argument `by` is
+// the window that needs r. If acquire returns an error, it has changed nothing.
 func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +131,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	return nil
 }
 
-// share shares the pages of r, of which absent bytes have no memory yet. If share returns an error, it has changed
-// nothing.
+// share shares the pages of r. The argument absent is the number of bytes of r that have no memory yet. If share
+// returns an error, it has changed nothing.
 func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InChunks(int64(r.hi-r.lo), absent, func(at, size int64) error {
@@ -211,8 +211,8 @@ func (s *sharedRanges) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// isUsedPrivately returns whether memory in r belongs to a window, except the window but, or to an attached region.
-// Precondition: nothing in r is shared in place.
+// isUsedPrivately returns whether memory in r belongs to an attached region, or to a window other than the argument
+// `but`. Precondition: nothing in r is shared in place.
 func isUsedPrivately(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
@@ -227,14 +227,14 @@ func isUsedPrivately(r span, but *Window) bool {
 	return false
 }
 
-// Advice of the program (madvise), which must be repeated for a new mapping: its flag in /proc/self/smaps and its
-// number.
+// The kinds of madvise(2) advice that must be repeated for a new mapping: the flag in /proc/self/smaps and the number
+// of the advice.
 var advices = []struct {
 	flag   string
 	advice int
 }{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
 
-// The other flags of /proc/self/smaps that memory may have to be shared in place: readable, writable and so on, grows
+// The other flags of /proc/self/smaps that do not prevent sharing in place: readable, writable and so on, grows
 // downwards, not reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
@@ -350,10 +350,10 @@ func flagErrorDetail(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// shareInPlace shares the buffer of MPI_Win_create in place if the window's hints ask for it. It returns the buffer's
-// offset in the memfd, -1 if the other members cannot address the buffer. what is the part that they can address
-// (wholePagesShared or allShared). Errors, if gompirma_share_in_place is "require" and sharing fails:
-// MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM.
+// shareInPlace shares the buffer of MPI_Win_create in place if the window's hints ask for it. The result heap is the
+// buffer's offset in the memfd, -1 if the other members cannot address the buffer. The result `what` is the part of the
+// buffer that they can address (wholePagesShared or allShared). Errors, if gompirma_share_in_place is "require" and
+// sharing fails: MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM.
 func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
 	want, asked := inner, w.hints.InPlace != InPlaceOff
@@ -397,8 +397,8 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// sharedPart returns which part of the window's memory is shared in place. hint describes this part as a value of
-// gompirma_shared_in_place; it is "" if no part is shared.
+// sharedPart returns which part of the window's memory is shared in place. The result hint describes this part as a
+// value of gompirma_shared_in_place; hint is "" if no part is shared.
 func (w *Window) sharedPart() (what uint8, hint string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
@@ -413,9 +413,9 @@ func (w *Window) sharedPart() (what uint8, hint string) {
 
 // hasOwnMapping returns whether malloc created a mapping for this buffer alone, as it does for sizes from about 128 KiB
 // on. No other data then lies on the pages at the buffer's ends, so these pages can be shared too. The C library of
-// Linux marks such a buffer in the two words before it. The first word is the distance from the beginning of the
-// mapping to these words. The second word is the size of the mapping from these words on, with bit 1 set. If other
-// memory happens to match, sharing it does no harm.
+// Linux marks such a buffer in the two 8-byte words before the buffer. The first word is the distance from the
+// beginning of the mapping to these words. The second word is the size of the mapping from these words on, with bit 1
+// set. If other memory happens to match, sharing it does no harm.
 func hasOwnMapping(addr uintptr, size int64) bool {
 	f, err := os.Open("/proc/self/mem") // reads return an error where nothing is mapped
 	if err != nil {
@@ -433,13 +433,14 @@ func hasOwnMapping(addr uintptr, size int64) bool {
 		total < shm.HeapStride && int64(total&^7) >= size+16
 }
 
-// unshareInPlace releases what shareInPlace holds.
+// unshareInPlace releases the ranges that shareInPlace has acquired or retained.
 func (w *Window) unshareInPlace() {
 	inPlace.release(w.host, w.heldSpans)
 	w.heldSpans = nil
 }
 
-// mapInPlace maps a member's memory that is shared in place: all of it or its whole pages.
+// mapInPlace maps a member's memory that is shared in place: all of the memory or the pages that lie wholly in the
+// window.
 func (w *Window) mapInPlace(t *Target, m *record) error {
 	r := wholePages(uintptr(m.address), m.size)
 	if m.inPlace == allShared {

@@ -42,7 +42,7 @@ func (f *fakeSystem) each(addr uintptr, size int64, by int) {
 func (f *fakeSystem) host() *Host {
 	return &Host{
 		Data: f,
-		// Passes one page at a time, so that errors occur in the middle of a range.
+		// InChunks calls take for one page at a time, so that errors occur in the middle of a range.
 		InChunks: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {
 				if err := take(at, 4096); err != nil {

@@ -18,8 +18,8 @@ type localMembers struct {
 	table bool
 }
 
-// localMembersOf returns which of the n members of a window are on the node of this process. rank is the rank of this
-// process; world returns the world rank of a member.
+// localMembersOf returns which of the n members of a window are on the node of this process. The argument rank is the
+// rank of this process. The function world returns the world rank of a member.
 func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMembers {
 	v := localMembers{members: n}
 	for i := range n {
@@ -59,7 +59,7 @@ func (w *Window) leaders() (list []int32, me int) {
 
 // Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
 // highest member on the node. Then follow, for the members on the node: a barrier, the counters of posts, a cache line
-// that counts the members that have left, and words for MPI_Win_set_info. The table of all members of the window is
+// that counts the members that have left, and the hints for MPI_Win_set_info. The table of all members of the window is
 // last.
 
 func (v localMembers) barrierOff() int64 {

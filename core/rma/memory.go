@@ -17,12 +17,12 @@ import (
 type region struct {
 	addr    uintptr
 	bytes   []byte
-	off     int64 // in the memfd
+	off     int64 // offset in the memfd
 	creator creator
 	huge    bool // consists of huge pages
 }
 
-// creator is which code of this process created a region.
+// creator says which code of this process created a region.
 type creator int
 
 const (
@@ -67,7 +67,7 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	return r.list[i], true
 }
 
-// remove removes the region that begins at addr, if by created it.
+// remove removes the region that begins at addr, if its creator is `by`.
 func (r *regions) remove(addr uintptr, by creator) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +128,7 @@ func (h *Hints) pageKind() shm.Pages {
 }
 
 // alignment returns the alignment of size bytes of memory. If the hints ask for huge pages and size is at least one
-// huge page, it is at least the size of a huge page.
+// huge page, the alignment is at least the size of a huge page.
 func (h *Hints) alignment(size int64) int64 {
 	if h.HugePages && size >= shm.HugePage {
 		return max(h.Alignment, shm.HugePage)

@@ -59,8 +59,9 @@ func (w *Window) allocControl() (err error) {
 	return err
 }
 
-// minCheckedBytes is the least size in bytes that checkMemory checks. The check would take a third of the time of
-// creating a small window. For smaller windows, each member detects itself whether there is memory for its part.
+// minCheckedBytes is the size in bytes of the smallest windows for which checkMemory checks the memory. The check would
+// take a third of the time of creating a small window. For smaller windows, each member detects itself whether there is
+// memory for its part.
 const minCheckedBytes = 16 << 20
 
 // checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to

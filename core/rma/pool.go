@@ -11,10 +11,11 @@ import (
 // pool serves small allocations of MPI_Alloc_mem. They share mappings and pages, since the system limits the number of
 // mappings of a process (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided
 // into chunks. A chunk has memory only while it is in use. It holds blocks of one size. An allocation larger than half
-// a chunk occupies consecutive chunks alone; they are called a row. To windows, an arena is a region like any other.
+// a chunk occupies consecutive chunks that hold no other allocation. These chunks are called a row. To windows, an
+// arena is a region like any other.
 type pool struct {
 	mu          sync.Mutex
-	byAddr      map[uintptr]*arena // by address / arenaSize
+	byAddr      map[uintptr]*arena // key: address / arenaSize
 	arenas      []*arena
 	classes     [len(strides)][]*chunk // chunks that have a free block
 	cachedRow   *chunk                 // first chunk of the row that was freed last; it keeps its memory
@@ -41,7 +42,7 @@ type arena struct {
 	off        int64 // in the node's memory
 	chunks     [chunks]chunk
 	busy       [chunks]bool
-	used       int // chunks that are busy
+	used       int // number of chunks in use
 	maxFreeRun int // upper bound of the number of consecutive free chunks
 }
 
@@ -59,7 +60,7 @@ type chunk struct {
 	allocated  int // blocks that are allocated
 	fresh      int // blocks from this index on have never been allocated and are zero
 	bits       [maxBlocks / 64]uint64
-	classIndex int // index in pool.classes, -1: not there
+	classIndex int // index in its list of pool.classes, -1: not in the list
 }
 
 var small = pool{byAddr: map[uintptr]*arena{}}
@@ -103,7 +104,7 @@ func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	return address(b), nil
 }
 
-// allocRowLocked allocates a row of n chunks for size bytes. It uses the cached row if that has n chunks and enough
+// allocRowLocked allocates a row of n chunks for size bytes. It uses the cached row if that row has n chunks and enough
 // memory.
 func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) {
 	if c := p.cachedRow; c != nil {
@@ -123,7 +124,8 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 	return address(c.bytes()), nil
 }
 
-// free frees what alloc returned. known: addr lies in an arena. ok: alloc returned addr, and addr was still allocated.
+// free frees the allocation at addr. The result known is true if addr lies in an arena. The result ok is true if alloc
+// returned addr and addr was still allocated.
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +156,7 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 }
 
 // findLocked returns the chunk of the allocation that begins at addr, and the index of its block in the chunk. It
-// returns nil if no allocation begins there. known: addr lies in an arena.
+// returns nil if no allocation begins there. The result known is true if addr lies in an arena.
 func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	a := p.byAddr[addr/arenaSize]
 	if a == nil {
@@ -193,7 +195,7 @@ func BlockBytes(addr uintptr) int64 {
 
 func (c *chunk) blocks() int { return chunkSize / strides[c.class] }
 
-// allocBlock allocates the first free block. Precondition: the chunk has one.
+// allocBlock allocates the first free block. Precondition: the chunk has a free block.
 func (c *chunk) allocBlock() int {
 	for i, word := range c.bits {
 		if word != ^uint64(0) {

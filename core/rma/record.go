@@ -16,11 +16,12 @@ type record struct {
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
-	// From a node leader: the block that is its node's control memory. 0: the leader reserves control memory later.
+	// In the record of a node leader: the block that is its node's control memory. 0: the leader reserves control
+	// memory later.
 	control shm.BlockRef
-	// Which part of the memory is shared in place: 0, wholePagesShared, allShared.
+	// Which part of the memory is shared in place: 0 (no part), wholePagesShared or allShared.
 	inPlace uint8
-	hints   Common // as this member asks for them
+	hints   Common // hints that this member asks for
 }
 
 const (

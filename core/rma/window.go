@@ -33,8 +33,9 @@ type Host struct {
 	// sends up to firstBytes bytes in the first exchange and up to laterBytes bytes in each later one. nil: use
 	// Allgather.
 	SharedAllgather func(c *comm.Comm, firstBytes, laterBytes int) SharedAllgather
-	// InChunks is shm.Node.InChunks: it calls take for size bytes, chunk after chunk. cost is how much memory these
-	// calls allocate. InChunks stops with an error when memory is short.
+	// InChunks is shm.Node.InChunks: it calls the function take for size bytes, chunk after chunk. The argument
+	// cost is the number of bytes of memory that these calls allocate. InChunks stops with an error when memory is
+	// short.
 	InChunks func(size, cost int64, take func(at, size int64) error) error
 
 	cachedAttached atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one

@@ -13,10 +13,12 @@ import (
 // backing is the object that holds the memory of a node. There are two kinds: a memfd, and a System V segment if the
 // file size limit (ulimit -f) is too low or memfd_create is denied. Neither has a name once it is open.
 type backing interface {
-	// mapping maps the whole pages [off, off+size). If at is nil, the system chooses the address. Otherwise the new
-	// mapping replaces what is mapped at that address. All methods return the error of the system call.
+	// mapping maps the whole pages [off, off+size). If the argument `at` is nil, the system chooses the address.
+	// Otherwise the new mapping replaces what is mapped at that address. All methods return the error of the system
+	// call.
 	mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error)
-	// alloc allocates the memory of a range, zeroed where there was none. release releases it.
+	// alloc allocates the memory of a range; pages that had no memory are zeroed. release releases the memory of a
+	// range.
 	alloc(off, size int64) error
 	release(off, size int64)
 }
@@ -73,8 +75,8 @@ func releaseMapped(m backing, off, size int64) {
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
 // create creates the empty file of a node's memory: a memfd. Where memfd_create is denied, it creates a file without a
-// name in a directory, which can hold the header only. why is then the error of memfd_create. The error contains advice
-// for the user.
+// name in a directory, which can hold the header only. The result `why` is then the error of memfd_create. The result
+// err contains advice for the user.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {

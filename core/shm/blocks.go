@@ -79,7 +79,7 @@ type arena struct {
 
 // AllocBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
 // process and their name. The memory is zeroed, with one exception: FreeBlock clears only the bytes that its argument
-// used includes. A communicator's control block keeps the data of collectives this way. Errors: MPI_ERR_NO_MEM.
+// `used` includes. A communicator's control block keeps the data of collectives this way. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
@@ -113,7 +113,7 @@ func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	return nd.freshBlockLocked(k)
 }
 
-// collect moves the blocks that have been returned to the free lists.
+// collect adds each returned block to a free list of k.
 func (k *sizeClass) collect() {
 	for _, a := range k.arenas {
 		// Acquire: pairs with the increment in FreeBlock. Without acquire, the count could be newer than the
@@ -261,11 +261,11 @@ func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
 }
 
-// Dirty as argument used of FreeBlock: any byte of the block may differ from zero.
+// Dirty is the argument `used` of FreeBlock if any byte of the block may differ from zero.
 const Dirty = -1
 
 // FreeBlock returns a block to its owner. Preconditions: the block is open in this process, no process uses it any
-// longer, and only its first used bytes may differ from zero. used may be Dirty.
+// longer, and only its first `used` bytes may differ from zero. The argument `used` may be Dirty.
 func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
@@ -290,8 +290,8 @@ func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 		atomic.OrUint64(u64(a.bytes, arenaUncommitted+word), bit)
 	}
 	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
-	// Release: pairs with the load in collect. It follows the bits: if the count changed first, collect could
-	// record it, miss the bit, and not read it again until the next return.
+	// Release: pairs with the load in collect. The count changes after the bits: if it changed first, collect could
+	// record the count, miss the bit, and not read it again until the next return.
 	atomic.AddUint32(u32(a.bytes, arenaReturns), 1)
 }
 

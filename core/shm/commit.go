@@ -9,7 +9,7 @@ import (
 )
 
 // Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
-// remaining chunks: processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
+// remaining chunks. Processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
 // instead of refusing the allocation. The less memory is free, the smaller are the chunks, so that several processes
 // that allocate at once detect the shortage in time.
 const (
@@ -86,9 +86,9 @@ func (nd *Node) commit(off, size, minBytes int64, take func(off, size int64) err
 	return err
 }
 
-// InChunks calls take for size bytes, chunk after chunk. cost is the number of bytes that all of these calls allocate;
-// InChunks checks that they are available. InChunks stops at the first error: that of take, or MPI_ERR_NO_MEM. The
-// caller then releases what has been allocated so far.
+// InChunks calls the function `take` chunk after chunk, for `size` bytes in total. The argument `cost` is the number of
+// bytes that all of these calls allocate; InChunks checks that they are available. It stops at the first error: that of
+// `take`, or MPI_ERR_NO_MEM. The caller then releases what has been allocated so far.
 func (nd *Node) InChunks(size, cost int64, take func(at, size int64) error) error {
 	return nd.inChunks(size, cost, minChunkBytes, take)
 }

@@ -24,7 +24,7 @@ func taken(t *testing.T, nd *Node) int64 {
 	return s.Blocks * 512
 }
 
-// limited replaces the headroom of nodes: the memory that they share may grow by total bytes, and no other process
+// limited replaces the headroom of `nodes`: the memory that they share may grow by `total` bytes, and no other process
 // allocates memory.
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])

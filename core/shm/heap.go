@@ -26,7 +26,7 @@ type extent struct{ off, size int64 }
 func (h *heap) init(base, size int64) { h.base, h.size, h.end = base, size, base }
 
 // alloc allocates size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize) and returns their
-// offset. Returns false if the region is full.
+// offset. It returns false if the region is full.
 func (h *heap) alloc(size, align int64) (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,8 +111,9 @@ func (nd *Node) Release(off, size int64) {
 	nd.releaseExtent(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
-// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address that the system chooses. off and
-// size must be multiples of the page size. Errors: MPI_ERR_NO_MEM, with the limit that the system may have reached.
+// Map maps [off, off+size) of the memfd as shared memory, for reading and writing, at an address that the system
+// chooses. off and size must be multiples of the page size. Errors: MPI_ERR_NO_MEM, with the limit that the system may
+// have reached.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
 	b, err := nd.TryMap(off, size)
 	return b, noMapping(size, err)

@@ -24,7 +24,8 @@ func HugePagesPossible() bool {
 		selected(fmt.Sprintf("%s/hugepages-%dkB/shmem_enabled", thp, HugePage>>10)))
 }
 
-// hugePossible evaluates the setting for all sizes and the setting for the size of HugePage ("": no such setting).
+// hugePossible evaluates two settings: `all`, for all sizes of huge pages, and `size`, for pages of the size HugePage
+// ("": no such setting).
 func hugePossible(all, size string) bool {
 	switch {
 	case all == "deny":

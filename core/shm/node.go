@@ -34,7 +34,7 @@ type Node struct {
 }
 
 // CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec:
-// children inherit it. The argument nodes is the number of nodes that share this machine's cores: 1, or more if nodes
+// children inherit it. The argument `nodes` is the number of nodes that share this machine's cores: 1, or more if nodes
 // are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
@@ -63,8 +63,8 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment creates the memory in a System V segment and writes its id to the header in the file. memfdErr is the
-// reason that the file itself cannot hold the memory.
+// createInSegment creates the memory in a System V segment and writes its id to the header in the file. The argument
+// memfdErr is the reason that the file itself cannot hold the memory.
 func createInSegment(fd, n, cores int, memfdErr error) error {
 	if err := memfd(fd).growHeader(); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 // SetState sets the state of process i.
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
 
-// FailedCount returns how many processes have been found failed.
+// FailedCount returns how many processes are known to have failed.
 func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }
 
 // MarkFailed records that process i has failed and ends the waits for it on this node with an error. The launcher,
@@ -243,8 +243,8 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 	nd.RecheckWaits()
 }
 
-// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that was found failed, -1
-// if none has failed.
+// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that is known to have
+// failed, -1 if there is none.
 func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }

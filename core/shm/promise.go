@@ -41,10 +41,10 @@ const (
 	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes still live
 )
 
-// promise reserves size bytes for this process. It returns the headroom that it found. stands: the promise is in the
-// cell, and the caller calls lowerPromise as it allocates. A small amount may be taken from the credit instead; it is
-// not in the cell. promise may wait for other processes that are allocating or releasing memory. Errors:
-// MPI_ERR_NO_MEM.
+// promise reserves `size` bytes for this process. It returns the headroom that it found. The result `stands` is true if
+// the promise is in the cell; the caller then calls lowerPromise as it allocates. A small amount may be taken from the
+// credit instead, without a promise in the cell. promise may wait for other processes that are allocating or releasing
+// memory. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err error) {
 	nd.promises.mu.Lock()
 	if size <= nd.promises.credit {
@@ -77,8 +77,8 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	}
 }
 
-// tryPromise checks the free memory and adds size to this process' promise if there is enough. It then returns -1,
-// otherwise the bytes that are promised already.
+// tryPromise checks the free memory and adds size to this process' promise if there is enough. The second result is
+// then -1, otherwise the number of bytes that are promised already.
 func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	defer nd.lockPromises()()
 	// Promises are read before the free memory: what a process allocates between the two reads counts twice,
@@ -111,7 +111,7 @@ func (nd *Node) wakeMemoryWaiters() {
 // promised returns the sum of the promises of all processes of the node.
 func (nd *Node) promised() int64 { return nd.sum(CellReservedBytes) }
 
-// sum returns the sum of the int64 at offset word of the cells of all living processes.
+// sum returns the sum of the int64 fields at offset `word` in the cells of all living processes.
 func (nd *Node) sum(word int64) (sum int64) {
 	for i := 0; i < nd.N; i++ {
 		if x := atomic.LoadInt64(nd.i64(i, word)); x > 0 && nd.State(i).isAlive() {

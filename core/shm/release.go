@@ -20,7 +20,7 @@ import (
 // memory.
 type releaser struct {
 	mu    sync.Mutex
-	queue []func() // the first is being executed
+	queue []func() // the first function is being executed
 	idle  sync.Cond
 	share int64 // the bytes to be released are at most 1/share of the free memory
 }
@@ -37,7 +37,7 @@ func (g *releaser) init(n, cores int) {
 	g.share = releaseShare * int64(1+n/max(cores, 1))
 }
 
-// enqueue queues work for the background goroutine, which executes the queue in order.
+// enqueue queues the function `work` for the background goroutine, which executes the queue in order.
 func (g *releaser) enqueue(work func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *releaser) run() {
 	g.idle.Broadcast()
 }
 
-// inChunks calls give for size bytes, chunk by chunk.
+// inChunks calls the function `give` chunk by chunk, for `size` bytes in total.
 func (g *releaser) inChunks(size int64, give func(at, n int64)) {
 	for at := int64(0); at < size; at += releaseChunkBytes {
 		give(at, min(size-at, releaseChunkBytes))
@@ -107,8 +107,8 @@ func (nd *Node) Unmap(b []byte) {
 	unmap(b)
 }
 
-// WaitReleased waits until the background goroutine of this process has released everything. Returns whether there was
-// something to wait for.
+// WaitReleased waits until the background goroutine of this process has released everything. It returns whether there
+// was something to wait for.
 func (nd *Node) WaitReleased() bool {
 	g := &nd.releaser
 	g.mu.Lock()
@@ -122,7 +122,7 @@ func (nd *Node) WaitReleased() bool {
 }
 
 // WaitAllReleased waits until all processes of the node have released their memory, or until there has been no progress
-// for maxPromiseWait. Returns whether there was something to wait for.
+// for maxPromiseWait. It returns whether there was something to wait for.
 func (nd *Node) WaitAllReleased() bool {
 	first := nd.pendingBytes()
 	last, since := first, time.Now()

@@ -26,8 +26,8 @@ func (s *slow) release(off, size int64) {
 	s.backing.release(off, size)
 }
 
-// slowly makes nd release memory only as the test permits: one chunk for each value sent to let, and the rest when the
-// test calls all or ends.
+// slowly makes nd release memory only as the test permits: one chunk for each value that the test sends to the channel
+// `let`, and the rest when the test calls the function `all` or ends.
 func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s

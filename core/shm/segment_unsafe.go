@@ -19,8 +19,8 @@ type segment struct{ base unsafe.Pointer }
 // of address space; a range of 2^44 is always free.
 const segmentSize = 1 << 44
 
-// makeSegment creates a segment and returns its id. The segment lives as long as this process, or another process that
-// has attached it by then.
+// makeSegment creates a segment and returns its id. The segment exists as long as this process, or any process that has
+// attached it, lives.
 func makeSegment() (id int, err error) {
 	if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, segmentSize, unix.IPC_CREAT|shmNoReserve|0o600); err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func attachSegment(id int, size int64) (segment, error) {
 		return segment{}, errno
 	}
 	whole := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
-	// The duplicate lies beside other mappings. Keeping the beginning of the large mapping instead would split the
+	// The duplicate lies next to other mappings. Keeping the beginning of the large mapping instead would split the
 	// free address range that it occupies.
 	base, err := unix.MremapPtr(whole, 0, nil, uintptr(size), unix.MREMAP_MAYMOVE)
 	if e := unix.MunmapPtr(whole, segmentSize); err == nil {

@@ -20,7 +20,7 @@ func nodes(t *testing.T, n int) []*Node {
 	return opened(t, f, n)
 }
 
-// segmented is nodes with the memory in a System V segment, which is used if the file size is limited.
+// segmented is the function `nodes` with the memory in a System V segment, which is used if the file size is limited.
 func segmented(t *testing.T, n int) []*Node {
 	fd, err := unix.MemfdCreate("gompirma", 0)
 	require.NoError(t, err)

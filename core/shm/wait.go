@@ -13,8 +13,8 @@ const (
 	futexWake = 1
 )
 
-// futexSleep waits until *word differs from seen, a wake-up, or the timeout (0: no timeout). It may also return
-// spuriously.
+// futexSleep waits until *word differs from the value `seen`, another thread wakes it, or the timeout elapses (0: no
+// timeout). It may also return spuriously.
 func futexSleep(word *uint32, seen uint32, timeout time.Duration) {
 	var ts *unix.Timespec
 	if timeout > 0 {
@@ -47,18 +47,20 @@ func (nd *Node) wakeAll(i int) {
 // Waiter implements the waits of a process' threads. The code is in C (capi/base/wait.c) for waits of both languages: a
 // waiting thread polls for a bounded time and serves all that arrives for the process, then it sleeps until Wake(me).
 type Waiter interface {
-	// Await returns nil as soon as done returns true. It calls done from this thread only. what describes the wait
-	// for reports. Errors: MPI_ERR_PROC_ABORTED if a process that the wait depends on has failed.
+	// Await returns nil as soon as the function `done` returns true. It calls `done` from this thread only. The
+	// argument `what` describes the wait in reports. Errors: MPI_ERR_PROC_ABORTED if a process that the wait
+	// depends on has failed.
 	Await(done func() bool, what Waiting) error
-	// Publish reports what this thread waits for without Await, until the caller calls the returned function.
+	// Publish reports what this thread waits for by means other than Await, until the caller calls the returned
+	// function.
 	Publish(what Waiting) (withdraw func())
 }
 
-// Wait returns nil as soon as done returns true. It calls done from this thread only. Errors: MPI_ERR_PROC_ABORTED if a
-// process of the job fails meanwhile.
+// Wait returns nil as soon as the function `done` returns true. It calls `done` from this thread only. Errors:
+// MPI_ERR_PROC_ABORTED if a process of the job fails meanwhile.
 //
-// Preconditions: the process that makes done true calls Wake(me) afterwards. This includes this process, unless its own
-// wait serves the event that makes done true.
+// Preconditions: the process that makes `done` return true calls Wake(me) afterwards. This includes this process,
+// unless its own wait serves the event that makes `done` return true.
 func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Peer: -1}) }
 
 // WaitFor is Wait that also reports, while it sleeps, what this process waits for. Errors: MPI_ERR_PROC_ABORTED if a

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Reason is the kind of event that ends a wait, if the process that is waited for must call an MPI function for it:
+// Reason is the kind of event that ends a wait, if the awaited process must call an MPI function to cause that event:
 // enum gompi_wait_reason of capi/base/node.h.
 type Reason uint32
 
@@ -51,7 +51,7 @@ type WaitDetails struct {
 // Members is the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // distance of consecutive members; 0: irregular, only the first WaitRecordMembers are known
+	Stride int // distance of consecutive members; 0: it varies, and only the first WaitRecordMembers are known
 	First  [WaitRecordMembers]int32
 }
 

@@ -27,7 +27,7 @@ func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p),
 // address returns the address of mapped memory.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-// whileMapped maps the pages that contain [off, off+size), calls do with them, and unmaps them.
+// whileMapped maps the pages that contain [off, off+size), calls the function `do` with their bytes, and unmaps them.
 func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
 	p, err := m.mapping(nil, from, to-from)
@@ -40,8 +40,8 @@ func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
-// mapInto maps [off, off+size) at the first multiple of align in room, which is size+align bytes of reserved address
-// space, and unmaps the rest of room.
+// mapInto maps [off, off+size) at the first multiple of align in the range `room`, which is size+align bytes of
+// reserved address space. It unmaps the rest of the range.
 func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
 	skip := uintptr(-int64(uintptr(room)) & (align - 1))
 	at := unsafe.Add(room, skip)
@@ -53,8 +53,8 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 	return bytesAt(at, size), nil
 }
 
-// unmapAround unmaps the unused parts of room, which has size+spare bytes: the first skip bytes, and all after the next
-// size bytes.
+// unmapAround unmaps the unused parts of the range `room`, which has size+spare bytes: the first `skip` bytes, and all
+// bytes after the following size bytes.
 func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)

@@ -29,9 +29,9 @@ const (
 	minPause, maxPause = time.Second, 64 * time.Second
 )
 
-// NewWatch returns a watch. Another thread calls settle some time after it has become worth while to return memory.
-// settle acquires the owner's lock and, if ShouldTrim still returns true, frees what the owner reserves for more
-// objects.
+// NewWatch returns a watch. Another thread calls the function `settle` some time after it has become worth while to
+// return memory. That function acquires the owner's lock and, if ShouldTrim still returns true, frees what the owner
+// reserves for more objects.
 func NewWatch(settle func()) Watch { return Watch{trim: settle} }
 
 // Count records the present number of objects. The owner calls it whenever the number has changed.
@@ -101,7 +101,8 @@ func run() {
 	pause, last = next(pause, now.Sub(last)), now
 }
 
-// next returns the next pause. pause is the present one, since the time between the last two returns of memory.
+// next returns the next pause. The argument `pause` is the present pause, and `since` the time between the last two
+// returns of memory.
 func next(pause, since time.Duration) time.Duration {
 	if since < 8*pause {
 		return min(2*pause, maxPause)

@@ -78,8 +78,8 @@ program counter_mpi
 
 contains
 
-  ! gap returns a value that is larger for a better result. The upper half is the distance from p to the next prime. The
-  ! lower half is larger for a smaller p.
+  ! gap returns a value that is larger for a better result. The upper half of the value is the distance from p to the
+  ! next prime. The lower half is larger for a smaller p.
   integer(int64) function gap(p)
     integer, intent(in) :: p
     integer :: q
@@ -90,8 +90,8 @@ contains
     gap = int(q - p, int64) * 2_int64**32 + (2_int64**32 - p)
   end function
 
-  ! offer replaces the best result by value if value is better. If another process has replaced the best result in the
-  ! meantime, offer compares again.
+  ! offer replaces the best result by `value` if `value` is better. If another process has replaced the best result in
+  ! the meantime, offer compares again.
   subroutine offer(value)
     integer(int64), intent(in) :: value
     if (value <= mine) return ! the last known best result is at least as good

@@ -5,8 +5,8 @@
 !     gompifort -O2 matmul_coarray.f90 -o matmul_coarray
 !     gompirun -n 4 ./matmul_coarray [N]
 !
-! C(:, mine) = A * B(:, mine), which needs all columns of A. A program with coarrays would read those of process p as
-! a(:, :)[p]; here they are in p's window.
+! C(:, mine) = A * B(:, mine), which needs all columns of A. A program with coarrays would read the columns of process p
+! as a(:, :)[p]; here these columns are in p's window.
 !
 ! np: 1 2 4
 ! timeout: 60

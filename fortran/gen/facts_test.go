@@ -34,7 +34,8 @@ type function struct {
 }
 
 // facts returns the standard's tables for each function. It reads the standard's own files if they are next to the
-// repository. Otherwise it reads the table of core/abi, which a test there compares with these files.
+// repository. Otherwise it reads the table of core/abi; a test of core/abi compares this table with the standard's
+// files.
 func facts(t *testing.T) map[string]function {
 	root, err := genfile.Root()
 	require.NoError(t, err)
@@ -308,7 +309,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 	}
 	require.Equal(t, wantIntent, intent, at)
 	require.Equal(t, yes(p.Optional) && inF08, has("optional"), at)
-	// Rank: an array has a shape, a scalar none.
+	// The rank: the declaration of an array has a shape, that of a scalar has none.
 	rank := 0
 	if got.shape != "" {
 		rank = 1 + strings.Count(got.shape, ",")
@@ -382,7 +383,7 @@ func factsF08(t *testing.T, bytes int) {
 			seen++
 		}
 	}
-	others := 0 // the predefined callbacks, and procedures that only Fortran has
+	others := 0 // number of predefined callbacks and of procedures that only Fortran has
 	for name := range got {
 		if !strings.Contains(name, "_f08") || strings.Contains(name, "Sizeof") ||
 			strings.Contains(name, "sync_reg") || strings.Contains(name, "MPI_Status_f") {

@@ -73,14 +73,14 @@ var written = map[string]bool{
 	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
 }
 
-// keepsState lists the functions whose callbacks get the program's own extra_state variable. This is as in MPICH and
-// Open MPI, and programs change the variable. Callbacks of attributes get a copy instead: programs must not change
-// their extra state (MPI-5.0 20.3.8), and MPICH and Open MPI do not agree.
+// keepsState lists the functions whose callbacks get the program's own extra_state variable. MPICH and Open MPI do the
+// same, and programs change the variable. Callbacks of attributes get a copy instead: programs must not change their
+// extra state (MPI-5.0 20.3.8), and MPICH and Open MPI differ in this point.
 var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true,
 	"MPI_Register_datarep_c": true}
 
-// intent returns the INTENT of a dummy argument; "" if it has none. An output argument has none if the program may pass
-// a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which a call must not define (MPI-5.0 19.1.2).
+// intent returns the INTENT of a dummy argument; "" if it has none. An output argument has no INTENT if the program may
+// pass a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which a call must not define (MPI-5.0 19.1.2).
 func (b binding) intent(f *abi.Function, p *abi.Param) string {
 	class := b.class(f, p)
 	switch {
@@ -241,8 +241,8 @@ func suffix(f *abi.Function) string {
 }
 
 // ambiguous reports whether the large-count form of f cannot have the generic name, for INTEGERs of the given size. The
-// reason is that Fortran cannot distinguish it from the small-count form, because they differ only in a callback or in
-// kinds with equal values.
+// reason is that Fortran cannot distinguish the two forms, because they differ only in a callback or in kinds with
+// equal values.
 func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.OtherForm
 	if large == nil {

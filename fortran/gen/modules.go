@@ -6,8 +6,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// procedure generates an interface body. name is the specific procedure's name. label is its linker symbol; "" if the
-// symbol is that of an external procedure: the lower-case name with an underscore appended.
+// procedure generates an interface body. The argument `name` is the specific procedure's name, and `label` is its
+// linker symbol; "" if the symbol is that of an external procedure: the lower-case name with an underscore appended.
 func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	params := b.params(f)
 	var names []string
@@ -48,7 +48,8 @@ func (t *fortran) specific(f *abi.Function, prefix string, bytes int) {
 	t.procedure(f08, f, name, label)
 }
 
-// started returns the name of a function's procedure, which is different for INTEGERs of 8 bytes if starts has f.
+// started returns the name of a function's procedure, which is different for INTEGERs of 8 bytes if `starts` contains
+// f.
 func started(name string, f *abi.Function, bytes int) string {
 	if starts[f.Name] && bytes == 8 {
 		return name + "_i8"

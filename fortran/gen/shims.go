@@ -57,14 +57,14 @@ var handleNames = map[string]string{
 type shim struct {
 	f          *abi.Function
 	b          binding
-	params     []string // of the prototype
+	params     []string // parameters of the prototype
 	hidden     []string // parameters for the lengths of strings, after all other parameters
 	locals     []string // declarations
 	checks     []string // expressions before open that check a number and return an error code
 	large      []string // arguments of the call of the large-count form
 	wide       []string // conditions for calling the large-count form; "EIGHT" is true for INTEGERs of 8 bytes
 	open       []string // expressions that prepare an argument and return an error class
-	args       []string // of the call
+	args       []string // arguments of the call
 	called     []string // statements after any call
 	success    []string // statements after a successful call
 	always     []string // statements after the call and after a failed preparation
@@ -227,7 +227,7 @@ func (s *shim) args2(small, large string) {
 	s.large = append(s.large, large)
 }
 
-// array declares a C array, which the expression open prepares and the function free releases.
+// array declares a C array, which the expression `open` prepares and the function `free` releases.
 func (s *shim) array(local, open, free string) {
 	s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
 	s.open = append(s.open, open)
@@ -506,7 +506,7 @@ func (s *shim) ignored(buffer string) string {
 
 func nullOf(typ string) string { return strings.ToUpper(typ) + "_NULL" }
 
-// stripped selects the strings that lose leading blanks too (MPI-5.0 10); the other strings lose only trailing ones.
+// stripped selects the strings that lose leading blanks too (MPI-5.0 10); the other strings lose only trailing blanks.
 func stripped(f *abi.Function) string {
 	if strings.HasPrefix(f.Name, "MPI_Info_") {
 		return "STRIP_BOTH"
@@ -659,8 +659,8 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described notes that a count or datatype must be replaced by value, that of the section. The parameter's own
-// conversion adds the argument of the call; write then replaces it.
+// described notes that a count or datatype must be replaced by `value`, the count or datatype of the section. The
+// parameter's own conversion adds the argument of the call; the method `write` then replaces this argument.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }
@@ -682,7 +682,7 @@ func (s *shim) raised() string {
 }
 
 func (s *shim) write(out *bytes.Buffer, label string) {
-	// Replaces the counts and datatypes that described has noted.
+	// Replaces the counts and datatypes that the method `described` has noted.
 	var locals []string
 	for _, l := range s.locals {
 		if !strings.HasPrefix(l, "\x00") {
@@ -790,7 +790,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	out.WriteString("    done(ierror, rc);\n}\n")
 }
 
-// replace replaces each occurrence of the items in a list by value.
+// replace replaces each element of `list` that equals one of `items` by `value`.
 func replace(list []string, value string, items ...string) {
 	for i := range list {
 		for _, item := range items {
@@ -819,7 +819,7 @@ func symbolsTest() []byte {
 				names = append(names, prefix+base(f)+suffix(f)+"_")
 			}
 		}
-		for _, f := range abi.Removed() { // mpif.h and mpi have no interfaces for these
+		for _, f := range abi.Removed() { // mpif.h and mpi have no interfaces for these functions
 			names = append(names, prefix+base(f)+"_")
 		}
 		for _, n := range []string{"sizeof_f08ts_", "f_sync_reg_", "f_sync_reg_f08ts_", "status_f2f08_f08_",

@@ -29,8 +29,8 @@ func (t *fortran) line(format string, args ...any) {
 	t.WriteString(text + "\n")
 }
 
-// differs calls write once with 4. If yes is set, it also calls write with 8, and writes the preprocessor lines that
-// select the code for INTEGERs of 4 or of 8 bytes.
+// differs calls the function `write` with 4. If `yes` is set, it also calls `write` with 8, and writes the preprocessor
+// lines that select the code for INTEGERs of 4 or of 8 bytes.
 func (t *fortran) differs(yes bool, write func(bytes int)) {
 	if !yes {
 		write(4)

@@ -1,5 +1,5 @@
-! Checks that MPI_ASYNC_PROTECTS_NONBLOCKING may be .TRUE.: if a buffer is ASYNCHRONOUS, the compiler stores assigned
-! values before the call that starts an operation, and loads the buffer from memory after the call that completes the
+! Checks that MPI_ASYNC_PROTECTS_NONBLOCKING may be .TRUE. If a buffer is ASYNCHRONOUS, the compiler must store assigned
+! values before the call that starts an operation. It must load the buffer from memory after the call that completes the
 ! operation. The buffers are scalars and small arrays, which optimizers tend to keep in registers.
 !
 ! np: 1

@@ -384,7 +384,7 @@ contains
     REQUEST :: r
     STATUS(s)
 #ifdef USE_MPIF
-    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! since no interface says that MPI stores its address
+    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! VOLATILE, since no interface says that MPI stores its address
 #else
     integer(kind=MPI_ADDRESS_KIND) :: extra
 #endif

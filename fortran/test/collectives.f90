@@ -26,7 +26,7 @@ program collectives
 
 contains
 
-  ! interleaved returns an array with the values in every second element, and gap in the rest.
+  ! interleaved returns an array with `values` in every second element, and `gap` in the other elements.
   function interleaved(values) result(a)
     integer, intent(in) :: values(:)
     integer :: a(2 * size(values))
@@ -53,7 +53,7 @@ contains
     call MPI_Scan(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(b, interleaved([me * (me + 1) / 2, 5 * me * (me + 1), 100 * (me + 1), me + 1]), 'scan')
     ! Nonblocking: the result is stored at completion. A process other than the root may write its receive buffer
-    ! meanwhile, since it is not significant there.
+    ! meanwhile, since that buffer is significant only at the root.
     b = gap
     d = gap
     call MPI_Ireduce(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
@@ -148,7 +148,7 @@ contains
     b = a
     call MPI_Alltoallw(MPI_IN_PLACE, counts, displs, types, b, counts, displs, types, MPI_COMM_WORLD)
     call expect(b, [(10 * i + me, i = 0, n - 1)], 'alltoallw in place')
-    if (.false.) then ! never called, only compiled: neighbours
+    if (.false.) then ! the call for neighbours is compiled, but not run
       at = 0
       call MPI_Cart_create(MPI_COMM_WORLD, 1, [n], [.true.], .false., ring)
       call MPI_Neighbor_alltoallw(a, counts, at, types, b, counts, at, types, ring)

@@ -212,7 +212,7 @@ contains
     call MPI_Accumulate([big + 1, 99], 1, MPI_2INTEGER, me, disp, 1, MPI_2INTEGER, MPI_MAXLOC, w, ierror)
     call MPI_Win_flush(me, w, ierror)
     call expect(memory(4:5), [big + 1, 99], 'accumulate with MAXLOC')
-    ! Values that do not fit into an int, as arguments that are no counts.
+    ! Values that do not fit into an int, as arguments other than counts.
     disp = 0
     call MPI_Put(x, 1, MPI_INTEGER, big, disp, 1, MPI_INTEGER, w, ierror)
     call refused(MPI_ERR_RANK, big, 'put to a wide rank')

@@ -1,5 +1,6 @@
-! An error handler that sets code = MPI_SUCCESS: ierror is then MPI_SUCCESS, and the results and buffers of the call
-! stay unchanged, even if the error occurs in a query that the binding makes before the call. (MPI-5.0 9.3)
+! Tests an error handler that sets code = MPI_SUCCESS. Then ierror is MPI_SUCCESS, and the results and buffers of the
+! call stay unchanged. This holds even if the error occurs in a query that the binding makes before the call. (MPI-5.0
+! 9.3)
 !
 ! np: 1 2
 ! timeout: 60

@@ -1,5 +1,5 @@
 ! Messages: buffered, synchronous and ready sends, matched probes, MPI_Sendrecv_replace, cancelled receives, partitioned
-! communication. With mpi_f08 also to and from sections.
+! communication. With mpi_f08, messages are also sent from sections and received into sections.
 !
 ! np: 2
 ! timeout: 60

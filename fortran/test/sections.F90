@@ -145,7 +145,7 @@ contains
 #include "section_case.inc"
   end subroutine
 
-  ! from_section tests calls that read the section buf. flat has the first n values of the section.
+  ! from_section tests calls that read the section `buf`. The array `flat` has the first n values of the section.
   subroutine from_section(buf, n, flat, name)
     integer, intent(in), asynchronous :: buf(..)
     integer, intent(in) :: n, flat(:)
@@ -210,7 +210,7 @@ contains
     call expect(received(1:n + 1), [flat, -1], 'pack of ' // name)
   end subroutine
 
-  ! to_section tests calls that write the section buf, always with the values 5001, 5002 and so on. The caller checks
+  ! to_section tests calls that write the section `buf`, always with the values 5001, 5002 and so on. The caller checks
   ! the elements outside of the section.
   subroutine to_section(buf, n, name)
     integer, intent(inout), asynchronous :: buf(..)
@@ -293,7 +293,7 @@ contains
     call MPI_Win_fence(0, win)
     call expect(memory(1:3), [202, 211, 220], 'put of a section of one')
     call MPI_Win_fence(0, win)
-    call MPI_Put(x(3, 1), 4, MPI_INTEGER, next, none, 4, MPI_INTEGER, win) ! an element stands for all from there on
+    call MPI_Put(x(3, 1), 4, MPI_INTEGER, next, none, 4, MPI_INTEGER, win) ! the buffer begins at this element
     call MPI_Win_fence(0, win)
     call expect(memory(1:4), [203, 204, 205, 206], 'put of an element')
     call MPI_Win_fence(0, win)
@@ -338,7 +338,8 @@ contains
   end subroutine
 
   ! Sections of an array of derived type with a gap at its end, with an MPI datatype of the same extent. The array is so
-  ! large that a datatype that lists each basic element would be noticeably slow. Also the parts of complex numbers.
+  ! large that a datatype that lists each basic element would be noticeably slow. The subroutine also tests the real and
+  ! imaginary parts of complex numbers.
   subroutine particles()
     type, bind(C) :: particle
       real(C_DOUBLE) :: x(3)
@@ -408,7 +409,8 @@ contains
     end do
     call MPI_Request_free(send)
     call MPI_Request_free(receive)
-    ! Between the call and the arrival of the message, the program writes elements outside of the section. They stay.
+    ! Between the call and the arrival of the message, the program writes elements outside of the section. These
+    ! elements keep their values.
     b = 0
     call MPI_Irecv(b(2, :), 6, MPI_INTEGER, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, receive)
     b(1, :) = 1
@@ -466,7 +468,7 @@ contains
     call MPI_Get(nine, 5, MPI_CHARACTER, 0, none, 5, MPI_CHARACTER, v)
     call MPI_Win_fence(0, v)
     call expect(nine(1:5), 'behkn', 'substrings')
-    ! A datatype of two array elements. The two are contiguous in the array, but consecutive pairs are not.
+    ! A datatype of two array elements. The two elements are contiguous in the array, but consecutive pairs are not.
     pairs = reshape([(i, i = 1, 12)], [2, 6])
     call MPI_Type_contiguous(2, MPI_INTEGER, two)
     call MPI_Type_commit(two)

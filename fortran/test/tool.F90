@@ -1,4 +1,5 @@
-! Checks that the procedure of a profiling tool in Fortran, tool_put.F90, replaces that of the library. (MPI-5.0 15.2)
+! Checks that the procedure of a profiling tool in Fortran, tool_put.F90, replaces the procedure of the library.
+! (MPI-5.0 15.2)
 !
 ! np: 1 2
 ! timeout: 60

@@ -63,7 +63,7 @@ program typemaps
 
 contains
 
-  ! compare sends count elements of a datatype from sections and from their contiguous copies, and receives into both.
+  ! compare sends `count` elements of a datatype from sections and from their contiguous copies, and receives into both.
   subroutine compare(type, count, what)
     type(MPI_Datatype), intent(inout) :: type
     integer, intent(in) :: count
@@ -74,7 +74,8 @@ contains
     call out_of(a(2, :, :, :), reshape(a(2, :, :, :), [112]), type, count, what)
     call out_of(a(:, 8:1:-1, 2:1:-1, 7:1:-1), reshape(a(:, 8:1:-1, 2:1:-1, 7:1:-1), [336]), type, count, what // ', backwards')
     call out_of(a(1:3:2, 8:2:-2, :, :), reshape(a(1:3:2, 8:2:-2, :, :), [112]), type, count, what // ', all dimensions')
-    ! Receiving into a section stores the same data as receiving into a copy, and changes no element outside of it.
+    ! Receiving into a section stores the same data as receiving into a copy, and changes no element outside of the
+    ! section.
     call MPI_Type_size(type, n)
     n = n / 4 * count
     row = [(1000 + i, i = 1, most)]

@@ -72,7 +72,7 @@ static inline void check_is_class(const char *file, int line, const char *call, 
  * MPI_ERRORS_RETURN. */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
-/* Returns true if list, whose words are separated by blanks, contains word. */
+/* Returns true if `list`, whose words are separated by blanks, contains `word`. */
 static inline int check_word(const char *list, const char *word) {
 	size_t n = strlen(word);
 	for (const char *at = list; n > 0 && (at = strstr(at, word)) != NULL; at += n)

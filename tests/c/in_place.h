@@ -11,7 +11,7 @@
 
 enum { PAGE = 4096 };
 
-/* Creates a window. how is the value of the info key: "true", "false" or "require". Returns the error code. */
+/* Creates a window. `how` is the value of the info key: "true", "false" or "require". Returns the error code. */
 static inline int in_place_try(void *base, MPI_Aint size, int unit, const char *how, MPI_Comm comm, MPI_Win *win) {
 	MPI_Info info;
 	MPI_Info_create(&info);
@@ -41,7 +41,7 @@ static inline const char *in_place_told(MPI_Win win) {
 
 #define CHECK_SHARED(win, wanted) in_place_check(__FILE__, __LINE__, win, wanted)
 
-/* Checks that the library's report about the window begins with wanted, if the library knows the key. */
+/* Checks that the library's report about the window begins with `wanted`, if the library knows the key. */
 static inline void in_place_check(const char *file, int line, MPI_Win win, const char *wanted) {
 	const char *told = in_place_told(win);
 	if (told != NULL && strncmp(told, wanted, strlen(wanted)) != 0)

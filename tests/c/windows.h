@@ -81,8 +81,8 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 	}
 }
 
-/* Creates a window over area, which includes the guard bytes, or lets MPI allocate the memory if area is NULL. Runs
- * body, frees the window, and checks the guard bytes. */
+/* Creates a window over the memory `area`, which includes the guard bytes, or lets MPI allocate the memory if `area` is
+ * NULL. Runs the function `body`, frees the window, and checks the guard bytes. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
 	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
@@ -113,7 +113,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
 		windows_check_guards(area, w->size, w->name);
 }
 
-/* Returns true if all ranks of comm are on one node. */
+/* Returns true if all ranks of `comm` are on one node. */
 static inline int windows_one_node(MPI_Comm comm) {
 	MPI_Comm node;
 	int n, all;
@@ -129,8 +129,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 	windows_over(w, area, body);
 }
 
-/* Runs body on one window of the kind, with size bytes and this displacement unit on every rank of comm. Does nothing
- * if the argument kind=NAME selects another kind, or if the kind is not possible on comm. */
+/* Runs the function `body` on one window of the kind, with `size` bytes and this displacement unit on every rank of
+ * `comm`. Does nothing if the argument kind=NAME selects another kind, or if the kind is not possible on `comm`. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	if (!windows_info)
 		windows_info = MPI_INFO_NULL;
@@ -171,7 +171,7 @@ static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm,
 	windows_over(&w, NULL, body);
 }
 
-/* Runs body on one window of each kind, one after another. */
+/* Runs the function `body` on one window of each kind, one after another. */
 static inline void windows_each(MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	for (int kind = 0; kind < KINDS; kind++)
 		windows_one(kind, size, unit, comm, body);

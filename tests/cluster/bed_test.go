@@ -85,7 +85,7 @@ func total(per []int) (n int) {
 	return n
 }
 
-// slotArguments returns slots, the hosts in the form "h1:2,h2:1", and each, the host of every rank: "h1,h1,h2".
+// slotArguments returns `slots`, the hosts in the form "h1:2,h2:1", and `each`, the host of every rank: "h1,h1,h2".
 func slotArguments(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {

@@ -74,7 +74,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// requireFailure waits until the job fails, which must happen within a time. It then runs the command repair, which
+// requireFailure waits until the job fails, which must happen within a time. It then runs the command `repair`, which
 // repairs the hosts, and checks that no process remains.
 func (r *run) requireFailure(t *testing.T, within time.Duration, repair ...string) {
 	t.Helper()
@@ -120,8 +120,8 @@ func TestPeerUnreachable(t *testing.T) {
 	}
 }
 
-// startHeld starts a job with one rank on each of h1 and h2. It waits until the rank on host stops at the given point
-// in MPI_Init (testdata/held.c). release lets that rank continue.
+// startHeld starts a job with one rank on each of h1 and h2. It waits until the rank on `host` stops at the given point
+// in MPI_Init (testdata/held.c). The function `release` lets that rank continue.
 func startHeld(t *testing.T, place, host string, variables ...string) (r *run, release func()) {
 	t.Helper()
 	l := launchers[0]

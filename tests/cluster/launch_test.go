@@ -26,7 +26,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// expect waits for the end of a job of the program where, and checks what its ranks printed.
+// expect waits for the end of a job of the program `where`, and checks what its ranks printed.
 func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	t.Helper()
 	status, took := r.wait()
@@ -170,8 +170,8 @@ func TestTasksWithoutSrun(t *testing.T) {
 	require.Contains(t, r.Err.String(), "--mpi=pmi2")
 }
 
-// throughEach calls test for each launcher with which gompirun can start processes on other hosts. command starts
-// gompirun on the first host.
+// throughEach calls the function `test` for each launcher with which gompirun can start processes on other hosts. The
+// argument `command` starts gompirun on the first host.
 func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"

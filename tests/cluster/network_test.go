@@ -14,8 +14,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// network starts a job with two ranks on each of two hosts. Every rank puts to every other rank. If half is true, only
-// the ranks of h1 put.
+// network starts a job with two ranks on each of two hosts. Every rank puts to every other rank. If `half` is true,
+// only the ranks of h1 put.
 func network(t *testing.T, half bool, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]

@@ -164,7 +164,7 @@ func TestProgramOfOtherMPI(t *testing.T) {
 	}
 }
 
-// eachCompiler runs do as a subtest for each compiler.
+// eachCompiler runs the function `do` as a subtest for each compiler.
 func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compiler string)) {
 	for _, compiler := range compilers {
 		t.Run(compiler, func(t *testing.T) {

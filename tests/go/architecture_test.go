@@ -63,7 +63,7 @@ func TestArchitectureDocument(t *testing.T) {
 
 func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
-	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // row of a package: its files have no directory
+	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // this row names files without their directory
 	dir := ""
 	for _, line := range strings.Split(document, "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {

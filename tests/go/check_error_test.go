@@ -11,8 +11,8 @@ import (
 )
 
 // errorProgram is a program in which rank 0 puts to rank 1, and rank 1 then accesses the same memory by the call that
-// the first argument names. The accesses conflict unless it is "clean". Each rank prints the return values of its
-// calls, and how often the error handlers of the window and the communicator were called.
+// the first argument names. The accesses conflict unless the argument is "clean". Each rank prints the return values of
+// its calls, and how often the error handlers of the window and the communicator were called.
 const errorProgram = `
 #include <mpi.h>
 #include <stdio.h>

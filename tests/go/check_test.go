@@ -46,8 +46,8 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// runChecked runs a program of tests/c/check under gompirun --check. front is a command that starts gompirun, such as
-// taskset. It returns the findings and all output.
+// runChecked runs a program of tests/c/check under gompirun --check. The optional `front` is a command that starts
+// gompirun, such as taskset. runChecked returns the findings and all output.
 func runChecked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
@@ -83,7 +83,8 @@ func findingText(kind string, lines []int) string {
 	return fmt.Sprint(kind, " ", slices.Compact(lines))
 }
 
-// eachProgram runs a test, with limited concurrency, for each program of tests/c/check that selected accepts.
+// eachProgram runs a test, with limited concurrency, for each program of tests/c/check that the function `selected`
+// accepts.
 func eachProgram(t *testing.T, selected func(*suite.Program) bool, test func(*testing.T, *suite.Program)) {
 	programs, err := suite.Load(filepath.Join(top, "tests/c/check"))
 	require.NoError(t, err)

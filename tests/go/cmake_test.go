@@ -12,8 +12,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// pathWithout makes a directory with links to all commands in PATH except those whose names match names. It returns the
-// environment variable PATH for this directory.
+// pathWithout makes a directory with links to all commands in PATH except those whose names match the regular
+// expression `names`. It returns a PATH=... string for this directory.
 func pathWithout(t *testing.T, names string) string {
 	bin, refused := t.TempDir(), regexp.MustCompile(names)
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {

@@ -15,9 +15,9 @@ import (
 // machine; some of its commands are fakes.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
-	// with returns the commands that the tests need, without those for MPI and Fortran, changed by more. In more,
-	// "name" adds an empty command, "name: script" adds a command that runs the script, and "name: -" removes a
-	// command.
+	// `with` returns the commands that the tests need, except those for MPI and Fortran, with the changes in
+	// `more`. An entry "name" adds an empty command, "name: script" a command that runs the script; "name: -"
+	// removes a command.
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
@@ -32,7 +32,7 @@ func TestDeps(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, level string
-		// shell script of each command of the machine, besides the few commands that deps.sh itself uses
+		// shell script of each command in PATH, except the few commands that deps.sh itself uses
 		has  map[string]string
 		env  string
 		want string // the only line of output; "" means success

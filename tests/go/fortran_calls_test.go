@@ -106,7 +106,7 @@ func (a argument) shown(binding string) bool {
 	return a.Hidden&hidden == 0 && a.Kind.Name != "VARARGS" && a.Kind.Fortran != "none"
 }
 
-// in returns the value that the Fortran program passes. out is the value that the C function returns.
+// in returns the value that the Fortran program passes. The method `out` returns the value that the C function returns.
 func (a argument) in() int64 {
 	if a.length {
 		return int64(a.number)
@@ -158,7 +158,7 @@ func cFunction(f *abi.Function, id int) string {
 	inner := slices.DeleteFunc(slices.Clone(params), func(s string) bool { return s == "..." || s == "void" })
 	fmt.Fprintf(&b, "static %s f%d(%s)\n{\n", f.Returns, id,
 		strings.Join(append([]string{"int profiling"}, inner...), ", "))
-	// mine is false if a helper of the bindings made this call, and not the test program.
+	// `mine` is false if a helper of the bindings made this call, and not the test program.
 	fmt.Fprintf(&b, "    int mine = arrive(%d, profiling);\n", id)
 	helper := fmt.Sprint(peers) // result of a call by a helper of the bindings
 	if f.Name == "MPI_Topo_test" {

@@ -298,7 +298,7 @@ func TestInsightStatsPaths(t *testing.T) {
 	c = statistics(t, nil, 0, "-n", "2", "--nodes", "2", program, "1")
 	check(c, 0, network, network, network)
 	check(c, 1, network, network, network)
-	c = statistics(t, nil, 0, "-n", "2", program, "64") // 65 windows: two more than have counters of their own
+	c = statistics(t, nil, 0, "-n", "2", program, "64") // 65 windows; only 63 windows have separate counters
 	check(c, 62, either, []string{"cma"}, ring)
 	others := c.Windows[63].Uses["get"]
 	require.Equal(t, "others", c.Windows[63].Name)

@@ -59,8 +59,8 @@ func (e *traceEvent) text() string {
 
 func (e *traceEvent) end() float64 { return e.Ts + e.Dur }
 
-// of returns the calls with the given name that a thread of a rank made, or all its calls if name is "", ordered by
-// time.
+// of returns the calls of the function `name` by one thread of a rank, ordered by time. If `name` is "", it returns all
+// calls of the thread.
 func (d *traceOutput) of(rank, thread int, name string) (calls []traceEvent) {
 	for _, e := range d.TraceEvents {
 		if e.Ph == "X" && e.Pid == rank && e.Tid == thread && (name == "" || e.Name == name) {

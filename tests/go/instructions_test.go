@@ -69,8 +69,8 @@ func TestInsightInstructions(t *testing.T) {
 	}
 }
 
-// requireCosts fails if a call of a program of bench/ needs more instructions than maxCosts allows, or at most half as
-// many.
+// requireCosts fails if a call of a program of bench/ needs more instructions than `maxCosts` allows, or at most half
+// as many.
 func requireCosts(t *testing.T, icount, program string, maxCosts map[string]float64, options ...string) {
 	t.Helper()
 	const loops, tries = "10", 12

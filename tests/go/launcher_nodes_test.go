@@ -114,8 +114,9 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. The rank is later than the time
-// after which a silent peer counts as failed, and later than MPI_Init waits for a rank from which it has heard nothing.
+// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. The rank is late by more than two
+// time limits: the one after which a silent peer counts as failed, and the one for which MPI_Init waits for a rank that
+// has sent nothing.
 func TestLateRankInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -203,7 +204,7 @@ func TestLauncherKilledInPhases(t *testing.T) {
 	}
 }
 
-// inNetwork makes l start in its own network namespace, after script, a shell script, has configured the namespace.
+// inNetwork makes l start in its own network namespace, which the shell script `script` configures first.
 func (l *launch) inNetwork(t *testing.T, script string) {
 	t.Helper()
 	unshare := []string{"unshare", "--net"}

@@ -51,7 +51,8 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 	return l
 }
 
-// wait returns the exit status, or 128 + signal if a signal killed gompirun, and checks that nothing remains.
+// wait returns the exit status, or 128 + signal if a signal killed gompirun. It checks that no process, memory or file
+// of the run remains.
 func (l *launch) wait(t *testing.T) int {
 	t.Helper()
 	status := l.Status(t)
@@ -594,7 +595,7 @@ func TestLauncherTerminalStops(t *testing.T) {
 		`exec 2>/dev/tty; set -m; "$0" -n 2 sh -c "$1"; echo stopped $?; read line; fg; echo ended $?`,
 		filepath.Join(built(t), "bin/gompirun"), ranks)
 	keyboard := onTerminal(t, l)
-	becomeStopped := func(want int) { // waits until want of gompirun, two shells and their children are stopped
+	becomeStopped := func(want int) { // waits until `want` of gompirun, the shells and their children are stopped
 		require.Eventually(t, func() bool {
 			count := 0
 			for _, p := range l.processes() {

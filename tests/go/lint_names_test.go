@@ -18,15 +18,14 @@ import (
 // foreignNames lists names that comments and documents may use although the tree does not define them, by origin.
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
-		"MADV_DONTDUMP MADV_MERGEABLE SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
+		"SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
 		"STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
 	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +
 		"SELECTED_INT_KIND SELECTED_REAL_KIND AddressSanitizer",
 	"DWARF's": "DW_EH_PE_ DW_CFA_advance_loc DW_CFA_offset DW_CFA_restore DW_CFA_nop DW_CFA_offset_extended " +
 		"DW_CFA_remember_state DW_CFA_def_cfa DW_CFA_def_cfa_expression DW_CFA_expression " +
 		"DW_CFA_val_expression DW_CFA_val_offset DW_CFA_GNU_args_size",
-	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_ get_vendor " +
-		"MPI_LIBRARY",
+	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_",
 	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x MPI_ERR_X MPI_R ompi_N.c " +
 		"mpich_N.c mpi_TYPEn_supported app.c halo.c FILE.md DIR/program.txt",
 }
@@ -34,7 +33,7 @@ var foreignNames = map[string]string{
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blankOut returns a text in which spans are replaced by blanks, so that the rest keeps its position.
+// blankOut returns a text in which the ranges `spans` are replaced by blanks, so that the rest keeps its position.
 func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
@@ -47,8 +46,8 @@ func blankOut(text string, spans []span) string {
 	return string(out)
 }
 
-// splitComments splits a file into prose and code. Each has blanks in place of the other. The prose of a source file is
-// its comments; a document has only prose.
+// splitComments splits a file into prose and code. Prose has blanks in place of code, and code has blanks in place of
+// prose. The prose of a source file is its comments; a document has only prose.
 func splitComments(file, content string) (prose, code string) {
 	var comments []span
 	switch filepath.Ext(file) {
@@ -171,9 +170,9 @@ var (
 	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
 )
 
-// missing calls report, with the line number, for each name in a text that the tree does not define. A name is a file
-// name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in
-// an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
+// missing calls the function `report`, with the line number, for each name in a text that the tree does not define. A
+// name is a file name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A
+// name that ends in an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
 func (k *identifiers) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the layers of DESIGN section 2, lowest first. A package may import packages of lower layers. A package
-// that is not listed fails the test, so that the author of a new package must choose a layer.
+// layers lists the layers of packages, lowest first. A package may import packages of lower layers. A package that is
+// not listed fails the test, so that the author of a new package must choose a layer.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
@@ -113,7 +113,7 @@ func TestLintImportsGoOneWay(t *testing.T) {
 		}
 		layer := layerOf(path)
 		require.GreaterOrEqual(t, layer, 0,
-			"package %s has no layer: add it to tests/go/lint_test.go and to DESIGN section 2", path)
+			"package %s has no layer: add it to tests/go/lint_test.go", path)
 		for _, i := range own(p.Imports) {
 			if slices.Contains(allowedSideways[path], i) || strings.HasPrefix(i, path+"/") &&
 				path != "core" {
@@ -259,7 +259,8 @@ func TestLintMemcpy(t *testing.T) {
 	require.Greater(t, n, 10)
 }
 
-// eachTextFile calls do for every text file of the project, with its path (separated by slashes) and its content.
+// eachTextFile calls the function `do` for every text file of the project, with its path (separated by slashes) and its
+// content.
 func eachTextFile(t *testing.T, do func(path, content string)) {
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -83,9 +83,9 @@ func TestListeningSockets(t *testing.T) {
 	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
 }
 
-// fewFiles is a program in which rank 1 connects to rank 0 like many unknown processes, after rank 0 has opened all
-// descriptors that its limit permits. These connections send nothing or invalid data. Afterwards both ranks communicate
-// as before.
+// fewFiles is a program in which rank 0 opens all descriptors that its limit permits. Rank 1 then opens many
+// connections to rank 0, as unknown processes could do, and sends nothing or invalid data over them. Afterwards both
+// ranks communicate as before.
 const fewFiles = `
 #include <mpi.h>
 #include <netinet/in.h>

@@ -165,8 +165,8 @@ int main(void)
 }
 
 // TestStandardABIPrograms checks that programs built by the wrappers for the standard ABI need only libraries and
-// functions of the standard ABI. They run with gompirma, with and without gompirun, and with the other MPI that
-// LD_LIBRARY_PATH names.
+// functions of the standard ABI. They run with gompirma, with and without gompirun, and with another MPI library if
+// LD_LIBRARY_PATH names its directory.
 func TestStandardABIPrograms(t *testing.T) {
 	s := newScratch(t)
 	usual := filepath.Join(built(t), "libexec/gompirma/bin")

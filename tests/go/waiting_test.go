@@ -45,8 +45,8 @@ func TestWaitRecords(t *testing.T) {
 	require.NoError(t, l.Cmd.Start())
 	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
 	read, steps := 0, 0
-	// next waits until both processes have stopped at the next step. It returns their process ids, and the function
-	// of the step.
+	// `next` waits until both processes have stopped at the next step. It returns their process ids, and the
+	// function of the step.
 	next := func() (pids [2]int, name string) {
 		for range pids {
 			var line string

@@ -25,7 +25,7 @@ type Fabric struct {
 	Addresses []preflight.Address `json:"addresses"`
 }
 
-// Query runs gompi-fabric, which is installed below the prefix.
+// Query runs gompi-fabric, which is installed below the installation prefix, and returns its output.
 func Query() (Fabric, error) {
 	var f Fabric
 	self, err := os.Executable()

@@ -24,8 +24,8 @@ func ListenAddresses(addresses []Address) []string {
 	return only
 }
 
-// Listen opens a port in the range permitted ("first-last"), or any port if permitted is "". It opens the same port at
-// each of the given addresses of this host, or at all addresses of the host if addresses is nil.
+// Listen opens a port in the range `permitted` ("first-last"), or any port if `permitted` is "". It opens the same port
+// at each of the given addresses of this host, or at all addresses of the host if addresses is nil.
 func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	var first, last int
 	if permitted != "" {
@@ -62,7 +62,7 @@ type multiListener struct {
 	once   sync.Once
 }
 
-// listenAt opens a port at each of the addresses. If port is 0, the kernel selects one at the first address.
+// listenAt opens a port at each of the addresses. If `port` is 0, the kernel selects the port at the first address.
 func listenAt(addresses []string, port int) (net.Listener, error) {
 	s := &multiListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	for _, a := range addresses {

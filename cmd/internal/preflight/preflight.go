@@ -33,7 +33,7 @@ type site struct {
 	Port      int       `json:"port"` // 0 if the host does not listen; then Error is the reason
 	Error     string    `json:"error,omitempty"`
 	Addresses []Address `json:"addresses"`
-	Secret    string    `json:"secret,omitempty"` // of the job; rank 0 chooses it at random
+	Secret    string    `json:"secret,omitempty"` // secret of the job; rank 0 chooses it at random
 }
 
 // result is the result for one address of another host.
@@ -43,9 +43,9 @@ type result struct {
 	Bandwidth float64 `json:"bandwidth"`       // bytes a second
 }
 
-// Run tests the connections of this process to all others. addresses are those of this host, in the order in which a
-// job would try them. Rank 0 writes the results to out. Run returns true at rank 0 if each pair of hosts can connect in
-// at least one direction.
+// Run tests the connections of this process to all other processes. The argument `addresses` holds the addresses of
+// this host, in the order in which a job would try them. Rank 0 writes the results to `out`. Run returns true at rank 0
+// if each pair of hosts can connect in at least one direction.
 func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fine bool, err error) {
 	server := &server{secret: make(chan string, 1)}
 	addresses = slices.DeleteFunc(slices.Clone(addresses), func(a Address) bool { return ofOneLink(a.Address) })
@@ -68,7 +68,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 		return false, err
 	}
 	server.secret <- sites[0].Secret
-	results := make([][]result, c.Size()) // of this process, by rank and address
+	results := make([][]result, c.Size()) // results of this process, by rank and address
 	for step := 1; step < c.Size(); step++ {
 		to := (c.Rank() + step) % c.Size() // so that only one process at a time connects to each process
 		for _, a := range sites[to].Addresses {
@@ -96,7 +96,7 @@ func ofOneLink(address string) bool {
 	return ip != nil && ip.IsLinkLocalUnicast()
 }
 
-// exchange publishes mine under a key with the given name, and returns the values of all processes, by rank.
+// exchange publishes `mine` under a key with the given name, and returns the values of all processes, by rank.
 func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err == nil {

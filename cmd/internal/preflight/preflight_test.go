@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Checks that connections with the job's secret are measured. Connections without a secret or with another one are
+// Checks that connections with the job's secret are measured. Connections without a secret, or with another secret, are
 // rejected.
 func TestProbe(t *testing.T) {
 	s := &server{secret: make(chan string, 1)}

@@ -1,7 +1,8 @@
 // Package relay sends the records of ranks on other hosts to gompirun. On each of these hosts, a relay process for each
-// rank shares memory for records with the rank (core/insight), and sends its content over a TCP connection: Sender.
-// Gompirun keeps a copy of this memory for each rank, and reads it like that of a rank on its own host: Receiver. The
-// package owns the protocol of the connection and the conversion of clocks. It must not interpret records.
+// rank shares memory for records with the rank (core/insight), and sends the content of this memory over a TCP
+// connection: Sender. Gompirun keeps a copy of this memory for each rank, and reads the copy like the memory of a rank
+// on its own host: Receiver. The package owns the protocol of the connection and the conversion of clocks. It must not
+// interpret records.
 //
 // A sender first sends its rank and the secret of the job, which the launcher puts into the environment of all
 // processes. Then it asks for gompirun's time, several times at first and every second later, since clocks of hosts
@@ -24,13 +25,13 @@ const (
 	welcome       = 'w' // mode, size of the ring in bytes
 	ask           = 'a' // empty: asks for the time
 	answer        = 't' // the time
-	records       = 'r' // words of records
+	records       = 'r' // 8-byte words of records
 	change        = 'c' // an offset in the rank's part of the memory, and the new bytes at this offset
 	reached       = 'u' // time up to which all records have been sent
 	maxFrameBytes = 1 << 20
 )
 
-// EnvRelay names the variable with gompirun's addresses, each with the port, and the secret.
+// EnvRelay names the environment variable with gompirun's addresses, each with the port, and the secret.
 const EnvRelay = "GOMPIRMA_INSIGHT_RELAY"
 
 var errStranger = errors.New("the other side of the connection does not belong to this job")
@@ -46,7 +47,7 @@ func frame(what byte, parts ...[]byte) []byte {
 	return out
 }
 
-// receive reads a frame, into buf if that is large enough.
+// receive reads a frame. It uses `buf` for the data if `buf` is large enough.
 func receive(r io.Reader, buf []byte) (what byte, data []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -73,8 +74,9 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clock holds offset, the difference between gompirun's clock and this host's, and target, the latest estimate of it.
-// The times of a rank must not jump. Therefore offset approaches target by at most 1/slew of the elapsed time.
+// clock holds `offset`, the difference between gompirun's clock and this host's clock, and `target`, the latest
+// estimate of this difference. The times of a rank must not jump. Therefore `offset` approaches `target` by at most
+// 1/slew of the elapsed time.
 type clock struct {
 	offset, target time.Duration
 	at             time.Duration // time at which offset was computed
@@ -82,7 +84,7 @@ type clock struct {
 
 const slew = 10000
 
-// now returns the offset at a time.
+// now returns the offset at the time `at`.
 func (c *clock) now(at time.Duration) time.Duration {
 	most := (at - c.at) / slew
 	c.at = at
@@ -90,7 +92,7 @@ func (c *clock) now(at time.Duration) time.Duration {
 	return c.offset
 }
 
-// clockSample is one answer: gompirun's clock showed remote at some moment between from and to.
+// clockSample is one answer: gompirun's clock showed `remote` at some moment between the times `from` and `to`.
 type clockSample struct{ from, to, remote time.Duration }
 
 // estimateOffset returns an estimate of the offset, from the answer that took the shortest time.

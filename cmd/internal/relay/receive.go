@@ -13,7 +13,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// Receiver receives the records of all remote ranks. It stores them in memory, which has a copy of each rank's part.
+// Receiver receives the records of all remote ranks. It stores them in `memory`, which has a copy of each rank's part.
 type Receiver struct {
 	memory *insight.Memory
 	secret string
@@ -29,7 +29,8 @@ type Receiver struct {
 	errs   []error
 }
 
-// NewReceiver returns a receiver that stores into m, and makes the parts of m copies of remote parts.
+// NewReceiver returns a receiver that stores records in m. It declares the ranks' parts of m to be copies of remote
+// memory.
 func NewReceiver(m *insight.Memory, ring int, secret string) *Receiver {
 	m.Mirror()
 	return &Receiver{memory: m, secret: secret, ring: ring, stop: make(chan struct{}), now: monotonic,
@@ -101,8 +102,8 @@ func (r *Receiver) serve(conn net.Conn) {
 	r.memory.Rank(rank).Reached(insight.NeverMore)
 }
 
-// claimRank reports whether the rank sends on this connection. A rank may connect to several addresses of this host at
-// once; it sends on one connection and closes the rest.
+// claimRank reports whether the rank sends its records on this connection. A rank may connect to several addresses of
+// this host at once; it sends on one connection and closes the other connections.
 func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +155,7 @@ func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error 
 	return fmt.Errorf("invalid message %q of %d bytes", what, len(data))
 }
 
-// Close waits until all data in flight has arrived, but not longer than patience.
+// Close waits until all data in flight has arrived, but not longer than the time `patience`.
 func (r *Receiver) Close(patience time.Duration) {
 	r.mu.Lock()
 	r.closed = true

@@ -42,8 +42,8 @@ func words(n uint64, at time.Duration) []uint64 {
 	return w
 }
 
-// Checks that records of two remote ranks arrive unchanged although their size exceeds that of the rings, and that none
-// is missing after Close.
+// Checks that records of two remote ranks arrive unchanged although their size exceeds the size of the rings, and that
+// no record is missing after Close.
 func TestRelay(t *testing.T) {
 	const many = 3 * insight.MinRing / 8 / 7
 	all := memory(t, 2)

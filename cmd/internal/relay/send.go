@@ -16,7 +16,7 @@ import (
 // Sender sends the records of a rank to gompirun.
 type Sender struct {
 	conn    net.Conn
-	Mode    insight.Mode // what must be recorded
+	Mode    insight.Mode // which data the rank must record
 	Ring    int          // size of the ring in bytes
 	sync    clockSync
 	buf     []byte // records that have not been sent
@@ -40,7 +40,8 @@ const (
 // connectTime is the longest time for each attempt to reach gompirun.
 const connectTime = 10 * time.Second
 
-// Connect connects to gompirun; where is the value of EnvRelay. The error lists the problem with each address.
+// Connect connects to gompirun. The argument `where` is the value of EnvRelay. The error lists the problem with each
+// address.
 func Connect(where string, rank int) (*Sender, error) {
 	fields := strings.Fields(where)
 	if len(fields) < 2 {
@@ -155,9 +156,9 @@ func (s *Sender) offset() (later time.Duration, asks bool) {
 	return s.sync.clock.now(now), asks
 }
 
-// Follow sends the records of rank 0 of a memory. The caller closes stop after the rank has ended; Follow then sends
-// the remaining records and returns. A lost connection does not stop the rank: Follow drains the rank's ring until the
-// rank ends, and returns the error then.
+// Follow sends the records of rank 0 in `m`. The caller closes stop after the rank has ended; Follow then sends the
+// remaining records and returns. A lost connection does not stop the rank: Follow drains the rank's ring until the rank
+// ends, and returns the error then.
 func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	var failed error
 	later, _ := s.offset()
@@ -223,7 +224,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	return failed
 }
 
-// Hurry limits the time for sending the remaining records.
+// Hurry limits the time for sending the remaining records to `patience`.
 func (s *Sender) Hurry(patience time.Duration) { s.conn.SetDeadline(time.Now().Add(patience)) }
 
 func reversed(text string) string {

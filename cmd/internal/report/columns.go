@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// columns holds all events and arrows for the page as columns of LEB128 numbers. All numbers of a column precede those
-// of the next column; the whole is compressed by gzip. The page has it in base64, and page/data.js reads it. Events are
-// sorted by row of the timeline, then by time.
+// columns holds all events and arrows for the page as columns of LEB128 numbers. All numbers of a column precede the
+// numbers of the next column. The page holds all columns compressed by gzip, in base64; page/data.js reads them. Events
+// are sorted by row of the timeline, then by time.
 type columns struct {
 	Events []column `json:"events"`
 	Arrows []column `json:"arrows"`
@@ -21,7 +21,7 @@ type columns struct {
 type column struct {
 	Name  string `json:"name"`
 	Size  int    `json:"size"`  // in bytes, uncompressed
-	Delta bool   `json:"delta"` // holds differences n to the previous number, encoded as 2n, or -2n-1 if n < 0
+	Delta bool   `json:"delta"` // has differences n to the previous number, encoded as 2n, or -2n-1 if n < 0
 }
 
 func (g *traceData) columns() (*columns, error) {

@@ -78,11 +78,11 @@ type pairs struct {
 	Bytes []int64 `json:"bytes"`
 }
 
-// waitFacts holds the sums over the waits of a rank in a function for another rank.
+// waitFacts holds the sums over the waits in which a rank waited in a function for another rank.
 type waitFacts struct {
 	Rank  int    `json:"rank"`
 	Call  string `json:"call"`
-	For   int    `json:"for"` // trace.None if unknown
+	For   int    `json:"for"` // the rank that was waited for; trace.None if unknown
 	Count int64  `json:"count"`
 	Time  int64  `json:"time"`
 	Max   int64  `json:"max"`
@@ -98,7 +98,7 @@ type windowFacts struct {
 	From     int64    `json:"from"`  // begin of the first range
 	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
-	Base     []string `json:"base"`   // of a dynamic window, by rank: the address from which offsets count
+	Base     []string `json:"base"`   // only for a dynamic window, by rank: the address from which offsets count
 	Number   []int64  `json:"number"` // number of operations by type: put, get, update
 	Bytes    []int64  `json:"bytes"`
 	Unplaced int64    `json:"unplaced"` // number of accesses to unknown offsets
@@ -231,7 +231,7 @@ func (g *traceData) times(f *facts) {
 	f.WaitPairs = listed(between)
 }
 
-// sums holds the events between two ranks.
+// sums holds the number of events between two ranks, and their bytes.
 type sums struct{ count, bytes int64 }
 
 func add(to map[[2]int]*sums, from, at int, bytes int64) {
@@ -366,8 +366,8 @@ func (g *traceData) heat(f *facts) {
 				spots[key] = s
 			}
 			s.count++
-			// The bytes of this range are those before its end minus those before its begin. In this way
-			// the rounded bytes of all ranges add up to e.bytes.
+			// The bytes of this range are the bytes before its end minus the bytes before its begin. In
+			// this way the rounded bytes of all ranges add up to e.bytes.
 			low, high := max(r*facts.Range-from, 0), min((r+1)*facts.Range-from, span)
 			s.bytes += mulDiv(e.bytes, high, span) - mulDiv(e.bytes, low, span)
 		}
@@ -390,7 +390,7 @@ func (g *traceData) heat(f *facts) {
 	}
 }
 
-// mulDiv returns bytes * part / whole, without overflow.
+// mulDiv returns `bytes` * `part` / `whole`, without overflow.
 func mulDiv(bytes, part, whole int64) int64 {
 	high, low := bits.Mul64(uint64(bytes), uint64(part))
 	n, _ := bits.Div64(high, low, uint64(whole))
@@ -417,7 +417,7 @@ func words(f *facts) []string {
 	type cost struct {
 		call  string
 		ranks map[int]bool
-		on    map[int]int64 // time by the rank that was waited for
+		on    map[int]int64 // time of the waits for each rank
 		time  int64
 	}
 	of := map[string]*cost{}

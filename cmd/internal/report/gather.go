@@ -182,8 +182,8 @@ func (g *traceData) finish(sum trace.Summary) {
 	g.laneOf = nil
 }
 
-// walk calls do for each event of a lane. within is the event that contains e, or nil. own is e's duration without the
-// time of events inside e and without the known waiting time.
+// walk calls the function `do` for each event e of a lane. Its argument `within` is the event that contains e, or nil.
+// Its argument `own` is e's duration without the time of events inside e and without the known waiting time.
 func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 	type open struct {
 		e   *event
@@ -208,7 +208,7 @@ func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 			}
 			pop()
 		}
-		// in a faulty file, an event may end after the enclosing event: only the part up to the end of the
+		// in a faulty file, an event may end after the enclosing event; then only the time up to the end of the
 		// enclosing event counts
 		if len(stack) > 0 {
 			top := &stack[len(stack)-1]

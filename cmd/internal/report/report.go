@@ -29,8 +29,8 @@ var files embed.FS
 // scripts lists the page's own scripts, in the order in which the page runs them.
 var scripts = []string{"format.js", "data.js", "rows.js", "timeline.js", "charts.js", "tables.js", "main.js"}
 
-// File makes the page out from the trace file in. It returns a line about the content. If in cannot be read to its end,
-// File writes nothing, and an existing page stays unchanged.
+// File makes the page `out` from the trace file `in`. It returns a line about the content. If `in` cannot be read to
+// its end, File writes nothing, and an existing page stays unchanged.
 func File(in, out string) (string, error) {
 	f, err := os.Open(in)
 	if err != nil {
@@ -73,7 +73,7 @@ func line(f *os.File, err error) string {
 	}
 }
 
-// replace writes a file completely or not at all. A file that is not regular, such as a pipe, it writes directly.
+// replace writes a regular file completely or not at all. It writes other files, such as pipes, directly.
 func replace(name string, write func(io.Writer) error) error {
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -100,7 +100,7 @@ func replace(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// page writes the page. source is the name of the trace file.
+// page writes the page. The argument `source` is the name of the trace file.
 func (g *traceData) page(out io.Writer, source string) error {
 	// <, > and & are escaped, so that no text of the trace ends a script.
 	facts, err := json.Marshal(g.facts(source))

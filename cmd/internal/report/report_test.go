@@ -76,8 +76,8 @@ func TestTimes(t *testing.T) {
 		return call(trace.Wait, "wait", rank, start, dur, func(e *trace.Event) { e.For = on })
 	}
 	g := read(t, trace.Job{}, nil,
-		// Two waits in a fence are events; one of them begins with the fence. The wait in the receive is a
-		// number.
+		// Two waits in a fence are events; one of them begins with the fence. The wait in the receive is only a
+		// number, the field Waited.
 		wait(1, 160, 20, 0),
 		wait(1, 100, 30, 2),
 		call(trace.Sync, "MPI_Win_fence", 1, 100, 100, nil),
@@ -276,8 +276,8 @@ func TestColumns(t *testing.T) {
 	require.Equal(t, "0.0 1; 1.0 1; 1.4 1; 2.0 0; ", rows)
 }
 
-// Checks that a rank of which the file has only an end of an arrow, or only the name of a thread, has a row. All lower
-// ranks have rows too.
+// Checks that a rank has a row if the file contains only an end of one of its arrows, or only the name of one of its
+// threads. All lower ranks have rows too.
 func TestRanksWithoutEvents(t *testing.T) {
 	g := newGathered()
 	g.Flow("1", trace.Flow{Rank: 2})

@@ -13,8 +13,8 @@ import (
 type Sink interface {
 	Event(e *Event) error
 	Flow(id string, f Flow)
-	// Process receives the name of a rank's process, as Writer.Process has written it; Thread receives that of a
-	// thread.
+	// Process receives the name of a rank's process, as Writer.Process has written it. Thread receives the name of
+	// a thread.
 	Process(rank int, name string)
 	Thread(rank, thread int, name string)
 }
@@ -87,8 +87,8 @@ type reader struct {
 	at   int64 // end of the token before the last event
 }
 
-// Read reads a file and passes its content to sink. It reads a truncated file up to its end. Any other fault is
-// returned as an *Error, and so is an error of sink.
+// Read reads a file and passes its content to `sink`. It reads a truncated file up to its end. It returns any other
+// fault in the file, and an error that `sink` returns, as an *Error.
 func Read(in io.Reader, sink Sink) (Summary, error) {
 	r := &reader{dec: json.NewDecoder(in), sink: sink}
 	err := r.file()
@@ -263,7 +263,7 @@ func (r *reader) event(e *raw) error {
 		return err
 	}
 	if dur < 0 {
-		return fmt.Errorf("dur is %v; it must be a duration from 0", e.Dur)
+		return fmt.Errorf("dur is %v; a duration must be 0 or more", e.Dur)
 	}
 	out := NewEvent(kindOf(e.Cat), e.Name, rank, thread, start, dur)
 	if err := e.Args.into(&out); err != nil {
@@ -300,7 +300,7 @@ func (a *rawArgs) into(e *Event) error {
 	}
 	if a.Wait != nil {
 		if *a.Wait < 0 || *a.Wait > maxTime {
-			return fmt.Errorf("wait is %v; it must be a duration from 0", *a.Wait)
+			return fmt.Errorf("wait is %v; a duration must be 0 or more", *a.Wait)
 		}
 		e.Waited = min(int64(math.Round(*a.Wait*1000)), e.Dur)
 	}

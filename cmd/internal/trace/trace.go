@@ -15,16 +15,16 @@ type Kind uint8
 const (
 	Other      Kind = iota
 	RMA             // MPI_Put and other operations on a window's memory
-	Sync            // on windows: fence, start, complete, post, wait, lock, unlock, flush, sync; creation and free
+	Sync            // on windows: fence, start, complete, post, wait, lock, unlock, flush, sync, creation, free
 	Message         // point-to-point calls, including probes, MPI_Wait and MPI_Test
-	Collective      // on communicators
+	Collective      // collectives on communicators
 	Wait
 	Kinds // number of kinds
 )
 
 var kinds = [Kinds]string{"other", "rma", "sync", "message", "collective", "wait"}
 
-// String returns the word for a kind in a file ("cat").
+// String returns the word that stands for a kind in a file (in "cat").
 func (k Kind) String() string { return kinds[k] }
 
 // kindOf returns the kind for a word; Other if the word is unknown.
@@ -44,24 +44,24 @@ const None = -1
 // MPI_COMM_WORLD. Times are ns since the start of the job, in one clock for all ranks. Create events with NewEvent,
 // which sets optional fields to None.
 type Event struct {
-	Name   string // of the call: MPI_Put
+	Name   string // name of the call, such as MPI_Put
 	Kind   Kind
 	Rank   int
 	Thread int // from 0
 	Start  int64
 	Dur    int64
 
-	Target int    // of an operation on a window's memory, and of MPI_Win_lock and similar calls
+	Target int    // target of an operation on a window's memory, or of MPI_Win_lock and similar calls
 	Dest   int    // receiver of Bytes
 	Source int    // sender of the message
-	Tag    int    // of the message
+	Tag    int    // tag of the message
 	Bytes  int64  // data of the operation, message or collective at this rank; 0 if none or unknown
 	Comm   string // name or number
 	Window string // unique in the file: see Window.Name
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
 	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
 	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
-	For    int    // the rank that was waited for
+	For    int    // the rank for which the thread waited
 }
 
 // NewEvent returns an event with these values; its optional fields are None.

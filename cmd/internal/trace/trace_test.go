@@ -74,7 +74,8 @@ func written(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Checks that Read returns written events unchanged. It skips the arrows of operations, which are for other programs.
+// Checks that Read returns written events unchanged. It skips the arrows of operations, which are only for other
+// programs that read the file.
 func TestRoundTrip(t *testing.T) {
 	file := written(t)
 	k := newKept()

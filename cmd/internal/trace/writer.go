@@ -12,10 +12,11 @@ import (
 // an event of this thread, since Perfetto draws arrows only between two events.
 const memoryThread = 1 << 30
 
-// catMemory is the category of the events of memoryThread. Each repeats the event of the operation's origin.
+// catMemory is the category of the events of memoryThread. Each of these events repeats the event at the origin of the
+// operation.
 const catMemory = "memory"
 
-// flushAt is the number of buffered bytes at which the writer writes them to the file.
+// flushAt is the number of buffered bytes at which the writer writes the buffer to the file.
 const flushAt = 1 << 16
 
 // Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines, one event each,
@@ -26,7 +27,7 @@ type Writer struct {
 	first  bool
 	err    error
 	arrows uint64       // number of arrows written for operations
-	named  map[int]bool // ranks whose memory has a name
+	named  map[int]bool // ranks for which the name of memoryThread has been written
 }
 
 // NewWriter returns a writer that starts a file.

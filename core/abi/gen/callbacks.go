@@ -16,12 +16,12 @@ import (
 //
 //   - an exported function in capi/*.go, with pointers and handles as integers, and with the types for C in a line
 //     before //export: "//gompi:callback int (const char *name, int size)". A negative result is a token for
-//     gompi_raise_pending. If the function executes a whole call of MPI, its name follows as an expression in C:
-//     `as "MPI_Barrier"`.
+//     gompi_raise_pending. If the function executes a whole MPI call, the name of the MPI function follows as an
+//     expression in C: `as "MPI_Barrier"`.
 //   - a prototype in a header below capi, after the line "// gompi:callback".
 type callback struct {
 	comment, result, name, parameters, call string
-	header                                  string // of a function in C
+	header                                  string // the header that declares a C function
 }
 
 var (

@@ -13,11 +13,12 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // the end of its call of a function in capi/coll: last word of the name, arguments
+	ends      string // the end of its call into capi/coll: last word of the function's name, arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
-// chapters of collectives and of topologies have it in all three forms. Their other functions have one form only.
+// chapter on collectives or on topologies has it in all three forms. The other functions of these chapters have one
+// form only.
 func calls() []call {
 	var list []call
 	for _, f := range abi.Functions() {
@@ -40,8 +41,8 @@ func calls() []call {
 	return list
 }
 
-// generated returns the calls that are generated: the forms that the sources of capi do not define, except for small
-// forms that the large ones implement.
+// generated returns the calls to generate: the forms that the sources of capi do not define. It omits a small form if
+// the large-count form implements it.
 func generated(written implementations) []call {
 	var list []call
 	for _, c := range calls() {
@@ -52,7 +53,7 @@ func generated(written implementations) []call {
 	return list
 }
 
-// withGenerated returns the implementations of capi including the generated ones.
+// withGenerated returns the written implementations and the generated ones.
 func (written implementations) withGenerated() implementations {
 	have := maps.Clone(written)
 	for _, c := range generated(written) {
@@ -64,7 +65,7 @@ func (written implementations) withGenerated() implementations {
 // collectivesDir is the directory of the collectives.
 const collectivesDir = "coll"
 
-// addCollectives adds the generated forms to the functions of packages.
+// addCollectives adds the generated forms to `packages`, the functions by directory.
 func addCollectives(written implementations, packages map[string][]*abi.Function) {
 	have := map[*abi.Function]bool{}
 	for _, f := range packages[collectivesDir] {
@@ -127,7 +128,7 @@ func writeCollective(b *bytes.Buffer, c call) {
 	fmt.Fprintf(b, "GOMPI_ENTRY(%s, %s);\n", c.Name, internalName(c.Function))
 }
 
-// dotted returns designated initializers.
+// dotted returns the fields as designated initializers of C.
 func dotted(fields []string) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -136,8 +137,9 @@ func dotted(fields []string) []string {
 	return out
 }
 
-// fieldsOf returns pairs of a field and the parameter that sets it: fields of the call (one), of the send side and of
-// the receive side (sides). wide: the arrays have elements of 64 bits.
+// fieldsOf returns pairs of a field and the parameter that sets the field. The result `one` has the fields of the call,
+// and `sides` those of the send side and of the receive side. The result `wide` is true if array arguments have
+// elements of 64 bits.
 func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	now := 0
 	for _, p := range c.CParams() {
@@ -158,8 +160,9 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	return one, sides, wide
 }
 
-// fieldOf returns the field that a parameter sets. one: it is a field of the call, otherwise of the side of the
-// preceding buffer. Info and request set no field: they are passed as separate arguments.
+// fieldOf returns the field that a parameter sets. The result `one` is true for a field of the call, and false for a
+// field of the side to which the preceding buffer belongs. Info and request set no field: they are passed as separate
+// arguments.
 func fieldOf(p *abi.Param) (field string, one bool) {
 	array := len(p.Length) > 0
 	switch k := p.Kind.Name; {

@@ -126,7 +126,7 @@ _Static_assert(sizeof(MPI_T_source_order) == sizeof(int), "MPI_T_source_order");
 	return b.Bytes()
 }
 
-// typeOf returns the C type of a constant. That of an alias is the type of its target.
+// typeOf returns the C type of a constant. An alias has the type of its target.
 func typeOf(c *abi.Constant) string {
 	if c.Type == "alias" {
 		for _, of := range abi.Constants() {

@@ -67,8 +67,8 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
 }
 
-// callGo returns the body of a C function that returns the result of a call into Go. name is the name of the MPI
-// function that Go executes, as an expression in C, or "".
+// callGo returns the body of a C function that makes `call`, a call into Go, and returns its result. The argument
+// `name` is a C expression for the name of the MPI function that Go executes, or "".
 func callGo(name, call string) string {
 	enter, leave := "", ""
 	if name != "" {
@@ -275,7 +275,7 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 	return b.Bytes()
 }
 
-// prototype returns "int MPI_X(...)" with prefix before the name, without a semicolon or body.
+// prototype returns "int MPI_X(...)" with the text `prefix` before the name, without a semicolon or body.
 func prototype(f *abi.Function, prefix string) string {
 	var list []string
 	for _, p := range f.CParams() {

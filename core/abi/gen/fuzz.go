@@ -9,14 +9,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// fuzzCalls returns the description of the functions for tests/c/fuzz: for each its parameters by semantic kind, and a
-// C function that makes the call with arguments from an array.
+// fuzzCalls returns the description of the functions for tests/c/fuzz: the semantic kinds of each function's
+// parameters, and a C function that makes the call with arguments from an array.
 func fuzzCalls(have implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
 	b.WriteString("/* Every function of the standard ABI: its parameters, and the call with arguments out of an " +
 		"array. */\n#include \"fuzz.h\"\n")
-	lists := map[string]string{} // names of parameter lists by content: many functions have the same
+	lists := map[string]string{} // names of parameter lists by content: many functions have equal lists
 	var rows bytes.Buffer
 	for _, f := range abi.Functions() {
 		params, name := fuzzParams(f), "NULL"
@@ -119,8 +119,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	return count, -1
 }
 
-// lengthOf returns the length of an array as C text: the index of the parameter that holds it, or the kind of length.
-// The number is the length if it is fixed.
+// lengthOf returns the length of an array as C text: the index of the parameter that holds the length, or the kind of
+// length. The second result is the length if that is fixed.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0

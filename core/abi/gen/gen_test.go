@@ -18,7 +18,7 @@ func TestFresh(t *testing.T) {
 	require.NoError(t, generator.Check())
 }
 
-// write creates a directory with a capi that has the given files.
+// write creates a directory with a subdirectory capi that has the given files.
 func write(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
@@ -169,7 +169,7 @@ func TestEveryCollective(t *testing.T) {
 		for _, form := range []string{name, "I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
 			for _, form := range []string{form, form + "_c"} {
 				f := abi.FunctionByName("MPI_" + form)
-				if kind == coll.KindBarrier && strings.HasSuffix(form, "_c") { // it has no count
+				if kind == coll.KindBarrier && strings.HasSuffix(form, "_c") { // a barrier has no count
 					continue
 				}
 				require.NotNil(t, f, form)

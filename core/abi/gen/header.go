@@ -251,7 +251,7 @@ static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f
 #endif
 `
 
-// writeConstants writes the constants as macros, so that #if and #ifdef see them. It writes those of the tool
+// writeConstants writes the constants as macros, so that #if and #ifdef see them. It writes the constants of the tool
 // interface's two enum types as enumerators.
 func writeConstants(b *bytes.Buffer) {
 	b.WriteString("\n/* ======== Constants ======== */\n")
@@ -304,7 +304,7 @@ func writeConstant(b *bytes.Buffer, c *abi.Constant) {
 	b.WriteString(line + "\n")
 }
 
-// needsCallback returns whether a constant has the type of a callback, so that it must follow the callbacks.
+// needsCallback returns whether a constant has the type of a callback, so that it must come after the callbacks' types.
 func needsCallback(c *abi.Constant) bool {
 	return strings.Contains(c.Type, "function")
 }
@@ -434,8 +434,8 @@ func paramDoc(p *abi.Param, width int) string {
 	return fmt.Sprintf(" *   %-*s  %-5s  %s\n", width, p.CName, p.Dir, meaning)
 }
 
-// declaration returns a parameter as in a prototype of the header: as in the standard, except that weights are pointers
-// instead of arrays. A compiler takes an array parameter as a promise that there is memory, and warns for
+// declaration returns a parameter as the header's prototypes declare it. This is the standard's declaration, except
+// that weights are pointers instead of arrays: compilers assume that an array argument is valid memory and warn about
 // MPI_UNWEIGHTED, which is not an address.
 func declaration(p *abi.Param) string {
 	if p.Kind.Name == "WEIGHT" && strings.HasSuffix(p.C, "[]") {
@@ -453,7 +453,7 @@ func hasParamNamed(params []*abi.Param, name string) bool {
 	return false
 }
 
-// wrapText breaks text into lines of at most width characters.
+// wrapText breaks text into lines of at most `width` characters.
 func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""

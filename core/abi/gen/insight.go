@@ -11,8 +11,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// insightFiles returns the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X
-// and PMPI_X. Each wrapper records its arguments as insight.RecordItems specifies.
+// insightFiles returns the wrappers of libgompirma-insight.so: for every function of the ABI under both of its names,
+// MPI_X and PMPI_X. Each wrapper records its arguments as insight.RecordItems specifies.
 func insightFiles() genfile.Files {
 	files := genfile.Files{
 		"capi/insight/generated/layout.h": insightLayout(),
@@ -152,7 +152,8 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 
-// atWindow has the notifications of a window's counters, by function: before the call, and after it.
+// atWindow has, by MPI function, the C statements that notify the counters of a window: one before the call, one after
+// it.
 var atWindow = map[string][2]string{
 	"MPI_Win_create":          {"", "gompi_insight_window_created(*win, comm);"},
 	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_created(*win, comm);"},
@@ -164,8 +165,8 @@ var atWindow = map[string][2]string{
 	"MPI_Finalize":            {"gompi_insight_print_stats();", "gompi_insight_finalized();"},
 }
 
-// writeCounting writes a call with its counters. It counts bytes and uses only of successful calls: their arguments are
-// valid, so querying their sizes causes no further error.
+// writeCounting writes a call and the code that counts it. That code counts bytes and uses of windows for successful
+// calls only: their arguments are valid, so querying their sizes causes no further error.
 func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	told := atWindow[strings.TrimSuffix(f.Name, "_c")]
 	use, uses := insight.UseOf(f)
@@ -216,7 +217,7 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	}
 }
 
-// allBytes returns bytesOf for every value of root.
+// allBytes returns the C expression of bytesOf, extended to every value of the parameter root.
 func allBytes(f *abi.Function) string {
 	bytes := bytesOf(f)
 	switch {
@@ -346,7 +347,7 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	fmt.Fprintf(b, "        gompi_insight_add_list(t, %s, %s, %s);\n", p.CName, length, size)
 }
 
-// listLength returns the C expression of a list's length. It is negative where the list is not significant.
+// listLength returns the C expression of a list's length. The length is negative if the list is not significant.
 func listLength(f *abi.Function, p *abi.Param) string {
 	name := strings.TrimSuffix(f.Name, "_c")
 	some := strings.HasSuffix(name, "some")

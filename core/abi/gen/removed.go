@@ -17,7 +17,7 @@ const removedTop = `
  */
 `
 
-// writeRemoved writes what MPI-3.0 removed: constants, and inline functions.
+// writeRemoved writes the constants that MPI-3.0 removed, and inline definitions of the functions that it removed.
 func writeRemoved(b *bytes.Buffer) {
 	b.WriteString(removedTop)
 	group := ""
@@ -37,8 +37,8 @@ func writeRemoved(b *bytes.Buffer) {
 	}
 }
 
-// inline returns the definition of a removed function. It calls the function that replaced it, with the same prefix,
-// which validates all arguments, null pointers too.
+// inline returns the definition of the removed function f. The definition calls the function that replaced f, with the
+// same prefix. That function validates all arguments, including null pointers.
 func inline(f *abi.Function, prefix string) string {
 	var params, args []string
 	for _, p := range f.CParams() {

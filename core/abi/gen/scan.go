@@ -58,8 +58,8 @@ func scan(capi string) (implementations, error) {
 	return have, nil
 }
 
-// definedNames returns, for each directory, the names that its files define. pattern selects the files. It omits
-// generated files (z_*) and tests.
+// definedNames returns, for each directory, the names that its files define. The glob `pattern` selects the files, and
+// the expression `define` matches a definition. definedNames omits generated files (z_*) and tests.
 func definedNames(pattern string, define *regexp.Regexp) (map[string][]string, error) {
 	files, err := filepath.Glob(pattern)
 	if err != nil {

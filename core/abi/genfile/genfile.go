@@ -123,7 +123,8 @@ func Root() (string, error) {
 	}
 }
 
-// Wrap joins the items of a list with commas, in lines of at most 120 characters. Continuation lines begin with indent.
+// Wrap joins the items of a list with commas, in lines of at most 120 characters. Continuation lines begin with the
+// text `indent`.
 func Wrap(head string, items []string, tail, indent string) string {
 	var b strings.Builder
 	line := head

@@ -193,8 +193,8 @@ func (c *Client) send(m Message) error {
 	return nil
 }
 
-// ask sends a request and waits for its answer. It returns an error unless the answer's command is expected and its rc,
-// if present, is 0.
+// ask sends a request and waits for its answer. It returns an error unless the command of the answer equals `expected`
+// and its rc, if present, is 0.
 func (c *Client) ask(m Message, expected string) (Message, error) {
 	c.requestMu.Lock()
 	defer c.requestMu.Unlock()
@@ -245,7 +245,7 @@ func (c *Client) answer(cmd string) (Message, error) {
 		return answer, nil
 	case err == ErrClosed:
 		select {
-		case answer = <-c.answers: // it arrived just before the end
+		case answer = <-c.answers: // the answer arrived just before the connection ended
 			return answer, nil
 		default:
 			return answer, fmt.Errorf("cmd=%s: %w", cmd, c.err)
@@ -341,8 +341,8 @@ func (c *Client) Finalize() error {
 }
 
 // Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller ends its process
-// next. Pass in lost the rank of the failed process that caused the abort; ByError if an MPI error caused it; or -1 for
-// MPI_Abort, or if the launcher understands the status only.
+// next. Pass in `lost` the rank of the failed process that caused the abort; ByError if an MPI error caused it; or -1
+// for MPI_Abort, or if the launcher understands the status only.
 func (c *Client) Abort(status, lost int) error {
 	m := New("abort", "exitcode", strconv.Itoa(status))
 	switch {

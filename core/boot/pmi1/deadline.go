@@ -60,8 +60,9 @@ var (
 // launcher knows the cause better.
 const failureGrace = time.Second
 
-// Await receives the launcher's answer from ready. It waits at most limit, unless limit is 0 or watch detects failures
-// of all awaited processes. watch is nil if only the launcher is awaited. Await returns ErrClosed if closed is closed.
+// Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless that is 0 or
+// `watch` detects failures of all awaited processes. The argument `watch` is nil if only the launcher is awaited. Await
+// returns ErrClosed if the channel `closed` is closed.
 func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch) (value T, err error) {
 	ticker := time.NewTicker(DeadlineTick)
 	defer ticker.Stop()

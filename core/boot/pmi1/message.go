@@ -137,7 +137,8 @@ var errLineTooLong = errors.New("a line is longer than " + strconv.Itoa(MaxLine)
 // lines splits a stream of bytes into lines. The zero value is ready to use.
 type lines struct{ partial []byte }
 
-// add appends data to the stream and calls do with each complete line, without its newline, until do returns an error.
+// add appends data to the stream and calls the function `do` with each complete line, without its newline, until `do`
+// returns an error.
 func (l *lines) add(data []byte, do func(line string) error) error {
 	for {
 		i := bytes.IndexByte(data, '\n')

@@ -43,7 +43,7 @@ func job(t *testing.T, cfg Config) (*Server, []*Client) {
 	return s, clients
 }
 
-// each runs do for every client concurrently.
+// each calls the function `do` for every client concurrently.
 func each(t *testing.T, clients []*Client, do func(rank int, c *Client) error) {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -225,7 +225,7 @@ func TestClientRejectsBadAnswers(t *testing.T) {
 	}
 }
 
-// Checks that a launcher may send the pairs in any order and add some.
+// Checks that a launcher may send the pairs in any order and may add pairs.
 func TestClientIsLenient(t *testing.T) {
 	ours, theirs := net.Pipe()
 	serverOn(ours, "cmd=response_to_init rc=0 pmi_subversion=1 pmi_version=1 more=x\n",

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Limits that the server announces. They equal those of the most widespread launcher, so that clients written for it
-// work.
+// Limits that the server announces. They equal the limits of the most widespread launcher, so that clients written for
+// that launcher work.
 const (
 	maxKvsName = 256
 	maxKey     = 64
@@ -173,8 +173,8 @@ func (s *Server) fail(rank int, err error) {
 	})
 }
 
-// change applies an event to the state of a process and notifies the owner, unless do returns false (nothing changed).
-// It returns the result of do.
+// change calls the function `do` to change the state of a process, and notifies the owner of the event unless `do`
+// returns false (nothing changed). It returns the result of `do`.
 func (s *Server) change(rank int, e Event, do func(*State) bool) bool {
 	s.mu.Lock()
 	happened := do(&s.procs[rank].state)
@@ -312,7 +312,8 @@ func (s *Server) get(m Message) Message {
 	return New("get_result", "rc", "0", "msg", "success", "value", value)
 }
 
-// barrier registers a process in the barrier. The last process to arrive releases all, with one write for each.
+// barrier registers a process in the barrier. The last process to arrive releases all processes, with one write for
+// each.
 func (s *Server) barrier(rank int) error {
 	s.mu.Lock()
 	if s.procs[rank].inBarrier {

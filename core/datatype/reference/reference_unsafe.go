@@ -24,9 +24,9 @@ func Unpack(address uintptr, count int64, program []int64, position int64, src [
 	})
 }
 
-// each calls f for the contiguous parts of up to limit bytes of data from position on. at is the offset of the part in
-// the packed form, relative to position. It returns the number of bytes. It panics for a part outside the bounds of the
-// type.
+// each calls f with the contiguous parts of up to `limit` bytes of data, from byte `position` of the packed form on.
+// The argument `at` of f is the offset of the part in the packed form, relative to `position`. each returns the number
+// of bytes. It panics for a part outside the bounds of the type.
 func each(address uintptr, count int64, p []int64, position, limit int64,
 	f func(memory []byte, at int64)) (done int64) {
 	lo, hi, last := p[datatype.HeadTrueLB], p[datatype.HeadTrueUB], (count-1)*p[datatype.HeadExtent]
@@ -44,7 +44,7 @@ func each(address uintptr, count int64, p []int64, position, limit int64,
 }
 
 // Segments yields offset and length of the contiguous parts of the data of count copies from the packed position on, in
-// typemap order. If elements is true, gaps inside pair types belong to the data.
+// typemap order. If the argument `elements` is true, gaps inside pair types belong to the data.
 func Segments(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64] {
 	origin, root := program[datatype.HeadOrigin], program[datatype.HeadRoot]
 	if elements {
@@ -64,8 +64,8 @@ type walk struct {
 	yield   func(offset, n int64) bool
 }
 
-// node iterates over the bytes of the node at base, except for the first skip bytes. Returns false if the consumer
-// stops.
+// node iterates over the bytes of the node whose base is `base`, except for the first `skip` bytes. It returns false if
+// the consumer stops.
 func (w walk) node(node, base, skip int64) bool {
 	kind, size, rest := w.program[node], w.program[node+1], w.program[node+2:]
 	switch kind {
@@ -92,7 +92,7 @@ func (w walk) node(node, base, skip int64) bool {
 	return true
 }
 
-// repeat iterates over n copies of a node; base returns the position of each.
+// repeat iterates over n copies of a node; the function `base` returns the base of copy i.
 func (w walk) repeat(node, n, skip int64, base func(i int64) int64) bool {
 	size := w.program[node+1]
 	for i := skip / size; i < n; i++ {

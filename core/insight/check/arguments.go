@@ -7,7 +7,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// collArguments holds a member's arguments of a collective that the checker compares with those of the other members.
+// collArguments holds the arguments of a member's collective call that the checker compares with the arguments of the
+// other members.
 type collArguments struct {
 	site      *callSite
 	base      string
@@ -117,7 +118,8 @@ func (l *list) at(member int) (count int64, t *datatype.Type) {
 	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
 }
 
-// listsOf returns the lists of a call. is is false if its collective has no count or datatype for each member.
+// listsOf returns the lists of a call. The result `is` is false if the collective has no count or datatype for each
+// member.
 func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	l.site = k.newSite(e)
 	side := func(s string, member int) list {
@@ -192,8 +194,8 @@ func (c *Checker) compareLists(k *rank, e *event, meet *collectiveCall, base str
 	}
 }
 
-// compareTransfer compares what member from of a collective sends to member to with what member to expects from member
-// from.
+// compareTransfer compares the data that member `from` of a collective sends to member `to` with the data that member
+// `to` expects from member `from`.
 func (c *Checker) compareTransfer(m *comm, a, b *lists, from, to int) {
 	n, t := a.sends.at(to)
 	expected, u := b.receives.at(from)

@@ -30,8 +30,8 @@ var numbers = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// call passes the record of a completed call of a rank to the checker. Communicators and groups in it have ranks 0 and
-// 1.
+// call passes the record of a completed call of a rank to the checker. Communicators and groups in the record consist
+// of ranks 0 and 1.
 func (p *player) call(rank int, name string, in, out values) {
 	number := numbers()[name]
 	f := abi.Functions()[number]
@@ -65,14 +65,14 @@ func (p *player) call(rank int, name string, in, out values) {
 	}
 }
 
-// orders passes the record of an event that orders a thread of rank 0 to the checker.
+// orders passes a record to the checker. The record has an event that orders a thread of rank 0.
 func (p *player) orders(thread int, what int, object uint64) {
 	p.time++
 	p.checker.Record(0, &insight.Record{Thread: thread, Start: p.time, End: p.time,
 		Events: []insight.Event{{Kind: what, Object: object}}})
 }
 
-// round makes objects of all kinds, uses and frees them. Their handles differ from those of all other rounds.
+// round creates, uses and frees objects of all kinds. Their handles differ from those of all other rounds.
 func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
 	handle := func(kind int) uint64 { return uint64(firstDynamic*(n+1)*16 + kind) }

@@ -40,8 +40,8 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	add := func(what kind, address, count, datatype string, times int) {
 		each(what, address, e.In(count).Uint()*uint64(times), datatype)
 	}
-	// Records buffers of calls with a count and displacement for each member. Displacements are in bytes if each
-	// member has its own datatype.
+	// lists records the buffer of a call that has a count and a displacement for each member. Displacements are in
+	// bytes if each member has its own datatype.
 	lists := func(what kind, address, counts, displs, datatypes string) {
 		if inPlace(e.In(address).Uint()) {
 			return
@@ -196,7 +196,7 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// noteStore records an access that writes to window memory of its own rank.
+// noteStore records access a if a writes to window memory of rank k itself.
 func (c *Checker) noteStore(k *rank, a *access) {
 	if a.kind != writes {
 		return

@@ -9,8 +9,9 @@ import (
 	"gompirma/core/insight"
 )
 
-// Call is a call that has returned, or that never did, with facts that the checker knows in addition to its arguments.
-// All ranks are ranks in MPI_COMM_WORLD. A rank is -1 if it is unknown or the call addresses no rank.
+// Call is a call of MPI that has returned, or that OpenCalls reports because it has not returned. It has facts that the
+// checker knows in addition to the call's arguments. All ranks are ranks in MPI_COMM_WORLD. A rank is -1 if it is
+// unknown or the call addresses no rank.
 type Call struct {
 	*insight.Record
 	Rank   int
@@ -71,7 +72,7 @@ func (w *window) UserName() string { return w.userName() }
 // Dynamic reports whether the window was created by MPI_Win_create_dynamic.
 func (w *window) Dynamic() bool { return w.dynamic }
 
-// Sizes calls use with each member and the size of its part in bytes.
+// Sizes calls the function `use` with each member and the size of the member's window memory in bytes.
 func (w *window) Sizes(use func(rank int, size int64)) {
 	for i, r := range w.comm.members {
 		use(r, int64(w.parts[i].size))
@@ -90,8 +91,8 @@ type callFacts struct {
 
 var noFacts = callFacts{target: -1, disp: -1, waitedRank: -1}
 
-// Follow returns a checker that does not search for conflicts. It calls use with each call that has returned. The Call
-// is valid until use returns.
+// Follow returns a checker that does not search for conflicts. The checker calls the function `use` with each call that
+// has returned. The Call is valid until `use` returns.
 func Follow(ranks int, use func(*Call)) *Checker {
 	c := New(ranks, nil)
 	c.follow = use
@@ -101,10 +102,10 @@ func Follow(ranks int, use func(*Call)) *Checker {
 	return c
 }
 
-// RecordsLost reports to the checker that records have been lost, of calls that several ranks make together or of calls
-// that create or complete objects. A checker made by Follow then no longer reports waits between ranks and matches of
-// messages. Any other checker ignores all later records, because a lost receive, completion or collective would look
-// like a leak or a race.
+// RecordsLost reports to the checker that records have been lost. The lost records belong to calls that several ranks
+// make together, or to calls that create or complete objects. A checker made by Follow then no longer reports waits
+// between ranks and matches of messages. Any other checker ignores all later records, because a lost receive,
+// completion or collective would look like a leak or a race.
 func (c *Checker) RecordsLost() {
 	if c.recordsLost {
 		return
@@ -115,7 +116,7 @@ func (c *Checker) RecordsLost() {
 	}
 }
 
-// OpenCalls calls use with the calls that have not returned.
+// OpenCalls calls the function `use` with each call that has not returned.
 func (c *Checker) OpenCalls(use func(*Call)) {
 	for _, k := range c.ranks {
 		for _, l := range k.openCalls {
@@ -136,8 +137,8 @@ func (a *callFacts) waitedFor(rank int, at time.Duration) {
 	}
 }
 
-// waitsExactly reports whether each member of a collective waits for all members that the table collectives states. It
-// returns false if a member may wait for fewer members.
+// waitsExactly reports whether each member of a collective waits for all members that the table `collectives` states.
+// It returns false if a member may wait for fewer members.
 func waitsExactly(e *event, m *comm, base string) bool {
 	switch {
 	case len(m.remote) > 0, strings.HasPrefix(base, "Neighbor_"), strings.HasSuffix(base, "v"),
@@ -149,8 +150,8 @@ func waitsExactly(e *event, m *comm, base string) bool {
 	return true
 }
 
-// noteArrival records the time of a rank's arrival. If the call creates a window, it also records the rank's memory as
-// far as the arguments show it.
+// noteArrival records the time of a rank's arrival. If the call creates a window, it also records the rank's window
+// memory as far as the arguments show it.
 func (m *collectiveCall) noteArrival(k *rank, e *event) {
 	m.last, m.lastAt = k.number, e.Start
 	if k.number == m.root {
@@ -175,7 +176,7 @@ func (m *collectiveCall) noteWait(k *rank) {
 	}
 }
 
-// noteOperation records the target and the memory there that an operation accesses.
+// noteOperation records the target of an operation and the target memory that the operation accesses.
 func (a *callFacts) noteOperation(k *rank, e *event, w *window, target int) {
 	count, datatype := e.In("target_count"), e.In("target_datatype").Uint()
 	n := int64(1)
@@ -243,8 +244,8 @@ func (c *Checker) reportedCall(k *rank, e *event) *Call {
 }
 
 // bytesMoved returns the number of bytes that a message call or a collective contributes: elements times the size of
-// their datatype. For a scatter, it returns the bytes that the member receives. For a receive it returns 0: its size is
-// unknown before the message arrives.
+// their datatype. For a scatter, it returns the bytes that the member receives. For a receive it returns 0, because the
+// size of the message is unknown before the message arrives.
 func (k *rank) bytesMoved(e *event) (bytes int64) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if starting, is := strings.CutPrefix(base, "I"); is && starting != "" {

@@ -3,19 +3,20 @@
 // model of a job: vector clocks, matching of messages and collectives, epochs of windows, and the findings. It does not
 // depend on how records are collected, or where findings are reported.
 //
-// Every thread of a rank has a vector clock. The clock counts the thread's calls, and holds for every other thread how
-// many of its calls precede. Messages, collectives and the synchronization of windows order threads of different ranks;
-// events order threads within a rank.
+// Every thread of a rank has a vector clock. The clock counts the thread's calls, and holds, for every other thread,
+// the number of that thread's calls that precede. Messages, collectives and the synchronization of windows order
+// threads of different ranks; events order threads within a rank.
 //
-// An operation accesses its target's memory and the origin's buffers. Other calls access their buffers. Each access is
-// in the space of the rank that owns the memory, from the earliest possible beginning of the access to its guaranteed
-// end. A new access conflicts with an access in the space if both touch the same bytes, at least one of them writes,
-// and the new access is not ordered after the end of the other. Wall-clock time is irrelevant. Records must arrive in
-// an order in which causes precede effects (insight.Sorter).
+// An operation accesses its target's memory and the origin's buffers. Other calls access their buffers. The checker
+// keeps each access in the space (space.go) of the rank that owns the memory. An access lasts from its earliest
+// possible beginning to its guaranteed end. A new access conflicts with an earlier access in the space if both touch
+// the same bytes and at least one of them writes. There is no conflict if the new access is ordered after the end of
+// the earlier access. Wall-clock time is irrelevant. Records must arrive in an order in which causes precede effects
+// (insight.Sorter).
 //
 // Where the order is unknown, the package assumes that an order exists, so that it reports no false conflicts. For
-// example, it assumes that neighborhood collectives synchronize all members, and that a read of memory that accumulates
-// have updated is ordered after them.
+// example, it assumes that neighborhood collectives synchronize all members, and that a read of memory is ordered after
+// the accumulates that have updated the memory.
 package check
 
 import (
@@ -59,7 +60,7 @@ type rank struct {
 	space             *space
 	comms             map[uint64]*comm
 	idups             []pendingIdup
-	commCounts        map[string]int // number of communicators by commKey.what
+	commCounts        map[string]int // number of communicators by commKey.description
 	types             map[uint64]*datatype.Type
 	wins              map[uint64]*window
 	requests          map[uint64]*request
@@ -79,7 +80,7 @@ type rank struct {
 	unresolvedOps     int             // number of the rank's operations whose target memory is unknown
 }
 
-// alias is memory of another rank's window part that is mapped in this rank's address space.
+// alias is another rank's window memory that is mapped in this rank's address space.
 type alias struct {
 	span
 	window *window
@@ -262,9 +263,9 @@ func (k *rank) now() moment {
 
 func newCall(k *rank) *call { return &call{now: k.now(), callFacts: noFacts} }
 
-// isWindowOnly tells for each function, by its number in a record, whether it only uses a window: it is no collective,
-// sends and receives no message, and creates no object. Calls of these functions are more frequent than all other
-// calls.
+// isWindowOnly tells for each function, by its number in a record, whether the function only uses a window: it is not a
+// collective, sends and receives no message, and creates no object. Calls of these functions are more frequent than all
+// other calls.
 var isWindowOnly = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {

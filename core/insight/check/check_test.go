@@ -27,8 +27,8 @@ func TestIsWindowOnly(t *testing.T) {
 	}
 }
 
-// Checks that a lost record does not look like a missing call: no receive of a message, no completion of a request, or
-// no call of a collective by a rank.
+// Checks that the checker does not report a missing receive, completion or collective call if the record of that call
+// has been lost.
 func TestLostRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	c.EnableSyncCheck()

@@ -2,8 +2,8 @@ package check
 
 import "slices"
 
-// vector is a vector clock: for each strand (by number), the count of the strand's events that precede; 0 beyond the
-// length of the vector. The number of the first strand of each rank is the rank.
+// vector is a vector clock. Entry i is the number of preceding events of the strand with number i. Entries beyond the
+// length of the vector are 0. The number of the first strand of each rank is the rank.
 type vector []uint32
 
 func (v *vector) join(w vector) {

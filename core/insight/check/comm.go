@@ -13,7 +13,7 @@ import (
 // comm is a communicator, shared by all its members.
 type comm struct {
 	name           string
-	label          string // set by the program
+	label          string // name set by the program
 	number         int    // index among all communicators except the predefined ones, from 1
 	members        []int  // ranks in MPI_COMM_WORLD
 	remote         []int  // the remote group of an intercommunicator
@@ -31,7 +31,7 @@ type comm struct {
 // collectives, or the rounds of a persistent collective.
 type sequence struct {
 	counts      map[int]int       // by rank, the number of the rank's calls
-	collectives []*collectiveCall // calls that at least one member has not left; the first is call number first
+	collectives []*collectiveCall // calls that at least one member has not left; element 0 is call number `first`
 	first       int
 }
 
@@ -53,15 +53,15 @@ func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	return q.collectives[number-q.first]
 }
 
-// commKey identifies a communicator to all its members if it is not made by a collective of a known communicator. The
-// description has the call, the parent communicator and tag, and the members. The number is how many communicators with
-// the same description the rank made before.
+// commKey identifies a communicator that is not made by a collective of a known communicator. The key is the same at
+// all members. The description has the call, the parent communicator and tag, and the members. The number counts the
+// communicators with the same description that the rank made before.
 type commKey struct {
 	description string
 	number      int
 }
 
-// pendingIdup is a communicator whose creation by MPI_Comm_idup a rank has started and which the rank has not used yet.
+// pendingIdup is a communicator that a rank has started to create by MPI_Comm_idup, and that the rank has not used yet.
 // MPI_Comm_idup returns the handle at once.
 type pendingIdup struct {
 	*comm
@@ -87,8 +87,8 @@ func (k *rank) commOf(h uint64) *comm {
 	return d.comm
 }
 
-// newComm returns the communicator that a call makes for the given members, which all share it. The communicator is
-// identified by the collective that makes it, so ranks may make communicators of different parents in any order. The
+// newComm returns the communicator that a call makes for the given members. All members share one comm. The collective
+// that makes the communicator identifies it, so ranks may make communicators of different parents in any order. The
 // result is nil if there are no members.
 func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	if len(members) == 0 {
@@ -170,7 +170,7 @@ func (m *comm) worldRank(k *rank, number int) int {
 	return group[number]
 }
 
-// flow is how a collective orders its members: after whose entry a member's return is ordered.
+// flow says which members' entries into a collective precede the return of a member.
 type flow uint8
 
 const (
@@ -200,11 +200,11 @@ type collectiveCall struct {
 	newComms     map[string]*comm // communicators that the call makes, by key of their members
 	rounds       sequence         // rounds of the persistent collective that the call makes
 	replays      map[int]*replay  // by rank, the threads that have arrived
-	isReplayed   map[int]bool     // by rank, whether its arrival has been replayed
+	isReplayed   map[int]bool     // by rank, whether the rank's arrival has been replayed
 }
 
-// collectives maps collective functions to their flow. Names are without MPI_ and without what distinguishes
-// nonblocking and persistent variants.
+// collectives maps collective functions to their flow. Names are without MPI_, without the I of nonblocking variants
+// and without the _init of persistent variants.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
 	"Alltoallv": fromAll, "Alltoallw": fromAll, "Reduce_scatter": fromAll, "Reduce_scatter_block": fromAll,
@@ -229,7 +229,8 @@ const (
 	persistentInit // creates a persistent request; each start of the request is a round
 )
 
-// splitCollective splits the name of a function into the base name and the variant. is is false if it is no collective.
+// splitCollective splits the name of a function into the base name and the variant. The result `is` is false if the
+// function is not a collective.
 func splitCollective(name string) (base string, how variant, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {

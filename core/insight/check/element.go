@@ -15,8 +15,8 @@ type typedSpan struct {
 	element uint64 // handle of the predefined datatype
 }
 
-// elementOf returns the handle of the predefined type of which all elements of type h are. It returns 0 if there are
-// several predefined types.
+// elementOf returns the handle of the predefined type of all elements of datatype h. It returns 0 if h has several
+// predefined types.
 func (k *rank) elementOf(h uint64) uint64 {
 	if t := k.typeOf(h); t != nil && t.Elem() != nil {
 		return uint64(t.Elem().Handle)
@@ -24,8 +24,8 @@ func (k *rank) elementOf(h uint64) uint64 {
 	return 0
 }
 
-// elementsOf returns the bytes of count elements of type h at an address as ranges of one predefined type each. It
-// returns nil if h has a single predefined type (see elementOf), if the types are unknown, or if there are too many
+// elementsOf returns the bytes of count elements of type h at an address, as ranges that have one predefined type each.
+// It returns nil if h has a single predefined type (see elementOf), if the types are unknown, or if there are too many
 // ranges.
 func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpan) {
 	t := k.typeOf(h)
@@ -90,8 +90,8 @@ func sameElements(a, b *access) bool {
 	return true
 }
 
-// sameElements reports whether the elements in the overlap of two ranges are the same. A range begins with an element.
-// The function does not check elements of a type with gaps.
+// sameElements reports whether the elements in the overlap of two ranges are the same. A range begins at the first byte
+// of an element. The function does not check elements of a type with gaps.
 func (x typedSpan) sameElements(y typedSpan) bool {
 	if x.element != y.element {
 		return false

@@ -25,7 +25,7 @@ type Finding struct {
 	address bool
 }
 
-// CallRole is one of the calls of a finding.
+// CallRole is a call that a finding reports.
 type CallRole struct {
 	Rank   int              `json:"rank"`
 	Thread int              `json:"thread"`
@@ -36,7 +36,7 @@ type CallRole struct {
 	Place  insight.Location `json:"place"`
 }
 
-// findingKey is equal for findings that are reported once and counted.
+// findingKey identifies equal findings. The checker reports the first of them, and counts the others.
 type findingKey struct {
 	kind         string
 	window       *window
@@ -65,7 +65,7 @@ var opNames = []struct {
 	{abi.MPI_MAXLOC, "MPI_MAXLOC"}, {abi.MPI_REPLACE, "MPI_REPLACE"}, {abi.MPI_NO_OP, "MPI_NO_OP"}}
 
 // add adds an access to the memory of rank owner, and reports its conflicts. The access is ordered after start. If the
-// real owner of the memory is not known yet, add does so later.
+// real owner of the memory is not known yet, add postpones both until the owner is known.
 func (c *Checker) add(owner int, a *access, start vector) {
 	if p := c.ranks[owner].unresolvedPart(a.spans); p != nil {
 		start, a.isDeferred = start.clone(), true
@@ -81,8 +81,8 @@ func (c *Checker) add(owner int, a *access, start vector) {
 	c.addOwned(c.resolveOwner(owner, a), a, start)
 }
 
-// unresolvedPart returns the part of a window that contains the bytes, if it is another member's part that is mapped
-// here and that member has not reported its address yet. Otherwise it returns nil.
+// unresolvedPart returns the window memory of another member that contains the bytes. That memory is mapped at this
+// rank, but its address at the other member is not known yet. unresolvedPart returns nil if there is no such memory.
 func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
@@ -93,8 +93,8 @@ func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	return nil
 }
 
-// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory is
-// another rank's and mapped here, resolveOwner converts the spans to addresses of that rank.
+// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory
+// belongs to another rank and is mapped at this rank, resolveOwner converts the spans to addresses of that rank.
 func (c *Checker) resolveOwner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
@@ -167,8 +167,8 @@ func (c *Checker) endAccess(a *access, at moment) {
 	c.ranks[root.owner].space.noteEnd(root)
 }
 
-// harmless reports whether two accesses need no order, because they are accumulates that are ordered or atomic with
-// respect to each other, because one polls for the other, or because a lock separates them.
+// harmless reports whether two accesses need no order. This holds for accumulates that are ordered or atomic with
+// respect to each other, if one access polls for the effect of the other, or if a lock separates the accesses.
 func harmless(a, b *access) bool {
 	if a.observes(b) || b.observes(a) {
 		return true
@@ -259,7 +259,7 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	c.newFindings = append(c.newFindings, f)
 }
 
-// windowAt returns a window of which this rank's memory contains the bytes; nil if no window contains them.
+// windowAt returns a window in which this rank's memory contains the bytes; nil if no window contains them.
 func (k *rank) windowAt(at span) *window {
 	for _, w := range k.wins {
 		for i, r := range w.comm.members {

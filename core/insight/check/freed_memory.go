@@ -23,7 +23,7 @@ func (c *Checker) reportMemory(w *window, k *rank, advice string, spots ...callR
 	c.report(&Finding{Kind: "memory", Window: w.userName(), Target: k.number, Advice: advice}, spots...)
 }
 
-// freedMemory reports if the memory that MPI_Free_mem has freed belongs to a window.
+// freedMemory reports a finding if the memory that MPI_Free_mem has freed belongs to a window.
 func (c *Checker) freedMemory(k *rank, e *event) {
 	base := e.In("base").Uint()
 	if w := k.windowAt(span{base, base + 1}); w != nil && !k.isBeyondBase(w, base) {
@@ -32,8 +32,8 @@ func (c *Checker) freedMemory(k *rank, e *event) {
 	}
 }
 
-// unboundedBytes is larger than any memory. Some programs create a window of at least that size; it covers all
-// addresses after its base, including memory that does not belong to it. The value equals that of
+// unboundedBytes is larger than any memory. Some programs create a window of at least that size. Such a window covers
+// all addresses after its base, including memory that does not belong to the window. The value equals that of
 // capi/insight/window_memory.c, which checks all other functions that free memory.
 const unboundedBytes = 1 << 40
 

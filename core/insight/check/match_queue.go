@@ -46,7 +46,7 @@ func (l *matchQueue[T]) listOf(e envelope) *ordered.List {
 	return l.byEnvelope[e]
 }
 
-// restore inserts w, which has been removed, at its former position again.
+// restore inserts the removed element w at its former position again.
 func (l *matchQueue[T]) restore(w *queued[T], of T) {
 	w.item = of
 	insert := func(all *ordered.List) *ordered.Element {
@@ -89,7 +89,7 @@ func (l *matchQueue[T]) first(some ...envelope) (first *queued[T]) {
 	return first
 }
 
-// each calls use with all elements until use returns true.
+// each calls the function `use` with each element in order, until `use` returns true.
 func (l *matchQueue[T]) each(use func(T) bool) {
 	if l == nil {
 		return

@@ -35,8 +35,8 @@ type receive struct {
 	isReplayed       bool
 }
 
-// completeReceive completes a receive at rank k with a message of the given source and tag. from is -1 if the source is
-// unknown.
+// completeReceive completes a receive at rank k with a message of the given source and tag. The argument `from` is -1
+// if the source is unknown.
 func (c *Checker) completeReceive(m *comm, k *rank, r *receive, from, tag int) {
 	if r.send != nil && from >= 0 && (r.send.from != from || r.send.tag != tag) {
 		// The receive has been matched with a message that belongs to another receive.
@@ -274,8 +274,8 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	}
 }
 
-// probeMessage records that a rank has seen a message. If isMatched is true, the message belongs to the rank from then
-// on.
+// probeMessage records that a rank has seen a message. If isMatched is true, the probe has matched the message, and no
+// other receive can match it.
 func (c *Checker) probeMessage(k *rank, e *event, m *comm, isMatched bool) {
 	r := &receive{comm: m, site: k.newSite(e), clock: k.clock.clone()}
 	r.envelope = envelope{abi.MPI_ANY_SOURCE, int(e.In("tag").Int())}

@@ -28,7 +28,7 @@ func returnsBorrowed(name string) bool {
 		strings.HasPrefix(name, "MPI_Comm_idup") // commOf makes these live at their first use
 }
 
-// freed holds the calls by which a rank has freed objects, for the most recently freed ones.
+// freed holds the calls by which a rank has freed objects, for the most recently freed objects.
 type freed struct {
 	sites map[object]*callSite
 	order []object // keys of sites in the order of freeing, as a ring
@@ -84,7 +84,7 @@ func (c *Checker) trackObjects(k *rank, e *event) {
 	}
 }
 
-// reportFreedUse reports if a failed call used a handle that had been freed before.
+// reportFreedUse reports a finding if a failed call used a handle that had been freed before.
 func (c *Checker) reportFreedUse(k *rank, e *event) {
 	for _, v := range e.Inputs {
 		what := v.Item.Param.Kind.Name
@@ -129,7 +129,7 @@ var freeing = map[string]string{"communicator": "Call MPI_Comm_free", "group": "
 	"info": "Call MPI_Info_free", "op": "Call MPI_Op_free", "datatype": "Call MPI_Type_free",
 	"window": "Call MPI_Win_free", "request": "Complete the request (MPI_Wait) or call MPI_Request_free"}
 
-// callRole is a call of a finding, and what the call did.
+// callRole is a call that a finding reports, with a text that says what the call did.
 type callRole struct {
 	*callSite
 	what string

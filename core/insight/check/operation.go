@@ -27,7 +27,7 @@ type operation struct {
 	end            moment
 }
 
-// opBaseNames holds the operations on windows. Request-based variants have an additional R.
+// opBaseNames holds the operations on windows. Names of request-based variants begin with R.
 var opBaseNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
 	"Fetch_and_op": true, "Compare_and_swap": true}
 
@@ -214,13 +214,13 @@ type targetInfo struct {
 	typed    []typedSpan
 	count    int64
 	disp     int64
-	spans    []span // relative to 1<<62
+	spans    []span // as if the operation's data began at address 1<<62
 	fetches  bool
 	held     []heldLock
 }
 
 // resolveTarget determines the bytes at the target that an operation accesses. If the target has not returned from the
-// creation of the window, resolveTarget is repeated when it has.
+// creation of the window yet, resolveTarget is called again as soon as the target has returned.
 func (c *Checker) resolveTarget(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.comm.members, o.target)]
 	if !p.known {
@@ -286,7 +286,8 @@ func (c *Checker) completeAtTarget(o *operation, at moment) {
 	}
 }
 
-// completeAtOrigin ends the use of the origin's buffers. A get has its data then, so it is complete at the target too.
+// completeAtOrigin ends the use of the origin's buffers. A get has received its data by then, so it is also complete at
+// the target.
 func (c *Checker) completeAtOrigin(o *operation, at moment) {
 	if o.isGet {
 		c.completeAtTarget(o, at)

@@ -43,7 +43,7 @@ type partitioned struct {
 // maxPartitions is the largest number of partitions of a request whose buffer accesses are tracked.
 const maxPartitions = 1 << 16
 
-// openChannel assigns a new partitioned request to a channel: that of the matching request, or a new one.
+// openChannel assigns a new partitioned request to the channel of the matching request, or to a new channel.
 func (c *Checker) openChannel(k *rank, p *persistent, e *event) {
 	m := k.commOf(e.In("comm").Uint())
 	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.recordsLost {

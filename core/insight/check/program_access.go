@@ -45,7 +45,7 @@ func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vect
 var programAccessNames = [...]string{insight.Load: "load", insight.Store: "store", insight.AtomicStore: "atomic store",
 	insight.AtomicLoad: "atomic load"}
 
-// acquireFromLoad orders a rank after everything whose effect an atomic load may have seen: operations on the loaded
+// acquireFromLoad orders a rank after all actions whose effect an atomic load may have seen: operations on the loaded
 // memory, and atomic stores.
 func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
 	c.ranks[owner].space.each(a, func(x *access) {
@@ -85,8 +85,8 @@ func spansOfRuns(pieces []insight.Run) (spans []span) {
 	return merged(spans)
 }
 
-// byOwner returns the spans by the rank that owns the memory, as addresses at that rank. Memory of other ranks is
-// mapped here if it belongs to a shared window.
+// byOwner groups spans by the rank that owns the memory, and converts them to addresses at that rank. Memory of other
+// ranks is mapped at this rank if the memory belongs to a shared window.
 func (k *rank) byOwner(spans []span) map[int][]span {
 	if len(spans) == 0 {
 		return nil
@@ -105,8 +105,8 @@ func (k *rank) byOwner(spans []span) map[int][]span {
 	return all
 }
 
-// ownerOf returns the rank that owns the first bytes of s, and the end of the range with that owner. Adding at to an
-// address gives the address at the owner.
+// ownerOf returns the rank that owns the first bytes of s, and the end of the range with that owner. An address plus
+// the result `at` is the address at the owner.
 func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	high = s.high
 	for i := range k.aliases {

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// request is a request: of a message, a collective or an operation on a window.
+// request is an MPI request for a message, a collective or an operation on a window.
 type request struct {
 	site          *callSite // the call that made the request
 	meeting       *collectiveCall
@@ -196,7 +196,8 @@ func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	}
 }
 
-// cancelRequest removes a cancelled message or receive. If it had been matched, the other side is matched again.
+// cancelRequest removes a cancelled message or receive. If the message or receive had been matched, its partner is
+// matched again.
 func (c *Checker) cancelRequest(k *rank, r *request) {
 	if v := r.receive; v != nil && !c.recordsLost {
 		m := v.comm
@@ -216,8 +217,8 @@ func (c *Checker) cancelRequest(k *rank, r *request) {
 	}
 }
 
-// finishAll treats all active requests as complete. It serves calls with more requests than a record holds, which may
-// have completed requests that are unknown.
+// finishAll treats all active requests as complete. It serves calls with more requests than a record holds. Such a call
+// may have completed requests that the record does not show.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
 		if r.isActive {
@@ -226,7 +227,7 @@ func (c *Checker) finishAll(k *rank, e *event) {
 	}
 }
 
-// statusOf returns status i of those that a call has returned; nil if the call has not returned it.
+// statusOf returns status i of the statuses that a call has returned; nil if the call has not returned it.
 func statusOf(v *insight.Value, i int) *insight.Status {
 	if v.HasValue() && i < v.Statuses() {
 		s := v.Status(i)

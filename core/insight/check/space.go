@@ -22,7 +22,7 @@ type access struct {
 	site      *callSite
 	win       *window // the window through which the access is made; else nil
 	kind      kind
-	op        uint64 // operation of updates
+	op        uint64 // reduction operation of updates, such as MPI_SUM
 	element   uint64 // handle of the predefined datatype of updates; 0 if there are several
 	typed     []typedSpan
 	byProgram bool // a load or store of the program
@@ -44,9 +44,9 @@ type access struct {
 	representedCount int     // number of represented accesses that have not ended
 	hasEnded         bool    // this access itself has ended
 	isDropped        bool    // in no space any longer, because its memory was freed
-	isOver           bool    // this access and all that it represents have ended, at end
+	isOver           bool    // this access and all accesses that it represents have ended, at end
 	end              moment
-	secondEnd        *moment // end by the access's own strand, after another strand has ended it
+	secondEnd        *moment // end by the access's own strand, after another strand has ended the access
 }
 
 // endedBefore reports whether end or secondEnd of the access precedes v.
@@ -75,7 +75,7 @@ func (a *access) repeats(x *access) bool {
 		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
-// representBy makes x, which is in the space, represent a too, so that a need not be in the space. A program may have a
+// representBy makes x, which is in the space, also represent a. Then a need not be in the space. A program may have a
 // million such accesses that have not ended.
 func (a *access) representBy(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
@@ -90,8 +90,8 @@ func (a *access) cannotConflict(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }
 
-// abandon ends a, which another access represents, without an end of its own. The end of the representing access
-// counts.
+// abandon ends access a if another access represents a. It records no end time for a: the end of the representing
+// access counts.
 func (a *access) abandon() {
 	if a.root != nil && !a.hasEnded {
 		a.hasEnded = true
@@ -131,11 +131,11 @@ const (
 	maxPages = 16
 )
 
-// lastKey identifies accesses of which only the latest is kept after its end, because any access that conflicts with an
-// earlier one also conflicts with the latest.
+// lastKey identifies similar accesses. Of the ended accesses with one key, the space keeps only the latest, because any
+// access that conflicts with an earlier one also conflicts with the latest.
 type lastKey struct {
-	// The strand that ended the access. The latest access of one strand cannot replace an earlier one of another
-	// strand: a later access may be ordered after one of them only.
+	// The strand that ended the access. The latest access of one strand cannot replace an earlier access of another
+	// strand: a later access may be ordered after only one of the two.
 	strand    int
 	address   uint64
 	kind      kind
@@ -153,7 +153,7 @@ func (a *access) key() lastKey {
 
 func newSpace() *space { return &space{pages: map[uint64][]*access{}, latest: map[lastKey]*access{}} }
 
-// each calls use once with each access that may touch the pages of a.
+// each calls the function `use` once with each access that may touch the pages of a.
 func (s *space) each(a *access, use func(*access)) {
 	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
 	for _, x := range s.large {
@@ -217,8 +217,8 @@ func (s *space) noteEnd(a *access) {
 	s.latest[key] = a
 }
 
-// free removes the ended accesses to memory that is freed, except those through a window. The allocator orders the next
-// user of the memory after the call that frees it.
+// free removes the ended accesses to memory that is freed, except accesses through a window. The allocator orders the
+// next user of the memory after the call that frees the memory.
 func (s *space) free(memory span) {
 	s.dropMatching(memory, func(a *access) bool { return a.isOver && a.win == nil })
 }

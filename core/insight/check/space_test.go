@@ -10,8 +10,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that each and overlap find every access that touches the same bytes, once, for any size of access. A plain
-// list of accesses is the reference.
+// Checks that `each` and `overlap` find every access that touches the same bytes exactly once, for any size of access.
+// A plain list of accesses is the reference.
 func TestSpace(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	s := newSpace()
@@ -87,7 +87,7 @@ func TestSpaceForgets(t *testing.T) {
 	require.Zero(t, s.count)
 }
 
-// Checks that an access that is started many times has one entry in the space until all of them have ended.
+// Checks that many equal accesses have one entry in the space until all of them have ended.
 func TestRepeatedAccess(t *testing.T) {
 	c := New(2, func(int, uint64) insight.Location { return insight.Location{} })
 	k := c.ranks[0]

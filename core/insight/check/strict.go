@@ -13,7 +13,8 @@ import (
 // yet blocks the later steps of its thread. Threads that block each other in a cycle would deadlock without buffering.
 //
 // Only steps that must occur in this order in every run can block. So no step blocks if a receive matches messages from
-// any source, if a test or one of several requests decides, or if a rank has several threads.
+// any source, if the order depends on a test or on which of several requests completes first, or if a rank has several
+// threads.
 
 // step is one step of a thread. Exactly one of the fields is set.
 type step struct {
@@ -31,7 +32,8 @@ type replay struct {
 	steps []step
 }
 
-// maxSteps is the largest number of pending steps of a thread. If there are more, the first step no longer blocks.
+// maxSteps is the largest number of pending steps of a thread. If a thread has more pending steps, its first step no
+// longer blocks.
 const maxSteps = 1 << 16
 
 // Strict makes the checker search for sends that complete only because they are buffered.
@@ -135,8 +137,8 @@ func (p *replay) advance() bool {
 	return n > 0
 }
 
-// blockedBy reports whether a step of rank k is not possible yet (waits), and returns the known threads that it waits
-// for.
+// blockedBy reports whether a step of rank k is not possible yet (result waits), and returns the known threads that the
+// step waits for.
 func (s *step) blockedBy(k *rank) (others []*replay, waits bool) {
 	switch {
 	case s.endSend != nil:
@@ -185,9 +187,9 @@ func (m *collectiveCall) dependsOn(rank, other int) bool {
 	return false
 }
 
-// cycle returns threads that wait for each other in a cycle, if p or a thread that p waits for is in one; else nil.
-// Each thread in path waits for the next one, and the last one for p. Threads in seen have been visited: they are in
-// path or lead to no cycle.
+// cycle returns threads that wait for each other in a cycle, if p or a thread that p waits for is in such a cycle.
+// Otherwise it returns nil. Each thread in the argument path waits for the next thread, and the last one waits for p.
+// Threads in the argument seen have been visited: they are in path or lead to no cycle.
 func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	if i := slices.Index(path, p); i >= 0 {
 		return path[i:]

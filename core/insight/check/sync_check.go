@@ -27,7 +27,7 @@ type returnedCall struct {
 // EnableSyncCheck makes the checker collect the data for Checked.
 func (c *Checker) EnableSyncCheck() { c.syncCheck = true }
 
-// maxUnraised is the largest number of conflicts of a rank that no call has raised yet.
+// maxUnraised is the largest number of a rank's conflicts that the checker keeps until a call raises an error for them.
 const maxUnraised = 64
 
 // addConflict records that access y of rank k conflicts with the earlier access x. w is nil if the window is unknown.
@@ -68,7 +68,7 @@ const maxResolveWait = time.Second
 // Checked returns the ring position up to which a rank's calls have been checked; 0 if the position has not advanced
 // since the last call of Checked. It also returns the record ends of the calls since then that must raise an error,
 // because they made the later access of a conflict. A conflict may also be found after its call got its result, or its
-// later access may be a load or store. Then the thread's next call on the window raises it.
+// later access may be a load or store. Then the thread's next call on the window raises the error.
 func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflicts []uint64) {
 	k := c.ranks[rank]
 	for len(k.returnedCalls) > 0 && (k.unresolvedOps == 0 || now-k.returnedCalls[0].end > maxResolveWait) {
@@ -82,7 +82,7 @@ func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflic
 	return position, conflicts
 }
 
-// raiseConflicts reports whether a call must raise an error, and removes the conflicts for which it does.
+// raiseConflicts reports whether a call must raise an error, and removes the conflicts for which it raises the error.
 func (k *rank) raiseConflicts(a *returnedCall) bool {
 	n := len(k.unraised)
 	k.unraised = slices.DeleteFunc(k.unraised, func(l conflictingCall) bool {

@@ -20,14 +20,14 @@ type fork struct {
 	round int
 }
 
-// threads holds the strands of a rank. If no event has told how a thread or its task started, the thread's calls belong
-// to the first strand, in the order in which they were recorded.
+// threads holds the strands of a rank. If no event has reported how a thread or its task started, the thread's calls
+// belong to the first strand, in the order in which they were recorded.
 type threads struct {
 	first         *strand
 	running       *strand           // strand of the current record; its clock is rank.clock
 	activeStrands map[int][]*strand // by thread, the strands that the thread has entered and not left
-	objects       map[uint64]vector // by object, the clock that a thread that acquires the object is ordered after
-	forks         map[uint64]fork   // by object, the moment that a strand that enters the object is ordered after
+	objects       map[uint64]vector // by object; a thread that acquires the object is ordered after this clock
+	forks         map[uint64]fork   // by object; a strand that enters the object starts after this moment
 	endedMoments  []moment          // the last moment of each ended strand whose number is free
 	round         int
 }
@@ -84,7 +84,7 @@ func (c *Checker) threadEvents(k *rank, r *insight.Record) {
 	}
 }
 
-// cleanupThreshold is the number of objects from which on forgetObjects searches for objects to drop.
+// cleanupThreshold is the least number of objects with which forgetObjects searches for objects to drop.
 const cleanupThreshold = 256
 
 // forgetObjects drops objects whose acquisition adds no order, because all strands are already ordered after their
@@ -143,8 +143,8 @@ func (c *Checker) newStrand(k *rank, start vector) *strand {
 // spaces. A conflict with such an access is then not found.
 const idleRounds = 16
 
-// clocks calls use with the clock of each strand that may act in the future. All future actions of the rank are ordered
-// after one of these clocks.
+// clocks calls the function `use` with the clock of each strand that may act in the future. All future actions of the
+// rank are ordered after one of these clocks.
 func (k *rank) clocks(use func(vector)) {
 	k.round++
 	k.running.clock = k.clock

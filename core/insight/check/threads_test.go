@@ -8,8 +8,9 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that a thread is ordered after its creator, and that a thread that joins it is ordered after it. The clock
-// must have only as many entries as strands exist at a time. Threads without events are ordered as their records.
+// Checks that a thread is ordered after its creator, and that a thread is ordered after each thread that it has joined.
+// The clock must have only as many entries as strands exist at a time. Threads without events are ordered like their
+// records.
 func TestStrands(t *testing.T) {
 	c := New(2, nil)
 	k := c.ranks[1]
@@ -57,7 +58,8 @@ func TestStrands(t *testing.T) {
 	require.NotEqual(t, first.strand, k.now().strand)
 }
 
-// Checks that memory, when freed, keeps only accesses through a window and accesses that have not ended.
+// Checks that the space keeps only two kinds of accesses to freed memory: accesses through a window and accesses that
+// have not ended.
 func TestFreedMemory(t *testing.T) {
 	s := newSpace()
 	add := func(low uint64, win *window, over bool) {

@@ -137,8 +137,8 @@ func predefinedResult(e *event) *datatype.Type {
 // replaced by one large span: the bytes between its spans belong to other data.
 const maxSpans = 1 << 18
 
-// spansOf returns the bytes of count elements of a type at an address. It returns nil if there are none, if they are
-// unknown, or if there are more than maxSpans spans.
+// spansOf returns the bytes of count elements of a type at an address. It returns nil if there are no bytes, if the
+// datatype is unknown, or if there are more than maxSpans spans.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	t := k.typeOf(h)
 	if t == nil || count <= 0 || t.Size() == 0 {

@@ -25,7 +25,7 @@ type window struct {
 	epochCounts   map[[2]int]*epochCount // by origin and target
 	epochs        map[int]string         // by rank, the kind of the rank's current access epoch
 	hints         map[string]string
-	lastStores    map[int]*callSite    // by rank, the last write to its own memory since it synchronized
+	lastStores    map[int]*callSite    // by rank, its last write to its own memory since it synchronized
 	startTargets  map[int][]int        // by origin, the targets of the access epoch opened by MPI_Win_start
 	fenceCounts   map[int]int          // by rank, the number of fences that the rank has called
 	attached      map[attached]uint64  // sizes of the memory attached to a dynamic window
@@ -62,7 +62,7 @@ type exposure struct {
 	clock        vector
 	completed    map[int]completion
 	doneOps      []*operation // operations that are complete at the target when this epoch ends
-	epochNumbers map[int]int  // by origin, the number of the epoch among those of the origin and this target
+	epochNumbers map[int]int  // by origin, the number of the epoch among the epochs of this pair
 	moment       moment
 	site         *callSite
 	isNoput      bool
@@ -208,7 +208,7 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 }
 
 // noteWinFree records that one more member has called MPI_Win_free. No member returns before all have called it. Then
-// the library may reuse the memory that it allocated for the window, so earlier accesses conflict with no later one.
+// the library may reuse the memory that it allocated for the window, so earlier accesses conflict with no later access.
 func (c *Checker) noteWinFree(w *window) {
 	if w.freeCount++; w.freeCount < len(w.comm.members) || !w.isAllocated {
 		return
@@ -220,8 +220,8 @@ func (c *Checker) noteWinFree(w *window) {
 	}
 }
 
-// completeEpoch records MPI_Win_complete for the targets of an access epoch. Puts and updates end at a target when its
-// exposure epoch ends. Gets end at once.
+// completeEpoch records MPI_Win_complete for the targets of an access epoch. Puts and updates end at a target when the
+// target's exposure epoch ends. Gets end at once.
 func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
 	for _, target := range w.startTargets[k.number] {
 		t := w.epochCountsOf(k.number, target)
@@ -251,10 +251,11 @@ func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
 // has not.
 const maxEndedByOthers = 1 << 14
 
-// removeOps calls use with the pending operations of a rank that precede the current call, and removes an operation
-// when use returns true. It skips operations of other threads that are not ordered before the call: in another run they
-// may follow it. If a strand has ended an operation of another strand, removeOps calls use again when that other strand
-// calls it, because the other strand need not be ordered after the first end.
+// removeOps calls the function `use` with each pending operation of a rank that precedes the current call, and removes
+// the operation if `use` returns true. It skips operations of other threads that are not ordered before the call: in
+// another run they may follow the call. If a strand has ended an operation of another strand, removeOps calls `use`
+// again when that other strand calls removeOps. The reason is that the other strand need not be ordered after the first
+// end.
 func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.endedByOthers[self]; len(mine) > 0 {
@@ -273,7 +274,8 @@ func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	})
 }
 
-// noteEnded records an ended operation in endedByOthers, if another strand than its own has ended it.
+// noteEnded records an ended operation in endedByOthers, if a strand other than the operation's own strand has ended
+// it.
 func (w *window) noteEnded(k *rank, o *operation) {
 	own := o.began.strand
 	if k.activeStrands == nil || own == k.now().strand {
@@ -338,8 +340,8 @@ func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	}
 }
 
-// exposureOf returns the exposure epoch of a target that matches an origin's access epoch with the number turn; nil if
-// the target has not posted it.
+// exposureOf returns the exposure epoch of a target that matches an origin's access epoch with the number `turn`; nil
+// if the target has not posted it.
 func (w *window) exposureOf(origin, target, turn int) *exposure {
 	for _, x := range w.exposures[target] {
 		if n, ok := x.epochNumbers[origin]; ok && n == turn {
@@ -431,8 +433,8 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 	}
 }
 
-// acquireLock records that a rank holds a lock. Unless unchecked (MPI_MODE_NOCHECK), the rank is ordered after earlier
-// holders whose locks conflict.
+// acquireLock records that a rank holds a lock. If unchecked is false (no MPI_MODE_NOCHECK), the rank is ordered after
+// earlier holders whose locks conflict.
 func (w *window) acquireLock(k *rank, target int, exclusive, unchecked bool) {
 	k.heldLocks = append(slices.Clone(k.heldLocks), heldLock{w, target, exclusive})
 	if unchecked {
@@ -445,7 +447,8 @@ func (w *window) acquireLock(k *rank, target int, exclusive, unchecked bool) {
 	}
 }
 
-// endAtOrigin ends the operations of an access epoch at the origin. At the targets they end with the exposure epochs.
+// endAtOrigin ends the operations of an access epoch at the origin. At the targets, these operations end with the
+// exposure epochs.
 func (w *window) endAtOrigin(c *Checker, k *rank) {
 	w.removeOps(k, func(o *operation) bool {
 		c.completeAtOrigin(o, k.now())

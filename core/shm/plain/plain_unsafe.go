@@ -22,8 +22,8 @@ type Waiter struct {
 
 const (
 	spinPolls    = 200                   // polls before a wait sleeps
-	pollInterval = 20 * time.Microsecond // between two reads of the word that it sleeps on
-	maxIntervals = 500                   // reads of the word until it polls everything, as capi/base/wait.c
+	pollInterval = 20 * time.Microsecond // between two reads of the word that a sleeper waits for
+	maxIntervals = 500                   // reads of the word before it polls everything, as in capi/base/wait.c
 )
 
 func (w Waiter) word(field int64) *uint32 {

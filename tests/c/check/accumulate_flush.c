@@ -1,6 +1,6 @@
 /* clean: One origin adds and flushes before a barrier, another multiplies after it: the operations are not concurrent.
- * race: One origin adds before a barrier without completing the sum, another multiplies after the barrier (MPI-5.0
- * 12.2.1).
+ * race: One origin adds before a barrier without completing the accumulate, another multiplies after the barrier
+ * (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

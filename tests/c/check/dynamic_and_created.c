@@ -1,7 +1,7 @@
-/* clean: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to different
+/* clean: Two windows contain the same memory: a dynamic window and one of MPI_Win_create. Two origins put to different
  * integers, each through a different window.
- * race: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to one integer, each
- * through a different window (MPI-5.0 12.7).
+ * race: Two windows contain the same memory: a dynamic window and one of MPI_Win_create. Two origins put to one
+ * integer, each through a different window (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 ! clean: Two origins put the two components of a derived type (MPI-5.0 12.3).
-! race: Two origins put a derived type and its second component (MPI-5.0 12.3).
+! race: One origin puts a derived type, the other puts its second component (MPI-5.0 12.3).
 !
 ! np: 3
 ! ref: mpich

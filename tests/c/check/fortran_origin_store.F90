@@ -1,5 +1,5 @@
-! clean: The origin buffer of a put is assigned to after a local flush.
-! race: The origin buffer of a put is assigned to before the put is completed (MPI-5.0 12.3).
+! clean: The program assigns to the origin buffer of a put after a local flush.
+! race: The program assigns to the origin buffer of a put before the put is completed (MPI-5.0 12.3).
 !
 ! np: 2
 ! ref: mpich

@@ -1,5 +1,5 @@
 ! clean: Two origins get one integer in one exposure epoch (MPI-5.0 12.5.2).
-! race: Two origins put and get one integer in one exposure epoch (MPI-5.0 12.5.2).
+! race: One origin puts to an integer and another gets it in one exposure epoch (MPI-5.0 12.5.2).
 !
 ! np: 3
 ! ref: mpich

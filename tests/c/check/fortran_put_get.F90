@@ -1,5 +1,5 @@
-! clean: A put with a flush, a barrier and a get (MPI-5.0 12.5.4).
-! race: A put with a local flush, a barrier and a get (MPI-5.0 12.5.4).
+! clean: One origin puts and flushes, and another gets after a barrier (MPI-5.0 12.5.4).
+! race: One origin puts and flushes locally, and another gets after a barrier (MPI-5.0 12.5.4).
 !
 ! np: 3
 ! ref: mpich

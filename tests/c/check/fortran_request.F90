@@ -1,5 +1,5 @@
-! clean: The origin buffer of a put is received into when its request is completed (MPI-5.0 12.3.5).
-! race: The origin buffer of a put is received into before its request is completed (MPI-5.0 12.3.5).
+! clean: A receive into the origin buffer of a put starts after the put's request is completed (MPI-5.0 12.3.5).
+! race: A receive into the origin buffer of a put starts before the put's request is completed (MPI-5.0 12.3.5).
 !
 ! np: 2
 ! ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Displacements use the target's unit, 8 bytes. Two integers at 0 and one at 1 do not overlap.
- * race: Displacements use the target's unit, 8 bytes, although the unit of the origins is 4. Three integers at 0 and
- * one at 1 overlap in bytes 8 to 11 (MPI-5.0 12.2.1).
+/* clean: Displacements use the target's unit, 8 bytes. Two integers at displacement 0 and one at 1 do not overlap.
+ * race: Displacements use the target's unit, 8 bytes, although the unit of the origins is 4. Three integers at
+ * displacement 0 and one at 1 overlap in bytes 8 to 11 (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

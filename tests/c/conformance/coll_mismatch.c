@@ -1,7 +1,7 @@
 /* Proves: no rank hangs if one rank passes a different length to a collective call than the other ranks, or a receive
  *   length that differs from its send length. All ranks return. Ranks that receive more data than fits return
- *   MPI_ERR_TRUNCATE. No rank writes after its buffer, and later calls are right. A reduction reports an error at every
- *   rank whose result is wrong. MPI-5.0 6.1, 9.4
+ *   MPI_ERR_TRUNCATE. No rank writes past the end of its buffer, and later calls are right. A reduction reports an
+ *   error at every rank whose result is wrong. MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan
  * args: reduce_scatter_block

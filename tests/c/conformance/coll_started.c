@@ -1,5 +1,5 @@
 /* Proves: nonblocking collectives, many active at once and of every length from a byte to many segments, give the
- *   right data in any completion order. Persistent collectives give it each time they are started. MPI-5.0 6.12, 6.13
+ *   right data in any completion order. Persistent collectives give the right data at every start. MPI-5.0 6.12, 6.13
  * np: 1 2 3 5
  * ref: none (MPICH 4.0 passes with 2 processes and loses the communicator of persistent calls with 3)
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
 /* Proves: MPI_Comm_split groups by color, orders by key and then by old rank, and returns MPI_COMM_NULL for
- *   MPI_UNDEFINED. The parts can be used at the same time, with messages and collectives, and can be split again.
- *   MPI-5.0 7.4.2
+ *   MPI_UNDEFINED. The new communicators can be used at the same time, with messages and collectives, and can be split
+ *   again. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * nodes: 2

@@ -1,6 +1,6 @@
 /* Proves: MPI_Get of 0, 1, 7 and 1000 elements by every rank from every rank (itself included) returns what the target
- *   stored before the epoch. It writes nothing beside the origin buffer. Tests every synchronization on every window
- *   kind. MPI-5.0 12.3.2, 12.5
+ *   stored before the epoch. It writes nothing outside of the origin buffer. Tests every synchronization on every
+ *   window kind. MPI-5.0 12.3.2, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Proves: MPI_Bsend returns without a receiver as long as the attached buffer has room (MPI_BSEND_OVERHEAD per
- *   message). A full buffer gives MPI_ERR_BUFFER. Delivered messages free their room. Detach waits until all
- *   messages are delivered, and returns address and size. MPI-5.0 3.4, 3.6
+/* Proves: MPI_Bsend returns without a receiver as long as the attached buffer has space (MPI_BSEND_OVERHEAD per
+ *   message). A full buffer gives MPI_ERR_BUFFER. Delivered messages free their space. Detach waits until all messages
+ *   are delivered, and returns address and size. MPI-5.0 3.4, 3.6
  * np: 2 4
  * ref: mpich
  * nodes: 2

@@ -3,7 +3,7 @@
  *   takes precedence over the process' buffer. MPI_Buffer_iflush completes when the messages buffered at its call have
  *   left, whatever is sent afterwards. The request of MPI_Buffer_iflush may be freed while it is active.
  *   MPI_BUFFER_AUTOMATIC accepts every message. Freeing a communicator waits until its buffer is empty. Persistent
- *   buffered sends take room when they are started. MPI-5.0 3.4, 3.6, 3.9
+ *   buffered sends take space when they are started. MPI-5.0 3.4, 3.6, 3.9
  * np: 2
  * nodes: 2
  * ref: none (Debian's MPICH and Open MPI have no buffers of communicators)

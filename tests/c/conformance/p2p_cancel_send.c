@@ -1,7 +1,7 @@
 /* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives it and the receiver computes or
  *   sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers sends of all
  *   modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent sends, and
- *   some of many sends with one envelope. MPI-5.0 3.8.4
+ *   the cancel of some of many sends with one envelope. MPI-5.0 3.8.4
  * np: 2 4
  * args: read computing self
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)

@@ -1,5 +1,6 @@
 /* Proves: puts, gets and accumulates of a quarter of a million elements arrive whole at any alignment, between
- *   neighbours and from all ranks to one. They write nothing beside their target. Tests every window kind. MPI-5.0 12.3
+ *   neighbours and from all ranks to one. They write nothing outside of their target. Tests every window kind. MPI-5.0
+ *   12.3
  * np: 1 2 4
  * args: put get accumulate get_accumulate
  * ref: mpich

@@ -1,9 +1,9 @@
 /* Proves: gompirma executes operations that MPI calls erroneous if they have only one meaning and other libraries
  *   execute them. MPI_PROC_NULL needs no epoch and begins none. A buffer without data moves nothing, whatever the
  *   target's count is. MPI_REPLACE and MPI_NO_OP copy between any types of equally many bytes, including structures of
- *   several types, which are never torn. Numbers of one kind can be added under any of their type names; MPI_BYTE is a
- *   small number. MPI_Fetch_and_op and MPI_Compare_and_swap accept an element under any handle. Few and many elements,
- *   in place and with gaps. Tests every window kind. MPI-5.0 12.3
+ *   several types, which are never torn. Numbers of one kind can be added under any of their type names; MPI_BYTE is
+ *   treated as a one-byte number. MPI_Fetch_and_op and MPI_Compare_and_swap accept an element under any handle. Few
+ *   and many elements, in place and with gaps. Tests every window kind. MPI-5.0 12.3
  * np: 1 2 4
  * args: proc_null zero copies whole kinds bytes single in_place
  * again: GOMPIRMA_NO_CMA=1

@@ -153,8 +153,8 @@ void memory_check(const struct call *c, int failed, char *text, size_t size);
 void memory_last(struct call *c);
 void *lasting(uint64_t number, size_t size);
 
-/* Returns a handle for parameter i, which wants an object of kind `thing`. `want` says whether the handle is to be
- * right. */
+/* Returns a handle for parameter i, which needs an object of kind `thing`. The argument `want` says whether the handle
+ * must be right. */
 void *draw_handle(struct call *c, int i, enum thing thing, enum truth want);
 
 const char *held(struct call *c);
@@ -174,7 +174,7 @@ struct object {
 	union value value;
 	int maker; /* index of the function that made the object, or -1 */
 	int size, rank, inter,
-		lone; /* of communicators, groups, windows; lone: an intercommunicator, local group of one process */
+		lone; /* of communicators, groups, windows; lone: intercommunicator whose local group has one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
 	int nobody;                       /* true if all neighbors are MPI_PROC_NULL */
@@ -217,7 +217,7 @@ extern int quiet; /* true if no messages are in flight */
 
 /* ---- windows (window.c) */
 
-need window_need(const struct call *c); /* predicate: the window is in an epoch in which the call is right; or NULL */
+need window_need(const struct call *c); /* predicate for a window in whose epoch the call is right; or NULL */
 void window_learn(struct object *o);
 void window_state(struct call *c);
 void window_after(struct call *c);
@@ -239,7 +239,7 @@ void handle_errors(enum thing thing, void *object); /* sets the error handler of
 void upkeep(int code, const char *what);
 void finding(const struct call *c, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int is_own_handler(const void *errhandler);
-void ignore_errors(int on); /* on: the following calls may fail without a finding */
+void ignore_errors(int on); /* if `on` is true, later calls may fail without a finding */
 
 /* ---- uninitialized.c */
 

@@ -71,8 +71,8 @@ static int is_not_partitioned(const struct object *o) { return !o->partitioned; 
 static int not_collective(const struct object *o) { return !o->collective; }
 static int is_any(const struct object *o) { return o->alive; }
 
-/* What a call requires of an object. fits selects the right objects, against the certainly wrong ones (NULL: none).
- * classes has the expected error classes for a wrong object. */
+/* What a call requires of an object. `fits` selects the right objects, `against` the certainly wrong objects (NULL:
+ * none). `classes` has the expected error classes for a wrong object. */
 struct demand {
 	need fits, against;
 	int classes[3];
@@ -187,7 +187,7 @@ static void *const predefined[][4] = {
 	[T_SESSION] = {MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL},
 };
 
-/* Returns true if handle is in the range of the predefined handles of its kind. The null handle is not in that
+/* Returns true if `handle` is in the range of the predefined handles of its kind. The null handle is not in that
  * range. */
 int is_predefined(enum thing thing, const void *handle) {
 	static const int from[] = {[T_COMM] = 0x101,       [T_GROUP] = 0x109,   [T_TYPE] = 0x201,    [T_OP] = 0x21,
@@ -296,7 +296,8 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	return type;
 }
 
-/* Returns a reduction operation. `want` says whether it is to be defined for the datatype of the call. */
+/* Returns a reduction operation. The argument `want` says whether the operation must be defined for the datatype of the
+ * call. */
 static void *right_op(struct call *c, int i, enum truth want) {
 	static const MPI_Op sums[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
 				      MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};

@@ -619,8 +619,8 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 		memset(cell - GUARD, PATTERN, GUARD + most);
 }
 
-/* Checks the memory of all arguments after the call. Writes to text what the call must not have written; empty if
- * nothing. Then restores the memory. */
+/* Checks the memory of all arguments after the call. Writes to `text` which bytes the call has wrongly changed; the
+ * text is empty if there are none. Then restores the memory. */
 void memory_check(const struct call *c, int failed, char *text, size_t size) {
 	text[0] = '\0';
 	for (int i = 0; i < c->f->n; i++) {

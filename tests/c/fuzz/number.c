@@ -235,7 +235,7 @@ static int64_t draw_size(struct call *c, int i, enum truth want) {
 }
 
 /* Draws the value of an enumeration, such as a lock type or an assertion. A right value is in the list `right` of n
- * values, a wrong value is not; it is expected to give the error class `class`. */
+ * values. A wrong value is not in the list, and must give the error class `class`. */
 static int64_t draw_choice(struct call *c, int i, enum truth want, const int *right, int n, int class) {
 	if (want == WRONG) {
 		int64_t v;

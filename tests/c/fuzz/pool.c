@@ -60,7 +60,7 @@ void *thing_null(enum thing thing) {
 }
 
 /* Finds a live object by its handle. Several entries may have the same handle, which is then freed once for each entry;
- * prefers an entry that may be freed to a predefined one. */
+ * an entry that may be freed takes precedence over a predefined one. */
 static struct object *find(enum thing thing, const void *handle) {
 	struct object *found = NULL;
 	for (int s = 0; s < SLOTS; s++)
@@ -402,7 +402,7 @@ static struct object *adopt(enum thing thing, union value value, int maker, uint
 	return o;
 }
 
-/* Records that a call has started or ended persistent requests, and that messages may be in flight. Every rank records
+/* Notes that a call has started or ended persistent requests, and that messages may be in flight. Every rank notes
  * this, even if it did not make the call (would_block.c). */
 static void note_requests(struct call *c) {
 	int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*|Pready*");
@@ -687,7 +687,7 @@ static void refill(enum thing thing, uint64_t random) {
 	}
 }
 
-/* Creates an object of each kind that has fewer than its minimum of objects, and sometimes one of another kind.
+/* Creates an object of each kind that has fewer objects than its minimum, and sometimes an object of another kind.
  * Collective. */
 void pool_refill(uint64_t number) {
 	static const int min_objects[THINGS] = {

@@ -1,4 +1,4 @@
-/* Message passing through the window of rank 0 (a third rank, or one of the two ranks):
+/* Message passing through the window of rank 0. With two ranks, rank 0 plays the part of rank 2:
  *     rank 1: put data = i; flush; accumulate REPLACE flag = i; flush
  *     rank 2: repeat f = get_accumulate NO_OP flag until f = i; then get data; flush
  * Forbidden: the reader sees flag i and data < i. Small and large data. On each window kind.

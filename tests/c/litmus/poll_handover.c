@@ -14,7 +14,7 @@ static MPI_Group from, to;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Polls until element 0 of this rank's window equals turn. */
+/* Polls until element 0 of this rank's window equals `turn`. */
 static void look(int turn) {
 	int me = check_rank, seen = -1, taken = turn;
 	while (seen != turn) {

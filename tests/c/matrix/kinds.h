@@ -57,7 +57,7 @@ static void kinds_noncontig(kinds_body *body) {
 	MPI_Win_free(&w.win);
 }
 
-/* Runs body on a dynamic window over the memory of an allocated window. */
+/* Runs the function `body` on a dynamic window over the memory of an allocated window. */
 static void kinds_dynamic_window(kinds_body *body) {
 	MPI_Aint at[RANKS_MOST];
 	struct window w = {.name = "dynamic_window",
@@ -84,8 +84,8 @@ static void kinds_dynamic_window(kinds_body *body) {
 	MPI_Win_free(&owner);
 }
 
-/* Runs body on a communicator with the ranks in reverse order, without rank 1 if there are three ranks or more. The
- * window memory comes from MPI_Alloc_mem and malloc alternately. */
+/* Runs the function `body` on a communicator with the ranks in reverse order, without rank 1 if there are three ranks
+ * or more. The window memory comes from MPI_Alloc_mem and malloc alternately. */
 static void kinds_subcomm(kinds_body *body) {
 	MPI_Comm sub;
 	MPI_Comm_split(MPI_COMM_WORLD, check_size > 2 && check_rank == 1 ? MPI_UNDEFINED : 0, -check_rank, &sub);

@@ -20,7 +20,7 @@
 #define MATRIX_PATH "" /* ring.c and inplace.c define other texts */
 #endif
 
-enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side whose datatype is the class; the other one is contiguous */
+enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side with the class's datatype; the other side is contiguous */
 
 static const char *const place_name[PLACES] = {"at the target", "at the origin", "at both"};
 
@@ -42,8 +42,8 @@ static struct run {
 	struct side mine, theirs;
 } r;
 
-/* Returns the value of element k, which differs for each rank, peer (other) and role (what). what: 0 old value at the
- * target, 1 value at the origin, 2 value to compare with. */
+/* Returns the value of element k, which differs for each rank, peer (`other`) and role (`what`). Roles: 0 old value at
+ * the target, 1 value at the origin, 2 value to compare with. */
 static struct element value(int what, int rank, int other, int k) {
 	uint64_t state = (uint64_t)what << 48 | (uint64_t)rank << 32 | (uint64_t)other << 16 | (uint64_t)k;
 	struct element e = {{0}};
@@ -60,7 +60,7 @@ static void background(char *area, int salt) {
 
 static void store(char *area, MPI_Aint at, struct element e) { memcpy(area + BEFORE + at, e.bytes, r.c->data); }
 
-/* Checks that area equals expected. Compares elements by value, because a long double has padding bytes. */
+/* Checks that `area` equals `expected`. Compares elements by value, because a long double has padding bytes. */
 static void check_area(const char *area, const struct side *side, const char *what, int other) {
 	if (memcmp(area, expected, r.area) == 0)
 		return;

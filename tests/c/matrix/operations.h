@@ -77,8 +77,8 @@ static inline char operation_reason(const struct operation *o, const struct clas
 	return 0;
 }
 
-/* One side of an operation: a buffer of the origin, or the target. It has count copies of the class, or, if dense,
- * count contiguous elements. */
+/* One side of an operation: a buffer of the origin, or the target. It has `count` copies of the class or, if `dense` is
+ * true, `count` contiguous elements. */
 struct side {
 	MPI_Datatype type;
 	int count;
@@ -92,7 +92,8 @@ static inline MPI_Aint side_at(const struct side *s, int k) {
 			: k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
 }
 
-/* Makes the call; if large is true, the one with _c. A request-based call stores its request in *request. */
+/* Makes the call without _c, or the call with _c if `large` is true. A request-based call stores its request in
+ * *request. */
 static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs,
 				  const void *origin, const void *compare, void *result, int t, MPI_Aint disp,
 				  MPI_Win win, MPI_Request *request) {

@@ -1,5 +1,5 @@
-/* Reported (pmodels/mpich issue 4631): in a container with a /dev/shm of 64 MiB, a shared window with more memory than
- * that at rank 0 was created successfully, but rank 0 was killed by SIGBUS at a store.
+/* Reported (pmodels/mpich issue 4631): in a container with a /dev/shm of 64 MiB, a shared window of more than 64 MiB at
+ * rank 0 was created successfully, but rank 0 was killed by SIGBUS at a store.
  * Must hold: rank 0 can fill 100 MiB, and the other ranks can read them, however small /dev/shm is. If the machine does
  * not have the memory, the creation of the window fails on every rank, and the program continues. MPI-5.0 12.2.3
  * np: 2 4

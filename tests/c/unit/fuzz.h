@@ -45,7 +45,7 @@ static void change_bytes(char *at, size_t length) {
 }
 
 /* Calls run(records) in one process per part, with at most `part` records each. The total number of records is argv[1],
- * or by default `usual`. Returns true if all parts succeeded. run need not clean up. */
+ * or by default `usual`. Returns true if all parts succeeded. The function `run` need not clean up. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

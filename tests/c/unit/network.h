@@ -1,8 +1,8 @@
 /* Simulates a network (fabric/fabric.h) for internode groups whose members are threads of this process. Each member has
  * one list of incoming records (letters) per sender. Records of different senders are delivered in random order, and
  * the network adds records from processes that are not members. A real process has one view of a group; here one
- * process has those of all members. So the members use different ids for the same group (network_id; the first word of
- * a record), and different peer numbers for the same process (network_peer). */
+ * process has the views of all members. So the members use different ids for the same group (network_id; the first word
+ * of a record), and different peer numbers for the same process (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -50,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Returns the id that `member` uses for the group; id is that of any member. */
+/* Returns the id that `member` uses for the group to which any member has given the id `id`. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {

@@ -133,7 +133,7 @@ static size_t unit_control(int lines, int n) {
 }
 
 /* Creates a window of n members with size bytes each. This process is member 0. The memory of member i begins at base +
- * i * size. direct: this process may access the memory of all members by loads and stores. */
+ * i * size. If `direct` is true, this process may access the memory of all members by loads and stores. */
 enum { UNIT_WINDOW = 0x1001 };
 static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct) {
 	static uintptr_t handle = UNIT_WINDOW;
@@ -205,7 +205,7 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Delays the calling thread by about us microseconds. Sleeps instead of calling sched_yield: if other processes are
+/* Delays the calling thread by about `us` microseconds. Sleeps instead of calling sched_yield: if other processes are
  * busy, each yield may take a full time slice, so that a test of seconds would take hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
@@ -227,7 +227,7 @@ static void unit_idle(int64_t *begun) {
 		unit_late(20);
 }
 
-/* Waits until cond is true by polling, with unit_idle between the polls. */
+/* Polls until `cond` is true, with unit_idle between the polls. */
 #define UNIT_UNTIL(cond)                       \
 	for (int64_t unit_begun = 0; !(cond);) \
 	unit_idle(&unit_begun)

@@ -21,8 +21,8 @@ import (
 	"gompirma/core/p2p"
 )
 
-// testTypes returns two datatypes whose elements have two bytes of data. The bytes of tight are contiguous. gappy has
-// gaps, and the first byte in its typemap is the one at the higher address.
+// testTypes returns two datatypes whose elements have two bytes of data. The bytes of `tight` are contiguous. `gappy`
+// has gaps, and the first byte in its typemap has the higher address.
 func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	b, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ type piece struct {
 
 const margin = 64
 
-// image returns memory with the given pieces. All other bytes have a fill value. The buffer begins margin bytes after
+// image returns memory with the given pieces. All other bytes have a fill value. The buffer begins `margin` bytes after
 // the start of the memory.
 func image(size int64, pieces []piece) []byte {
 	b := bytes.Repeat([]byte{0xee}, int(size)+2*margin)
@@ -78,7 +78,7 @@ type callSetup struct {
 	send, before, after []piece
 }
 
-// variant holds the parameters from which scene makes a call.
+// variant holds the parameters from which the method `scene` makes a call.
 type variant struct {
 	kind     coll.Kind
 	n, me    int
@@ -90,8 +90,8 @@ type variant struct {
 }
 
 // layoutBlocks places the blocks of a v or w collective in a buffer, in reverse order and with a gap of one element
-// after each. It stores counts and displacements to v, in elements or, for a w collective, in bytes. In a w collective
-// every second block has the type other.
+// after each. It stores counts and displacements to `v`. Displacements are in elements, or in bytes in a w collective.
+// In a w collective every second block has the type `other`.
 func (x *variant) layoutBlocks(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
@@ -241,7 +241,7 @@ func (x *variant) scene() *callSetup {
 	return s
 }
 
-// run makes the call of a setup, and compares the buffers afterwards with the expected contents, gaps included. how
+// run makes the call of a setup, and compares the buffers afterwards with the expected contents, gaps included. `how`
 // selects the form: 0 blocking, 1 nonblocking, 2 persistent and started twice.
 func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
@@ -319,7 +319,7 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 	return nil
 }
 
-// composeOp creates a user-defined operation that executes compose.
+// composeOp creates a user-defined operation that calls the function `compose`.
 func composeOp(t testing.TB) *op.Op {
 	op.CallUser = func(_ uintptr, _ bool, in, inout uintptr, n int64, h uintptr) {
 		ty, err := datatype.Get(h)
@@ -353,7 +353,7 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						// All values of v occur, over all sizes and numbers of processes.
+						// Over all sizes and numbers of processes, `v` takes all its values.
 						v := (i*2 + seed/4%2) % 8
 						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
 							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,

@@ -42,12 +42,12 @@ func reduction(seed, lo, hi, size int) []byte {
 	return acc
 }
 
-// pack copies the data of b to dst.
+// pack copies the data of the buffer b to dst.
 func pack(dst []byte, b *coll.Buffer) {
 	reference.Pack(dst, b.Addr, b.Count, b.Type.Program(), 0)
 }
 
-// unpack copies src to the data of b.
+// unpack copies src to the data of the buffer b.
 func unpack(b *coll.Buffer, src []byte) {
 	reference.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }

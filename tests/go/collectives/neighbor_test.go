@@ -66,8 +66,8 @@ func withTopology(c *comm.Comm, name string) (*comm.Comm, error) {
 	return c.NewDistGraphAdjacent(&comm.DistGraph{Sources: sources, Destinations: destinations})
 }
 
-// counterpart returns which destination of process from corresponds to source number i of process me, as an index in
-// the destinations of from.
+// counterpart returns the destination of process `from` that corresponds to source number i of process `me`. The result
+// is an index in the destinations of `from`.
 func counterpart(name string, n, me, i int) int {
 	sources, _ := neighborsOf(name, n, me)
 	if name != "graph" {
@@ -109,8 +109,9 @@ func TestNeighborhoods(t *testing.T) {
 					for kind := first; kind <= last; kind++ {
 						for _, elements := range []int{0, 5, 6000} {
 							seed++
-							// uneven: the collective permits blocks of different sizes.
-							// block returns the data of block k of process from.
+							// `uneven` is true if the collective permits blocks of
+							// different sizes. `block` returns the data of block k of
+							// process `from`.
 							uneven := kind == coll.KindNeighborAllgatherv ||
 								kind == coll.KindNeighborAlltoallv ||
 								kind == coll.KindNeighborAlltoallw

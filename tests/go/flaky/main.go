@@ -90,7 +90,7 @@ type result struct {
 // results of the tests that had ended before.
 type runner func(ctx context.Context, round int) ([]result, error)
 
-// command returns a command that receives SIGINT when ctx ends, so that it can end its own processes.
+// command returns a command that receives SIGINT when `ctx` ends, so that the command can end its own processes.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -98,7 +98,7 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// repeat runs the selected tests in rounds and writes a summary to out. It returns the exit status of flaky.
+// repeat runs the selected tests in rounds and writes a summary to `out`. It returns the exit status of flaky.
 func repeat(out io.Writer, build string, want selection, times int, limit time.Duration) (int, error) {
 	dir := filepath.Join(build, "flaky")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {

@@ -87,8 +87,8 @@ func TestChangedTests(t *testing.T) {
 			`(^|/)check/call_send_(clean|race|error)\.`}}, got)
 }
 
-// TestChangedSince checks that -changed does not select a test of which only a comment has changed, but selects it
-// after a change of code. It also selects a new file's tests.
+// TestChangedSince checks that -changed does not select a test if only a comment of the test has changed, but selects
+// it after a change of code. It also selects a new file's tests.
 func TestChangedSince(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string, args ...any) {

@@ -17,7 +17,7 @@ import (
 // hasOwnTarget matches packages whose tests need hosts or a browser (`make test-cluster`, `make test-browser`).
 var hasOwnTarget = regexp.MustCompile(`^(tests/cluster|cmd/internal/report/browser)$`)
 
-// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches pattern.
+// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches `pattern`.
 func packagesWith(pattern string) ([]string, error) {
 	name, err := regexp.Compile(pattern)
 	if err != nil {
@@ -83,7 +83,7 @@ var (
 )
 
 // onlyComment matches comment lines, whose changes do not matter. It must not match empty text, because git also
-// searches the pattern after the end of each line.
+// searches for the pattern after the end of each line.
 const onlyComment = `^[[:space:]]*(//|/\*|\*)`
 
 // changedSince returns the tests that differ between a commit and the working tree, apart from comments.
@@ -95,8 +95,8 @@ func changedSince(commit string) (selection, error) {
 	return changedTests(string(diff), testFunctions)
 }
 
-// changedTests returns the tests that a diff without context lines changes. functions returns the test functions of a
-// file.
+// changedTests returns the tests that a diff without context lines changes. The argument `functions` returns the test
+// functions of a file.
 func changedTests(diff string, functions func(file string) ([]function, error)) (selection, error) {
 	var s selection
 	var tests []function // tests of the current file

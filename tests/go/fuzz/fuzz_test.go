@@ -130,7 +130,7 @@ func (c *collector) report(t *testing.T) {
 	}
 }
 
-// each calls do for all items, concurrently on as many goroutines as there are processors.
+// each calls the function `do` for all items, concurrently on as many goroutines as there are processors.
 func each[T any](items []T, do func(T)) {
 	work := make(chan T)
 	var wait sync.WaitGroup
@@ -223,7 +223,7 @@ func count(made map[string]int) int {
 	return n
 }
 
-// never returns the functions whose count is 0, with the numbers of their calls that were made and not made.
+// never lists the functions whose entry in `counts` is 0, with the numbers of their calls that were made and not made.
 func never(r *Result, counts map[string]int) []string {
 	var names []string
 	for name, n := range counts {

@@ -27,7 +27,7 @@ type Job struct {
 	Seed     uint64
 	Calls    int
 	Handler  int
-	Phase    string // for Outside, with Function: the job calls only this function
+	Phase    string // Phase and Function are for Outside: the job calls only Function
 	Function string
 }
 

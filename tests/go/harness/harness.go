@@ -21,7 +21,7 @@ var (
 	buildErr  error
 )
 
-// Built updates build/ of the project in directory top, once per test process, and returns its absolute path. The
+// Built updates build/ of the project in the directory `top`, once per test process, and returns its absolute path. The
 // directory contains bin/gompirun, bin/gompicc, lib and include.
 func Built(t *testing.T, top string) string {
 	t.Helper()
@@ -77,7 +77,7 @@ type Run struct {
 	limit    time.Duration
 }
 
-// Prepare sets r.Cmd without starting it. The program is killed after limit, or when the test ends.
+// Prepare sets r.Cmd without starting it. The program is killed after the time `limit`, or when the test ends.
 func (r *Run) Prepare(t *testing.T, limit time.Duration, program string, args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)

@@ -128,8 +128,9 @@ func storeFloat(p []byte, x float64) {
 	}
 }
 
-// round rounds the result of an operation on numbers of the given size to the precision of the calculation: single
-// precision for at most 4 bytes, also for half precision. The conversion to float32 prevents a fused multiply-add.
+// round rounds x, the result of an operation on numbers of `bytes` bytes, to the precision of the calculation. That is
+// single precision for numbers of at most 4 bytes, also for half precision. The conversion to float32 prevents a fused
+// multiply-add.
 func round(bytes int, x float64) float64 {
 	if bytes <= 4 {
 		return float64(float32(x))

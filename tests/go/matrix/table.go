@@ -73,7 +73,8 @@ func (t *table) show(c cell) string {
 	return missing
 }
 
-// counts holds the number of cells by outcome. reasoned: with a reason; holes: missing; strange: not on the axes.
+// counts holds the number of cells by outcome. `reasoned` counts empty cells with a reason, `holes` missing cells, and
+// `strange` cells that are not on the axes.
 type counts struct{ ok, failed, reasoned, holes, strange int }
 
 func (c counts) good() bool {

@@ -30,7 +30,7 @@ func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(
 // Memory returns a Buffer for n bytes at an address.
 func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
-// Typed returns a Buffer for count elements of a committed datatype at an address.
+// Typed returns a Buffer for `count` elements of a committed datatype at an address.
 func Typed(addr uintptr, count int64, t *datatype.Type) Buffer {
 	l := t.Layout()
 	if l.Contiguous() {
@@ -71,7 +71,7 @@ func (r *Request) Free() {
 	}
 }
 
-// set stores the buffer in o, the description of an operation.
+// set stores the buffer to o, the description of an operation.
 func (b *Buffer) set(o *p2p.Operation) {
 	o.Addr, o.Size, o.Count = b.addr, b.size, b.count
 	if b.typ != nil {
@@ -166,7 +166,7 @@ func waitAll(e *Engine, rs ...*Request) error {
 	return first
 }
 
-// probe returns the first matching message that has already arrived. It makes no progress. If remove is true, it
+// probe returns the first matching message that has already arrived. It makes no progress. If `remove` is true, it
 // extracts the message and returns it.
 func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool,
 	st *p2p.Result) *engine.Matched {

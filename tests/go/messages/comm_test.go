@@ -14,8 +14,8 @@ import (
 	"gompirma/core/group"
 )
 
-// Tests of core/comm with messages. They are in this package because communicators need messages, which core/comm
-// leaves to its host.
+// Tests of core/comm with messages. They are in this package because communicators need a message engine, and core/comm
+// has none.
 
 // exchange checks a communicator: every member sends its rank to each member. A communicator of several members must
 // have a control block.

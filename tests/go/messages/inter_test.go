@@ -42,8 +42,8 @@ func bridge(e *Engine, c *comm.Comm) error {
 	return waitAll(e, rs...)
 }
 
-// halves creates an intercommunicator of the processes with even rank and those with odd rank. Process 3 is the leader
-// of the odd ones.
+// halves creates an intercommunicator between the processes of even rank and those of odd rank. Process 3 is the leader
+// of the odd group.
 func halves(e *Engine) (*comm.Comm, error) {
 	half, err := e.World.Split(int32(e.world%2), 0)
 	if err != nil {

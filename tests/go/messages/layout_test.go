@@ -5,8 +5,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// strided is a layout for tests. An element has blocks blocks of block bytes, at distances of stride bytes. The extent
-// of an element is blocks * stride. Pack and Unpack are the reference for the engine's datatype processing.
+// strided is a layout for tests. An element has `blocks` blocks of `block` bytes, at distances of `stride` bytes. The
+// extent of an element is blocks * stride. Pack and Unpack are the reference for the engine's datatype processing.
 type strided struct{ blocks, block, stride int64 }
 
 func (s strided) Size() int64 { return s.blocks * s.block }
@@ -29,7 +29,7 @@ func (s strided) datatype() (*datatype.Type, error) {
 	return x, nil
 }
 
-// at returns a Buffer for count elements at addr.
+// at returns a Buffer for `count` elements at the address `addr`.
 func (s strided) at(addr uintptr, count int64) Buffer {
 	if s.block == s.stride {
 		return Memory(addr, count*s.Size())
@@ -41,7 +41,8 @@ func (s strided) at(addr uintptr, count int64) Buffer {
 	return Typed(addr, count, x)
 }
 
-// each calls f for each contiguous range of the buffer at addr that holds bytes [skip, skip+n) of the packed data.
+// each calls the function f for each contiguous range of the buffer at `addr` that holds bytes [skip, skip+n) of the
+// packed data.
 func (s strided) each(addr uintptr, skip, n int64, f func(addr uintptr, n int64)) {
 	for n > 0 {
 		i, in := skip/s.block, skip%s.block

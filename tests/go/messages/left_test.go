@@ -11,8 +11,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderRacesStart checks that a reminder or cancel of the sender has an effect if a call that starts the
-// matching receive reads it from the inbox together with the message. The progress thread then finds an empty inbox.
+// TestReminderRacesStart checks the records by which a sender reports that it waits (RECORD_REMINDER) or cancels a
+// send. They must have an effect even if the call that starts the matching receive reads them from the inbox together
+// with the message. The progress thread then finds an empty inbox.
 func TestReminderRacesStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -104,7 +105,7 @@ func waitAsleep(t *testing.T, e *Engine) {
 }
 
 // TestReminderFlushesSends checks that sends can be added and removed while NotifyReceivers iterates over the pending
-// sends. That happens because it also flushes sends that waited for space in the inbox.
+// sends. That happens because NotifyReceivers also flushes sends that waited for space in the inbox.
 func TestReminderFlushesSends(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)

@@ -18,7 +18,7 @@ const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
 	congestedFrom = 32 << 20 // bytes of unexpected messages of a VCI
 	entryCost     = 256      // bytes charged for an unexpected message besides its data
-	manyNumbers   = 4096     // a table of more send numbers is freed when it is empty
+	manyNumbers   = 4096     // a table of more than 4096 send numbers is freed once it is empty
 	lanes         = 4
 	inboxSize     = shm.MessageRingSize / lanes
 
@@ -33,7 +33,7 @@ const (
 	flowAlong, flowKeep = 0, 1
 )
 
-// inbox returns the inbox of VCI number lane of e's process.
+// inbox returns the inbox of VCI number `lane` of e's process.
 func (e *Engine) inbox(lane int) []byte {
 	at := shm.MessageRing(e.nd.N, e.nd.Me) + int64(lane*inboxSize)
 	return e.nd.Control()[at : at+inboxSize]
@@ -122,12 +122,12 @@ const firstNumber = 1 << 32
 // pendingSends returns the number of sends that wait for an answer of another process.
 func (e *Engine) pendingSends() int { return int(e.m.Counts().Sends) }
 
-// pack copies the data of count elements at addr to the slice to.
+// pack copies the data of `count` elements at `addr` to the slice `to`.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
 	reference.Pack(to, addr, count, t.Program(), 0)
 }
 
-// unpack copies the slice from to count elements at addr.
+// unpack copies the slice `from` to `count` elements at `addr`.
 func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
 	reference.Unpack(addr, count, t.Program(), 0, from)
 }
@@ -138,7 +138,7 @@ func view(addr uintptr, n int64) []byte { return unsafe.Slice(*(**byte)(unsafe.P
 // addressOf returns the address of b. The caller keeps b alive.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// setCMA turns CMA off for subsequent jobs if no is true, and otherwise on.
+// setCMA turns CMA off for subsequent jobs if `no` is true, and on if `no` is false.
 func setCMA(t *testing.T, no bool) {
 	value := "0"
 	if no {

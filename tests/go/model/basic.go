@@ -32,9 +32,9 @@ type Basic struct {
 	Kind   kind
 	Extent int    // extent in bytes
 	Spans  []span // bytes that carry the value
-	part   *Basic // of complex: the real type; of pairs: the value's type
-	index  *Basic // of pairs: the index's type
-	at     int    // of pairs: the index's offset
+	part   *Basic // complex types: the real type; pairs: the value's type
+	index  *Basic // pairs: the index's type
+	at     int    // pairs: the index's offset
 }
 
 // align returns the alignment of the type in C.
@@ -164,7 +164,7 @@ func (b *Basic) ops() []Op {
 // swappable reports whether MPI_Compare_and_swap permits b.
 func (b *Basic) swappable() bool { return b.Kind <= bits || b.Kind == logical }
 
-// copy copies one value. It does not change the padding of to.
+// copy copies one value. It does not change the padding of `to`.
 func (b *Basic) copy(to, from []byte) {
 	for _, s := range b.Spans {
 		copy(to[s.from:s.to], from[s.from:s.to])
@@ -276,7 +276,7 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// reduce computes inout = inout op in for one value. Only opSwap (compare-and-swap) uses compare.
+// reduce computes inout = inout op in for one value. Only opSwap (compare-and-swap) uses the argument `compare`.
 func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	switch op {
 	case opNoOp:

@@ -55,8 +55,8 @@ type checker struct {
 	Undecided int
 }
 
-// Check compares an output with the model. It returns nil if the standard permits the output. undecided is the number
-// of elements that have too many possible orders to decide.
+// Check compares an output with the model. It returns nil if the standard permits the output. The result `undecided` is
+// the number of elements that have too many possible orders to decide.
 func Check(p *Program, out *Output) (failure *Failure, undecided int) {
 	memory := make([][][]byte, len(p.Windows)) // by window
 	for i, w := range p.Windows {
@@ -117,7 +117,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 	return nil
 }
 
-// differ returns the first offset at which want and got differ, or -1.
+// differ returns the first offset at which `want` and `got` differ, or -1.
 func differ(want, got []byte) int {
 	for i := range want {
 		if want[i] != got[i] {
@@ -212,7 +212,8 @@ func offsets(t *Type, count, pos int) []int {
 	return all
 }
 
-// call applies a to the model's memory and compares its results. got holds the result buffers of the output.
+// call applies the action `a` to the model's memory and compares its results with `got`, the result buffers of the
+// output.
 func (c *checker) call(rank int, a *Action, got []byte) error {
 	for i := range a.Times {
 		var want, found []byte
@@ -231,7 +232,7 @@ func (c *checker) call(rank int, a *Action, got []byte) error {
 	return nil
 }
 
-// move applies one repetition of a call, number time, to the model's memory. It stores the results to want.
+// move applies repetition number `time` of the call `a` to the model's memory. It stores the results to `want`.
 func (c *checker) move(rank int, a *Action, time int, want, got []byte) {
 	memory := c.memory[a.Target]
 	var from, to []int
@@ -341,8 +342,8 @@ func (h *history) String() string {
 
 const mostStates = 300_000
 
-// explain reports whether an order of the events gives every fetched result and the final value. decided is false if
-// the search has given up.
+// explain reports whether an order of the events gives every fetched result and the final value. The result `decided`
+// is false if the search has given up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
 	start := make([]byte, b.Extent)
@@ -421,8 +422,8 @@ type search struct {
 	done  []int           // number of events that the current order contains, by origin
 }
 
-// from reports whether the remaining events can follow a state with this value. It leaves done unchanged if they
-// cannot.
+// from reports whether the remaining events can follow a state with this value. If they cannot, it leaves s.done
+// unchanged.
 func (s *search) from(value []byte) bool {
 	b := s.h.basic
 	// An event that fetched this value and does not change it can be the next one without excluding any order of

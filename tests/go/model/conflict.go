@@ -56,7 +56,7 @@ func newTracker(w *Window) *tracker {
 	return t
 }
 
-// ours reports whether only origin has accessed the byte, and all these accesses are complete.
+// ours reports whether only the rank `origin` has accessed the byte, and all these accesses are complete.
 func (c *cell) ours(origin, segment int) bool {
 	return int(c.origin) == origin && int(c.segment) < segment
 }
@@ -146,8 +146,8 @@ func (a *Action) kind() Op {
 	return a.Op
 }
 
-// mayAccumulate reports whether call a may accumulate into the element at offset at. before is the number of earlier
-// accesses of the same call to this element.
+// mayAccumulate reports whether the call `a` may accumulate into the element at offset `at`. The argument `before` is
+// the number of earlier accesses of the same call to this element.
 func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Basic, a *Action, before int) bool {
 	if before >= t.most/2 {
 		return false
@@ -188,8 +188,9 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	return true
 }
 
-// easy reports whether the checker can check any number of calls on the element if a is added. It can if all calls
-// fetch, because the results determine their order. It also can if no call fetches and all orders give the same value.
+// easy reports whether the checker can check any number of calls on the element if the call `a` is added. It can if all
+// calls fetch, because the results determine their order. It also can if no call fetches and all orders give the same
+// value.
 func (e *element) easy(a *Action, b *Basic) bool {
 	if a.Result != nil {
 		return e.fetching == e.calls
@@ -211,7 +212,7 @@ func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }
 
-// accumulate adds call a to the element at offset at, and returns the element's index.
+// accumulate adds the call `a` to the element at offset `at`, and returns the element's index.
 func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Action) int32 {
 	c := cells[at]
 	known := (c.use == accumulating || c.use == incrementing) && t.elements[c.element].base == at &&

@@ -35,7 +35,8 @@ func leaf(b *Basic) *Type {
 
 func (t *Type) extent() int { return t.ub - t.lb }
 
-// each calls do for every element of count copies, in typemap order, with the element's offset and predefined type.
+// each calls the function `do` for every element of `count` copies of t, in typemap order, with the element's offset
+// and predefined type.
 func (t *Type) each(count int, do func(off int, b *Basic)) {
 	for i := range count {
 		for _, e := range t.elems {
@@ -44,7 +45,7 @@ func (t *Type) each(count int, do func(off int, b *Basic)) {
 	}
 }
 
-// bounds returns the range of bytes that count copies occupy, relative to the buffer's address.
+// bounds returns the range of bytes that `count` copies of t occupy, relative to the buffer's address.
 func (t *Type) bounds(count int) (from, to int) {
 	if count == 0 || len(t.elems) == 0 {
 		return 0, 0
@@ -53,7 +54,7 @@ func (t *Type) bounds(count int) (from, to int) {
 	return min(t.trueLB, last+t.trueLB), max(t.trueUB, last+t.trueUB)
 }
 
-// disjoint reports whether no byte belongs to two elements of count copies.
+// disjoint reports whether no byte belongs to two elements of `count` copies of t.
 func (t *Type) disjoint(count int) bool {
 	var all []elem
 	t.each(count, func(off int, b *Basic) { all = append(all, elem{off, b}) })
@@ -66,7 +67,7 @@ func (t *Type) disjoint(count int) bool {
 	return true
 }
 
-// placed is a block of length copies of the type kid at a displacement.
+// placed is a block of `length` copies of the type `kid` at a displacement.
 type placed struct {
 	length, disp int // disp in bytes
 	kid          *Type
@@ -146,7 +147,7 @@ type run struct {
 	n     int
 }
 
-// shaper makes random types with a given signature. Displacements are multiples of grain, so that elements stay
+// shaper makes random types with a given signature. Displacements are multiples of `grain`, so that elements stay
 // aligned.
 type shaper struct {
 	*rand.Rand
@@ -154,7 +155,7 @@ type shaper struct {
 	most  int // approximate maximum true extent of the types
 }
 
-// typeFor makes a type with the signature sig whose elements do not overlap.
+// typeFor makes a type with the signature `sig`, whose elements do not overlap.
 func (s *shaper) typeFor(sig []run, depth int) *Type {
 	if len(sig) > 1 {
 		parts := make([]*Type, len(sig))
@@ -234,7 +235,7 @@ func (s *shaper) constructed(b *Basic, n, depth int) *Type {
 	return &t
 }
 
-// pitch returns the smallest distance, in extents of kid, at which copies of kid do not overlap.
+// pitch returns the smallest distance, in extents of the type `kid`, at which copies of the type do not overlap.
 func pitch(kid *Type) int {
 	if kid.extent() <= 0 {
 		return 0
@@ -242,7 +243,7 @@ func pitch(kid *Type) int {
 	return (kid.trueUB - kid.trueLB + kid.extent() - 1) / kid.extent()
 }
 
-// spacing returns a distance in bytes at which copies of kid do not overlap.
+// spacing returns a distance in bytes at which copies of the type `kid` do not overlap.
 func (s *shaper) spacing(kid *Type) int {
 	return up(max(kid.extent(), kid.trueUB-kid.trueLB, 1), s.grain)
 }
@@ -349,7 +350,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	return t.make(parts)
 }
 
-// structOf makes a struct of kids. Its blocks do not overlap, and their order in memory is random.
+// structOf makes a struct of the types `kids`. Its blocks do not overlap, and their order in memory is random.
 func (s *shaper) structOf(kids []*Type) *Type {
 	disps := make([]int, len(kids))
 	at := (s.IntN(5) - 2) * s.grain
@@ -369,7 +370,7 @@ func (s *shaper) structOf(kids []*Type) *Type {
 	return t.make(parts)
 }
 
-// up rounds n up to a multiple of to. n may be negative.
+// up rounds n, which may be negative, up to a multiple of `to`.
 func up(n, to int) int {
 	if r := n % to; r > 0 {
 		return n + to - r

@@ -182,7 +182,8 @@ func (g *generator) fill(b []byte) {
 	}
 }
 
-// value stores a random value of b to to. The value is a valid operand of op on memory with such values.
+// value stores a random value of type b to `to`. The value is a valid operand of `op` on memory that this function has
+// filled.
 func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	float := func(x float64, p *Basic, to []byte) { p.storeFloat(to, big.NewFloat(x)) }
 	switch b.Kind {
@@ -265,7 +266,7 @@ func (g *generator) do(rank int, verb string, args ...int) {
 	g.ph.Ranks[rank] = append(g.ph.Ranks[rank], &Action{Verb: verb, Args: args})
 }
 
-// calls adds up to n calls of rank to random targets.
+// calls adds up to n calls by `rank` to random ranks of `targets`.
 func (g *generator) calls(rank, n int, targets []int) {
 	for range n {
 		if a := g.call(rank, targets); a != nil {
@@ -282,7 +283,7 @@ func (g *generator) everyone() []int {
 	return all
 }
 
-// written reports whether the calls of this phase change rank's memory, and whether rank's stores do.
+// written reports whether calls of this phase change the memory of `rank`, and whether stores of the rank itself do.
 func (g *generator) written(rank int) (written, stored bool) {
 	for _, actions := range g.ph.Ranks {
 		for _, a := range actions {
@@ -298,7 +299,7 @@ func (g *generator) written(rank int) (written, stored bool) {
 	return written, stored
 }
 
-// maybeRequests makes rank complete its requests now, or leaves them pending until the end of the phase.
+// maybeRequests makes `rank` complete its requests now, or leaves them pending until the end of the phase.
 func (g *generator) maybeRequests(rank int) {
 	if g.IntN(2) == 0 {
 		g.do(rank, "requests", g.IntN(5))
@@ -395,8 +396,8 @@ func (g *generator) passive() {
 	}
 }
 
-// lockEpoch makes a lock_all epoch if lockAll permits it, or locks several targets in ascending order, so that ranks
-// cannot deadlock. If several is true, more than one of the locks may be exclusive.
+// lockEpoch makes a lock_all epoch if `lockAll` permits it, or locks several targets in ascending order, so that ranks
+// cannot deadlock. If `several` is true, more than one of the locks may be exclusive.
 func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	check := func() int {
 		if unchecked {
@@ -508,8 +509,8 @@ func (g *generator) collide() {
 	}
 }
 
-// rounds makes calls of r to targets in a passive target epoch. Between them it makes calls that complete operations,
-// such as flushes. It returns true if some of the calls are request-based.
+// rounds makes calls of rank r to the ranks `targets` in a passive target epoch. Between these calls it makes calls
+// that complete operations, such as flushes. It returns true if some of the calls are request-based.
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
@@ -545,7 +546,7 @@ func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool)
 	return requests
 }
 
-// place returns a random displacement in zone z of m's memory for count copies of t, or -1 if they do not fit.
+// place returns a random displacement in zone z of m's memory for `count` copies of t, or -1 if they do not fit.
 func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, at int) {
 	from, to := t.bounds(count)
 	region := m.Regions[z.region]
@@ -582,7 +583,7 @@ func (g *generator) elements() int {
 	return 1 + g.IntN(g.profile.Elements)
 }
 
-// side makes the type and the count of one side of a call. Together they have the signature sig.
+// side makes the type and the count of one side of a call. Together the type and the count have the signature `sig`.
 func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	depth := 0
@@ -595,7 +596,8 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 			return leaf(sig[0].basic), sig[0].n
 		}
 		if sig[0].n > 2000 {
-			// Large types are regular: 8 copies, or fewer, of a type for a part of the elements.
+			// A large type is built of at most 8 copies of one type, which has an equal share of the
+			// elements.
 			for count = 8; sig[0].n%count != 0; count-- {
 			}
 			sig = []run{{sig[0].basic, sig[0].n / count}}
@@ -673,7 +675,8 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	return settled(t.make(parts)), count
 }
 
-// buffer makes an origin buffer (data is true; filled with values) or a result buffer for count copies of t.
+// buffer makes a buffer for `count` copies of t. If `data` is true, it is an origin buffer with values, otherwise a
+// result buffer.
 func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Buffer {
 	from, to := t.bounds(count)
 	before := (max(0, -from) + 15) / 16 * 16
@@ -690,8 +693,8 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 	return b
 }
 
-// call makes a call of rank to one of the targets, or a load or store. It returns nil if some random attempts conflict
-// with the phase.
+// call makes a call by `rank` to one of the targets, or a load or store. It returns nil if eight random attempts all
+// conflict with the phase.
 func (g *generator) call(rank int, targets []int) *Action {
 	for range 8 {
 		a := g.aim(rank, pick(g, verbs...), pick(g, targets...))
@@ -709,7 +712,8 @@ var verbs = []string{
 	verbGetAccumulate, verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap, verbLoad, verbStore,
 }
 
-// accept adds a to the phase and returns true, or returns false if a conflicts with an action of the phase.
+// accept adds the action `a` to the phase and returns true. It returns false if the action conflicts with another
+// action of the phase.
 func (g *generator) accept(rank int, a *Action) bool {
 	if !g.use.claim(rank, a) {
 		return false
@@ -722,8 +726,8 @@ func (g *generator) accept(rank int, a *Action) bool {
 	return true
 }
 
-// aim makes a random call of rank to target. Loads and stores access target's memory in a shared window, and otherwise
-// rank's own memory. It returns nil if it finds no location or no type.
+// aim makes a random call by `rank` to `target`. In a shared window, loads and stores access the memory of `target`. In
+// other windows they access the memory of `rank`. aim returns nil if it finds no location or no type.
 func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
@@ -796,14 +800,14 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 	return g.finish(a, sig, z.small)
 }
 
-// echo redirects a to the target location of the earlier call before.
+// echo redirects the call `a` to the target location of the earlier call `before`.
 func (g *generator) echo(a, before *Action) *Action {
 	b := before.TType.elems[0].basic
 	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
 	n := len(before.TType.elems) * before.TCount
 	a.TType, a.TCount = before.TType, before.TCount
 	if a.Verb == verbFetch || a.Verb == verbSwap || g.IntN(4) == 0 {
-		// a accesses one of the elements of the earlier call.
+		// The call `a` accesses one of the elements of the earlier call.
 		m := g.win.Members[a.Target]
 		i := g.IntN(n)
 		a.At += i/len(before.TType.elems)*before.TType.extent() +
@@ -835,7 +839,7 @@ func (g *generator) echo(a, before *Action) *Action {
 	return g.finish(a, []run{{b, n}}, g.IntN(2) == 0)
 }
 
-// finish adds the arguments of the origin's side to a.
+// finish adds the arguments of the origin's side to the call `a`.
 func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	b := sig[0].basic
 	var most int
@@ -930,8 +934,8 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	return a
 }
 
-// burst makes call a repeat many times, so that calls of several origins overlap in time. It returns false, and changes
-// nothing, if a cannot be repeated.
+// burst makes the call `a` repeat many times, so that calls of several origins overlap in time. It returns false, and
+// changes nothing, if the call cannot be repeated.
 func (g *generator) burst(a *Action, b *Basic) bool {
 	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst ||
 		!a.TType.disjoint(a.TCount) {
@@ -969,7 +973,7 @@ func (g *generator) overlapping(sig []run) *Type {
 	return (&Type{ctor: "hvector", args: []int{n, 1, stride}, kids: []*Type{leaf(b)}}).make(parts)
 }
 
-// increment makes rank, which holds an exclusive lock on target, do a verbIncrement.
+// increment adds a verbIncrement by `rank`, which holds an exclusive lock on `target`.
 func (g *generator) increment(rank, target int) {
 	m := g.win.Members[target]
 	if len(m.zones) == 0 {

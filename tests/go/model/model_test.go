@@ -244,7 +244,7 @@ func launcher(t *testing.T) *Launcher {
 // -short it is one.
 const batch, batches = 12, 5
 
-// some returns the programs of one job: programs of a profile with the seeds that seed returns.
+// some returns the programs of one job: programs of a profile with the seeds that the function `seed` returns.
 func some(profile named, seed func(i int) uint64) []*Program {
 	n := batch
 	if profile.Bytes > 10000 || profile.Burst > 0 {

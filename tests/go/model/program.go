@@ -49,8 +49,8 @@ type Region struct {
 	Start, Size int    // Start: offset in Member.Init
 }
 
-// zone is a range of a region in which accumulates use only the type basic, or any type that is not typed() if basic is
-// nil.
+// zone is a range of a region in which accumulates use only the type `basic` or, if `basic` is nil, any type for which
+// typed() is false.
 type zone struct {
 	region, start, size int // start: offset in the region
 	basic               *Basic
@@ -98,7 +98,7 @@ const (
 	formBottom              // the origin or result buffer is MPI_BOTTOM with a type of absolute addresses
 )
 
-// Buffer is an origin, compare or result buffer. Pos is the offset in it of the address that the call gets, since types
+// Buffer is an origin, compare or result buffer. The call gets the address at offset Pos in the buffer, because types
 // may have data below that address.
 type Buffer struct {
 	Size, Pos int

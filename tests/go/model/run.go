@@ -24,7 +24,8 @@ type Launcher struct {
 }
 
 // Run executes the programs in one job. All programs must have the same number of ranks. It returns the output of each
-// program that finished. err describes a failure of the job, for example a crash in the first program without output.
+// program that finished. The error describes a failure of the job, for example a crash in the first program without
+// output.
 func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	dir, err := os.MkdirTemp("", "gompirma-model-")
 	if err != nil {
@@ -151,8 +152,8 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink searches until time end for a subset of p's calls with which p still fails. Every subset of a correct
-// program's calls is a correct program.
+// Shrink searches until the time `end` for a subset of p's calls with which p still fails, as the function `fails`
+// reports. Every subset of a correct program's calls is a correct program.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
 	set := func(ids []int) map[int]bool {

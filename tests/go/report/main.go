@@ -84,8 +84,8 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies to to.out what `go test` prints without -v, and lines that are not JSON. It records the skipped tests and
-// the durations of tests, except those of subtests.
+// read copies what `go test` prints without -v, and lines that are not JSON, to `to.out`. It records the skipped tests
+// and the durations of tests, except those of subtests.
 func (to report) read(in io.Reader) error {
 	out := to.out
 	lines := map[string][]line{}   // output, by package
@@ -153,7 +153,7 @@ func reason(lines []line, test string) string {
 // prints the stacks of all goroutines.
 const maxFailureLines = 40
 
-// writeFailure writes the first lines of a failed package's output to to.failures.
+// writeFailure writes the first lines of a failed package's output to `to.failures`.
 func (to report) writeFailure(pkg string, lines []line, quiet []string) {
 	var all strings.Builder
 	show(&all, lines, quiet, true)

@@ -49,7 +49,8 @@ type Program struct {
 // Needs is what a checker must see of a program: Calls or Accesses.
 type Needs string
 
-// Calls are MPI calls, which a library sees. Accesses are also loads and stores, visible only in a recompiled program.
+// Calls are MPI calls, which a library sees. Accesses are MPI calls, loads and stores. A checker sees loads and stores
+// only in a recompiled program.
 const (
 	Calls    Needs = "calls"
 	Accesses Needs = "accesses"
@@ -62,8 +63,8 @@ type Finding struct {
 	Needs   Needs
 	Marks   []string // names of the marks (@name) on the lines
 	Lines   []int    // lines of both accesses, in any order; one if the other is not in the program's source
-	Windows []string // names of windows, of which the report must have one
-	Targets []int    // target ranks, of which the report must have one; empty if the report has none
+	Windows []string // names of windows; the report must have one of them
+	Targets []int    // target ranks; the report must have one of them; empty if the report has none
 	Rank    int      // owner of the memory or object; -1 for any rank
 	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, request, message
 	Name    string   // name of an assertion or hint
@@ -261,7 +262,7 @@ func (p *Program) finding(words []string, marks map[string]int) (*Finding, error
 	return f, nil
 }
 
-// set parses a word key=value of a finding.
+// set stores the value of a word KEY=VALUE of a finding to f.
 func (f *Finding) set(key, value string, ranks int, marks map[string]int) error {
 	list := strings.Split(value, ",")
 	switch key {

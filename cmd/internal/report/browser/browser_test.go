@@ -59,7 +59,7 @@ func (b *tab) view() (from, to int64) {
 	return b.number("timeline", "from"), b.number("timeline", "to")
 }
 
-// numbers checks that the page shows the numbers in want.
+// numbers checks that the page shows the numbers in `want`.
 func (b *tab) numbers(want expected) {
 	b.t.Helper()
 	set := func(id string, on bool) {
@@ -150,7 +150,7 @@ func TestSmall(t *testing.T) {
 	require.Contains(t, b.text("words"), "Rank 0 waited 27.8 % of the run in MPI_Win_fence for rank 1.")
 	require.Equal(t, "21 arrows in view", b.text("arrows-note"))
 
-	// Operations of the window: all kinds, then one kind less.
+	// Operations on the window: of all kinds, then of all kinds but one.
 	require.Equal(t, sums{20, 10 * (512 + 64)}, sums{b.number("heat-total", "count"), b.number("heat-total",
 		"bytes")})
 	b.click("heat-0")

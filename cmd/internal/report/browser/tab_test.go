@@ -96,11 +96,12 @@ func (b *tab) close(cmd *exec.Cmd) {
 	case <-gone:
 	case <-time.After(20 * time.Second):
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also remaining processes
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also kills remaining processes of the browser
 	<-gone
 }
 
-// chromium returns the path of the browser. Without one it skips the test, or fails it if the browser is required.
+// chromium returns the path of the browser. If no browser exists, it skips the test, or fails the test if the browser
+// is required.
 func chromium(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

@@ -112,7 +112,7 @@ function heatMap(id, height, {x, y, cells, show, text, description}) {
 	});
 }
 
-// blockSize is the number of ranks that share a row of a matrix, so that it has at most 128 rows.
+// blockSize is the number of ranks that share a row of a matrix, so that the matrix has at most 128 rows.
 const blockSize = Math.ceil(facts.ranks / 128);
 const blockNames = Array.from({length: Math.ceil(facts.ranks / blockSize)}, (_, i) => {
 	const first = i * blockSize, last = Math.min(first + blockSize, facts.ranks) - 1;
@@ -190,7 +190,8 @@ function heatCells(w, ways, unit) {
 	return [...cells.values()].filter(c => c[2] > 0);
 }
 
-// heatRows returns the ranks that have a row: the window's members, or with more than 256 ranks the accessed targets.
+// heatRows returns the ranks that have a row: the window's members. If the job has more than 256 ranks, these are only
+// the accessed targets.
 function heatRows(w) {
 	if (facts.ranks > 256) return [...new Set(w.heat.target || [])].sort((a, b) => a - b);
 	const all = Array.from({length: facts.ranks}, (_, i) => i);

@@ -53,7 +53,7 @@ function column(name) {
 	return c.values;
 }
 
-// rowOf returns the first row of a rank, -1 if there is none.
+// rowOf returns the first row of a rank; -1 if the rank has no row.
 const rowsOf = new Map();
 facts.lanes.forEach((l, i) => { if (!rowsOf.has(l.rank)) rowsOf.set(l.rank, i); });
 const rowOf = rank => rowsOf.has(rank) ? rowsOf.get(rank) : -1;

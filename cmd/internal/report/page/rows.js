@@ -3,7 +3,7 @@
 // shows the share of time of each kind of call.
 
 const NARROW = 3;      // pixels; narrower calls are combined
-const STEP = 2;        // pixels for which calls are combined
+const STEP = 2;        // pixels of a step in which calls are combined
 const MOST_ARROWS = 400;
 const MOST_LABELS = 300;
 
@@ -28,7 +28,7 @@ for (const [name, build] of [
 	echarts.graphic.registerShape(name, echarts.graphic.extendShape({shape: {list: []}, buildPath: build}));
 }
 
-// reached returns, for each event, the latest end of this event and the earlier ones in its row.
+// reached returns, for each event, the latest end among this event and the earlier events in its row.
 function reached() {
 	if (!timeline.reach) {
 		const start = column("start"), dur = column("dur"), out = new Float64Array(data.events);
@@ -57,8 +57,8 @@ function within(row, from, to) {
 const kindOf = i => facts.nameKinds[column("name")[i]];
 const nameOf = i => facts.names[column("name")[i]];
 
-// rowShapes returns the shapes of a row for the time from `from` to `to`. The middle of the row is at y. The time `from`
-// is at x. scale is the number of pixels per ns.
+// rowShapes returns the shapes of a row for the time from `from` to `to`. The middle of the row is at y. The time
+// `from` is at x. `scale` is the number of pixels per ns.
 function rowShapes(row, from, to, x, scale, y, height) {
 	const kinds = facts.kinds.length, start = column("start"), dur = column("dur"), waited = column("waited");
 	const names = column("name"), top = y - height / 2;
@@ -104,7 +104,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			}
 			if (parent < 0 && !fade && height >= 12 && w > 56 && timeline.labels < MOST_LABELS) {
 				timeline.labels++;
-				const over = waited[i] > dur[i] / 2 ? WAIT : kind; // the kind whose colour is behind the text
+				const over = waited[i] > dur[i] / 2 ? WAIT : kind; // the kind of the background
 				const text = facts.names[names[i]].replace(/^MPI_/, "");
 				labels.push([left + 3, w - 6, text, timeline.colours.on[over]]);
 			}
@@ -122,7 +122,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	}
 	const columns = Array.from({length: kinds}, () => []);
 	const least = timeline.filter === "" ? 1 : Math.ceil(height / 2);
-	const open = new Array(kinds).fill(null); // the last rectangle of each kind; an equal one beside it extends it
+	const open = new Array(kinds).fill(null); // the last rectangle of each kind, which an equal next one extends
 	for (let step = 0; step < steps; step++) {
 		let below = 0, sum = 0;
 		for (let kind = 0; kind < kinds; kind++) {

@@ -1,7 +1,7 @@
 // The tables: waits by cause, calls, and conflicts.
 
-// sortable fills a table whose columns are {title, value, text, number}. A click on a title sorts by that column. It
-// passes the rows to body.
+// sortable fills a table whose columns are {title, value, text, number}. A click on a title sorts by that column.
+// sortable passes the sorted rows to the function `body`.
 function sortable(table, columns, rows, by, body) {
 	let down = true;
 	const compare = (a, b) => {
@@ -56,7 +56,7 @@ function drawCalls() {
 	for (const of of ["count", "bytes", "time", "waited"]) table.dataset[of] = sum(of);
 }
 
-// chosenWaits returns the waits of the selected rank and call; facts.waits itself if all are selected.
+// chosenWaits returns the waits of the selected rank and call; facts.waits itself if all ranks and calls are selected.
 function chosenWaits() {
 	const rank = page("waits-rank").value, call = page("waits-call").value;
 	if (rank === "" && call === "") return facts.waits;

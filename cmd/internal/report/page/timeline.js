@@ -203,7 +203,8 @@ function tip(text, event) {
 	box.style.top = (y + 18 + height > innerHeight ? y - height - 10 : y + 18) + "px";
 }
 
-// step selects the next or previous call, or the first or last visible one if none is selected in this row.
+// step selects the next or previous call. If no call in this row is selected, it selects the first or last visible
+// call.
 function step(by) {
 	const row = timeline.row, v = timeline.view;
 	let i = timeline.selected;

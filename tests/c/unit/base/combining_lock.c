@@ -43,10 +43,10 @@ static gompi_a32 posted[THREADS];   /* number of units of work that each thread 
 static uint32_t done[THREADS];      /* number of these units that have been done; guarded by the lock */
 static gompi_a32 arrived, left;     /* number of arrivals at a round, and of departures, of all threads so far */
 static gompi_a32 lost, left_behind; /* number of rounds that ended with work undone; number of failed trylocks */
-static gompi_a32 held_rounds;       /* number of the last round in which thread 0 has acquired the lock first, plus 1 */
+static gompi_a32 held_rounds;       /* 1 + the last ordered round in which thread 0 has acquired the lock */
 
-/* Returns true for the rounds in which thread 1 posts its work after thread 0 has acquired the lock, and in which thread
- * 0 does its work after the trylock of thread 1 has failed. So work is posted while the lock is held, on any machine. */
+/* Returns true for ordered rounds: thread 1 posts its work after thread 0 has acquired the lock, and thread 0 releases
+ * the lock after the trylock of thread 1 has failed. So work is posted while the lock is held, on any machine. */
 static bool is_ordered(int round) { return round % 8 == 0; }
 
 static void delay(int n) {

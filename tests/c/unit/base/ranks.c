@@ -14,7 +14,7 @@ static uint64_t state = 11;
 
 static int below(int n) { return (int)(check_random(&state) % (uint64_t)n); }
 
-/* Returns a list of distinct processes, with a constant stride or irregular, and writes its members to all. */
+/* Returns a list of distinct processes, with a constant stride or irregular, and writes its members to `all`. */
 static struct gompi_ranks make(int32_t *all) {
 	static int32_t lists[2][UNIVERSE];
 	static int which;

@@ -164,8 +164,8 @@ static void check_idle(void) {
 	CHECK(gompi_load(&c->unrecorded_waits) == 0, "%u more wait", gompi_load(&c->unrecorded_waits));
 }
 
-/* Tests a wait in steps, as Go uses it: the caller polls until the wait is armed, and checks the condition once more
- * before the step that sleeps. */
+/* Tests a wait in steps, as Go uses it: the caller polls until the wait requests wake-ups (WAIT_ARMED). Then it checks
+ * the condition once more before the step that sleeps. */
 static void steps(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait t;

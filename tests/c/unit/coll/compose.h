@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Reduces by an operation that does not commute. An element is a function x -> ax + b modulo 256; inout becomes the
- * composition of in and inout, of which inout is applied first. */
+/* Reduces by an operation that does not commute. An element is a function x -> ax + b modulo 256. The new `inout` is
+ * the function x -> in(inout(x)). */
 static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
 	const unsigned char *f = in;
 	unsigned char *g = inout;

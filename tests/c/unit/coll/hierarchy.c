@@ -196,7 +196,8 @@ static void run(int me) {
 	}
 }
 
-/* Chooses the node of each member: one member per node, or few nodes with ascending (regular) or random ranks. */
+/* Chooses the node of each member: one member per node, or few nodes with ascending ranks (`regular`) or random
+ * ranks. */
 static void place(unsigned seed, bool regular, bool one_per_node) {
 	nodes = 0;
 	memset(node_size, 0, sizeof node_size);
@@ -243,7 +244,7 @@ static void damaged_open(void) {
 		abort();
 }
 
-/* Runs a broadcast in member 1 for which the leader has published these words, and returns the result. */
+/* Runs a broadcast in member 1 after the leader has published `signature` and `format`. Returns the error class. */
 static int read_damaged(uint64_t signature, uint64_t format, char *out, int *differs) {
 	struct gompi_coll_call c = {
 		.kind = GOMPI_BCAST, .root = ROOT, .name = "test", .bytes = SMALL_BYTES, .out = out};

@@ -1,7 +1,7 @@
-/* Proves: the nonblocking shared-memory collectives (coll/nbc.h) give the right results for random sequences, of which
- * many are pending at once. Covers lengths from zero to many segments, members that can and cannot read each other's
- * memory, completion in any order, and fewer cores than members. If members pass different lengths, all calls return,
- * and later collectives work. */
+/* Proves: the nonblocking shared-memory collectives (coll/nbc.h) give the right results for random sequences of calls,
+ * many of which are pending at once. Covers lengths from zero to many segments, members that can and cannot read each
+ * other's memory, completion in any order, and fewer cores than members. If members pass different lengths, all calls
+ * return, and later collectives work. */
 #include "../unit.h"
 
 #include "coll/nbc.h"

@@ -45,7 +45,7 @@ static unsigned draw(unsigned *state, unsigned below) {
 	return (*state >> 8) % below;
 }
 
-/* Checks that each member has written to the area only for the area's collective, or not yet. */
+/* Checks that each member has written to the area for the area's collective only, or has not written yet. */
 static void check_owner(const struct gompi_nbc *b) {
 	for (int i = 0; i < b->n; i++) {
 		uint64_t there = gompi_load_acquire(&b->member[i].head[0].number);

@@ -34,7 +34,7 @@ static int is_input(const char *b, int call, int member, uint64_t bytes) {
 	return 1;
 }
 
-/* Returns true if b has bytes [from, from + bytes) of the reduction over ranks [0, upto). */
+/* Returns true if `b` has `bytes` bytes, beginning with byte `from`, of the reduction over ranks 0 to upto - 1. */
 static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
 	for (uint64_t i = from; i < from + bytes; i += 2) {
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
@@ -62,8 +62,8 @@ struct scene {
 /* Returns the length of the block that members i and j exchange. Only these two members pass this length. */
 static uint64_t between(const struct scene *s, int i, int j) { return s->bytes * (uint64_t)((i + j) % 3) / 2; }
 
-/* Fills in the blocks that a member exchanges with all members, or (all == false) with the root only. The blocks lie in
- * base. Returns their number. */
+/* Fills in the blocks that a member exchanges with all members or, if `all` is false, with the root only. The blocks
+ * lie in the memory `base`. Returns the number of blocks. */
 static int blocks_of(struct gompi_pair_block b[], const struct scene *s, int me, bool all, char *base) {
 	int k = 0;
 	for (int i = 0; i < n; i++)
@@ -215,8 +215,8 @@ static void run_random_calls(int me) {
 	}
 }
 
-/* Opens the collectives of all members anew. The other members can read the memory of members [0, reads). large: there
- * is memory for large buffers. */
+/* Opens the collectives of all members anew. The other members can read the memory of the first `reads` members. If
+ * `large` is true, there is memory for large buffers. */
 static void open_views(bool large, int reads) {
 	int32_t peers[MAX_RANKS];
 	for (int i = 0; i < n; i++)

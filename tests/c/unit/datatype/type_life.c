@@ -8,7 +8,8 @@
 
 enum { THREADS = 4, HOLDS = 5000, OTHERS = 300, LONG = 100000 };
 
-/* Installs a type of `words` words, whose size and last word are `number`. Returns its handle. */
+/* Installs a type whose program has `words` 8-byte words. The type's size and the last word are `number`. Returns the
+ * type's handle. */
 static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};

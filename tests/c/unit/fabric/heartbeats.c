@@ -309,8 +309,8 @@ static void steady(int seconds) {
 		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody", i);
 }
 
-/* Returns the seconds from begin until the last live node learned of the failure. Checks that each node has recorded
- * the right rank and cause. */
+/* Returns the seconds from the time `begin` until the last live node learned of the failure. Checks that each node has
+ * recorded the right rank and cause. */
 static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	int64_t last = begin;
 	for (int i = 0; i < nodes; i++) {

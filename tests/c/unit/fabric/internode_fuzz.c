@@ -59,7 +59,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->call.signature,
 	      (unsigned long long)r->call.format, r->call.bytes);
 	fuzz_count[is_request ? SENT : ANSWERED]++;
-	if (is_request && draw(2)) /* otherwise only queries are answered */
+	if (is_request && draw(2)) /* answers every query and half of the other requests */
 		answer(peer, r, length);
 	else if (r->kind == INTERNODE_QUERY_OPEN)
 		answer(peer, r, length);
@@ -142,7 +142,8 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 	free(c);
 }
 
-/* Delivers the record that the given round of a call expects. behind: 0 for the next call, 1 for the call after it. */
+/* Delivers the record that the given round of a call expects. `behind` is 0 for the next call, 1 for the call after
+ * it. */
 static void deliver_expected(int round, int behind, int kind, const void *data, size_t length) {
 	struct internode_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];
@@ -165,8 +166,8 @@ static void deliver_barrier(void) {
 	all_open = true;
 }
 
-/* Prepares a call that does not synchronize all members. After MAX_UNSYNCED_CALLS such calls, the members synchronize
- * first: delivers the records for that. */
+/* Prepares a call that does not synchronize all members. After MAX_UNSYNCED_CALLS such calls the members synchronize
+ * first. The function then delivers the records of this synchronization. */
 static void deliver_unsynced(void) {
 	if (++unsynced_calls <= MAX_UNSYNCED_CALLS)
 		return;
@@ -177,8 +178,8 @@ static void deliver_unsynced(void) {
 
 enum { ALL, EACH, TO_ROOT };
 
-/* Delivers the records of a gather. all: the data of all members; each member has one block of `bytes` bytes, or one
- * for each member. waits: with two members, the non-root waits for a record of the root. */
+/* Delivers the records of a gather. `all` is the data of all members: each has one block of `bytes` bytes, or one block
+ * for each member. If `waits` is true and there are two members, the non-root waits for a record of the root. */
 static void deliver_gather(int flow, int root, bool waits, const char *all, uint32_t bytes) {
 	if (flow == TO_ROOT && n == 2 && all_open) {
 		deliver_unsynced();
@@ -396,9 +397,9 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 		memcpy(out, in, bytes);
 }
 
-/* Returns the data that the leaders of all nodes exchange in a call: blocks of *each bytes, one of each leader, or one
- * of each leader for each leader. Sets *little if the call is short enough for such an exchange. Sets the expected
- * values of the records (said). */
+/* Returns the data that the leaders of all nodes exchange in a call: one block from each leader, or one block for each
+ * pair of leaders. Sets *each to the size of a block, and *little to true if the call is short enough for such an
+ * exchange. Sets `said` to the expected values of the records. */
 static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes,
@@ -434,7 +435,7 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *
 	return all;
 }
 
-/* Returns true if out is the right result of member number `place` on this node. */
+/* Returns true if `out` is the right result of member number `place` on this node. */
 static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
 	int rank = rank_at[place];
 	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;

@@ -424,7 +424,7 @@ static void test_use_rdma(void) {
 	      "by processors");
 }
 
-/* Closes the network while operations are in flight. lost: the peer fails before. */
+/* Closes the network while operations are in flight. If `lost` is true, the peer fails first. */
 static void closing(bool lost) {
 	static struct transfer x[16];
 	static char memory[16][9000], window[9000];

@@ -24,7 +24,7 @@ static pthread_t pair_progress;
 static bool pair_needs_local_mr; /* register local buffers even if the provider does not need it */
 static int64_t pair_timeout = 30000000000;
 
-/* Sends `bytes` bytes from mine to the other process, and receives as many into others. */
+/* Sends `bytes` bytes from `mine` to the other process, and receives as many bytes into `others`. */
 static void pair_exchange(const void *mine, void *others, size_t bytes) {
 	if (write(pair_socket, mine, bytes) != (ssize_t)bytes)
 		abort();
@@ -62,7 +62,7 @@ struct pair_info {
 	char address[GOMPI_ADDRESS_BYTES], host[GOMPI_HOST_DATA_BYTES];
 };
 
-/* Forks the second process and returns in both. Returns false if libfabric is not available. */
+/* Forks the second process and returns in both processes. Returns false if libfabric is not available. */
 static bool pair_begin(void) {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)

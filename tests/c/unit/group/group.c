@@ -34,7 +34,7 @@ static void shuffle(struct list *l) {
 	}
 }
 
-/* Makes a random list of distinct processes below universe, with constant stride or irregular. */
+/* Makes a random list of distinct processes with numbers below `universe`, with constant stride or irregular. */
 static void any_list(struct list *l, int universe) {
 	int stride = 1 + below(3);
 	l->n = 0;
@@ -67,7 +67,7 @@ static void same(const char *what, MPI_Group g, const struct list *want) {
 	CHECK(g == MPI_GROUP_EMPTY || gompi_group_get(g) == NULL, "%s: a freed group", what);
 }
 
-/* Appends to *to the members of l that are in `other` (in == true), or those that are not. */
+/* Appends to *to the members of `l` that are in `other` or, if `in` is false, those that are not in `other`. */
 static void filter(struct list *to, const struct list *l, const struct list *other, bool in) {
 	for (int i = 0; i < l->n; i++)
 		if ((find(other, l->at[i]) >= 0) == in)

@@ -1,7 +1,7 @@
 /* Proves: in an attached buffer (message/bsend_buffer.c) no two messages share memory. A message fits if enough bytes
- * are free, even if they are fragmented. All space is freed again. Both hold while threads add and complete messages,
- * and attach and detach buffers. A flush request completes with the last message that it waits for, not before. A flush
- * request can be freed before it completes. */
+ * are free, even if they are fragmented. All space is freed again. These properties hold while threads add and complete
+ * messages, and attach and detach buffers. A flush request completes with the last message that it waits for, not
+ * before. A flush request can be freed before it completes. */
 #include "../unit.h"
 
 #include "message/call.h"

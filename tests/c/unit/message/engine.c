@@ -23,8 +23,9 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 
 static gompi_a32 done_threads;
 
-/* Sends batches of messages to the next process and receives batches from the previous process. Each thread runs it.
- * Uses contexts of all VCIs, and standard and synchronous mode. Sends or receives are posted first, at random. */
+/* Sends batches of messages to the next process and receives batches from the previous process. Each thread runs this
+ * function. Uses contexts of all VCIs, and standard and synchronous mode. Sends or receives are posted first, at
+ * random. */
 static void exchange_batches(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;
@@ -374,9 +375,9 @@ static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 
 enum { POSTED, IN_FRAGMENTS, FETCHED, STATE_COUNT };
 
-/* Tests that a blocking receive ends with an error when the sender has failed. message_state: no message has arrived,
- * the message is arriving in fragments, or a matched probe has fetched it. Data that arrives after the error does not
- * change the receive buffer, which the test has freed. */
+/* Tests that a blocking receive ends with an error when the sender has failed. The argument `message_state` says that
+ * no message has arrived, the message is arriving in fragments, or a matched probe has fetched it. Data that arrives
+ * after the error does not change the receive buffer, which the test has freed. */
 static void receive_from_failed(int message_state) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];

@@ -74,7 +74,7 @@ static void end_plans(struct gompi_plan *plan[], int n) {
 }
 
 /* Adds the steps that sum n doubles of all members: the first member receives the values, adds them, and sends the sums
- * to the other members. The member wrong_member (-1: none) passes extra_bytes bytes more than the others. */
+ * to the other members. The member `wrong_member` (-1: none) passes `extra_bytes` bytes more than the other members. */
 static void draft_sum(struct draft *d, int me, int tag, double *in, double *out, int64_t n, int wrong_member,
 		      int64_t extra_bytes) {
 	begin_draft(d, me, tag);

@@ -200,7 +200,8 @@ static void read_some(struct socket *s) {
 	}
 }
 
-/* Plays all peers. Writes to done_pipe when each peer has received `rounds` messages. Runs until it is killed. */
+/* Plays all peers. Writes to the pipe `done_pipe` when each peer has received `rounds` messages. Runs until it is
+ * killed. */
 static void run_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;
@@ -243,7 +244,7 @@ static void run_peers(int listener, int done_pipe) {
 	}
 }
 
-/* Exchanges n messages with each peer in both directions. files: the limit of open files; 0: unchanged. */
+/* Exchanges n messages with each peer in both directions. `files` is the limit of open files; 0: unchanged. */
 static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;

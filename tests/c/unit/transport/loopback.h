@@ -121,7 +121,7 @@ bool gompi_fabric_peer_failed(int peer) {
 }
 
 /* Delivers one record, or executes one RDMA transfer if there is no record to deliver. Returns false if there was
- * neither. */
+ * neither a record nor a transfer. */
 static bool step(void) {
 	struct record *r = NULL;
 	struct gompi_transfer *t = NULL;

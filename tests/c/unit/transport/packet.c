@@ -24,7 +24,7 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* Writes a packet for the operation o and applies it. reply may be NULL. Returns the error class. */
+/* Writes a packet for the operation `o` and applies it. `reply` may be NULL. Returns the error class. */
 static int apply(struct gompi_outgoing *o, char *reply) {
 	static char discarded[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
@@ -49,7 +49,8 @@ static void fill(void) {
 	}
 }
 
-/* Tests MPI_SUM of n elements. The packet has the data, or (pulled) the target reads the data from the origin. */
+/* Tests MPI_SUM of n elements. The packet has the data or, if `pulled` is true, the target reads the data from the
+ * origin. */
 static void sums(bool pulled, bool fetch, int n) {
 	int64_t back[ELEMENTS], *from = (int64_t *)(void *)there;
 	struct gompi_operation operation = {.op = MPI_SUM};

@@ -374,8 +374,8 @@ static struct {
 	_Alignas(8) char data[256];
 } old[OLD];
 
-/* Delivers the queued records. changes: corrupts some of them. In half of the calls, corrupted records get the expected
- * sequence number, so that they are applied. */
+/* Delivers the queued records. If `changes` is true, corrupts some of them. In half of the calls, corrupted records get
+ * the expected sequence number, so that they are applied. */
 static void deliver(bool changes) {
 	bool numbers = draw(2);
 	while (queue != NULL) {

@@ -22,7 +22,7 @@ static MPI_Datatype element;
 static size_t size;
 static int shift; /* offset of the first element in memory; odd: unaligned elements */
 
-/* Adds 1 to n elements, starting at element `first`. Stores the old values to result if it is not NULL. */
+/* Adds 1 to n elements, starting at element `first`. Stores the old values to `result` if `result` is not NULL. */
 static int add(int first, int n, char *result) {
 	char ones[LENGTH * 8];
 	for (int i = 0; i < n; i++) {
@@ -249,8 +249,8 @@ static void owner(void) {
 	unit_threads(2, revokes);
 }
 
-/* Marks this process, the only one of the node, as failed: a lock that is held has a dead holder. revive reverts
- * this. */
+/* Marks this process, the only one of the node, as failed: a lock that is held has a dead holder. The function `revive`
+ * undoes this. */
 static void die(void) {
 	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_FAILED);
 	gompi_store(&gompi_node_header()->failed_count, 1);

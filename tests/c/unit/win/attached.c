@@ -31,7 +31,7 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return heap + offset * 2 * REGION;
 }
 
-/* The owner's descriptor of the window; w is that of the process that looks memory up. */
+/* The owner's descriptor of the window. `w` is the descriptor of the process that looks up memory. */
 static struct gompi_win *owner;
 
 static int attach(uint64_t k, uint64_t from, uint64_t to) {
@@ -56,7 +56,7 @@ static void changes(void) {
 			detach(k);
 }
 
-/* Looks up bytes [from, to) of region k. Returns true if byte `from` is attached. */
+/* Looks up bytes `from` to `to` - 1 of region k. Returns true if byte `from` is attached. */
 static bool find(uint64_t k, uint64_t from, uint64_t to) {
 	char *here;
 	uint64_t end = 0;

@@ -78,7 +78,7 @@ static bool queue_exclusive;
 static gompi_a32 begun, held, may_release;
 static int order[THREADS], served;
 
-/* Acquires the lock without queueing, as often as possible, until until_held queued threads have acquired it. Returns
+/* Acquires the lock without queueing, as often as possible, until `until_held` queued threads have acquired it. Returns
  * the number of acquisitions. */
 static int bypass_until(bool exclusive, uint32_t until_held) {
 	int passed = 0;

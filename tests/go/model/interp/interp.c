@@ -261,7 +261,7 @@ static struct side side_read(void) {
 	return s;
 }
 
-/* Describes the same bytes by absolute addresses. */
+/* Replaces the type by one with absolute addresses of the same bytes, for use with MPI_BOTTOM. */
 static void side_bottom(struct side *s) {
 	MPI_Datatype t;
 	MPI_Aint address;
@@ -448,7 +448,7 @@ struct buffer {
 
 struct call {
 	int id, target, complete, times;
-	struct buffer origin, compare, result; /* result: times buffers of that size, contiguous */
+	struct buffer origin, compare, result; /* result: `times` contiguous buffers of that size */
 	unsigned char *snapshot;               /* copy of the result, from when the call was locally complete */
 	MPI_Request request;
 };
@@ -475,7 +475,7 @@ static struct buffer buffer_read(int results) {
 	return b;
 }
 
-/* Records that the call is locally complete: it must not read its origin buffer any more, and its result is present. */
+/* Notes that the call is locally complete: it must not read its origin buffer any more, and its result is present. */
 static void call_complete(struct call *c) {
 	if (c->complete)
 		return;
@@ -590,7 +590,7 @@ static enum verb verb_number(const char *verb) {
 	give_up("no action is called %s", verb);
 }
 
-/* Adds to a number at the target, on which this rank holds a lock. */
+/* Adds `by` to a number at the target. This rank holds a lock on the target. */
 static void increment(struct window *w, int target, MPI_Aint disp, const unsigned char *by) {
 	uint64_t value = 0, add;
 	memcpy(&add, by, sizeof add);
@@ -694,7 +694,7 @@ static MPI_Group members(struct window *w) {
 	return some;
 }
 
-/* Performs verb if it is a synchronization. Returns whether it is. */
+/* Performs `verb` and returns 1 if it is a synchronization. Returns 0 for any other verb. */
 static int synchronize(struct window *w, const char *verb) {
 	MPI_Win win = w->win;
 	int rank, assert, flag = 0;
