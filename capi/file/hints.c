@@ -94,7 +94,7 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key != NULL && value != NULL && key[0] != '#')
 			apply_hint(hints, (struct gompi_text_view){key, strlen(key)},
-				 (struct gompi_text_view){value, strlen(value)});
+				   (struct gompi_text_view){value, strlen(value)});
 	}
 	fclose(file);
 }
