@@ -133,8 +133,8 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 
 enum { NO_RECORD = -1 };
 
-// Publishes a record for each event that may end the wait whose record has index `record`, as long as records are free.
-// Returns the number of events.
+// Publishes one record for each event that may end a wait. The first record has index `record`; for the other events
+// the function takes free records, as long as there are any. Returns the number of events.
 static int publish_events(struct gompi_cell *me, int record, const struct gompi_wait_desc *desc) {
 	int n = 0;
 	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {

@@ -106,8 +106,8 @@ bool gompi_nbc_op_advance(struct gompi_nbc_op *s);
 // Finds the members that s waits for and that have not started this collective. Sets their bits in missing, for ranks
 // below 64 * words. Returns the number of these members, or -1 if it is unknown.
 int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, int words);
-// Completes the request of s, which has completed and is on no list. The caller holds no lock, and must not use s
-// afterwards, because s may have been freed.
+// Completes the request of the operation s. Precondition: s has completed and is on no list. The caller holds no lock,
+// and must not use s afterwards, because s may have been freed.
 void gompi_nbc_op_complete(struct gompi_nbc_op *s);
 
 // Segments of the current phase (nbc_data.c).

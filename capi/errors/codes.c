@@ -75,7 +75,8 @@ static inline struct added_code *find_added(int n) {
 
 static int class_of(const struct added_code *c) { return (int)gompi_load(&c->class_plus_one) - 1; }
 
-// Adds a code of a class, or a class. Returns its number, or 0 if out of memory. The caller holds the lock.
+// Adds an error code to a class or, if is_class is true, a new error class. Returns the number of the code or class, or
+// 0 if out of memory. The caller holds codes_lock.
 static int add_locked(bool is_class, int class) {
 	struct added_list *list = gompi_load(&added);
 	int n = last_removed;

@@ -109,6 +109,19 @@ int gompi_file_run(const struct gompi_file_access *a, MPI_Status *status) {
 	return d.error.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(a->fh, a->call, &d.error);
 }
 
+// Starts a prepared access and stores its request. If the arguments are invalid, raises the error and stores no
+// request; a collective access then starts nevertheless, because the other processes wait for this one. Returns what
+// the call returns.
+static int start_prepared(const struct gompi_file_access *a, const struct gompi_file_transfer_desc *d,
+			  MPI_Request *request) {
+	if (d->error.class == MPI_SUCCESS)
+		return gompi_file_enqueue(d, request);
+	MPI_Request unused;
+	if (a->collective && gompi_file_enqueue(d, &unused) == MPI_SUCCESS)
+		gompi_request_free(&unused);
+	return gompi_file_raise(a->fh, a->call, &d->error);
+}
+
 int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
 	struct gompi_file *f = gompi_file_get(a->fh);
 	struct gompi_file_transfer_desc d;
@@ -118,9 +131,8 @@ int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
 		gompi_set_error(&d.error, MPI_ERR_ARG, "request is NULL");
 		return gompi_file_raise(a->fh, a->call, &d.error);
 	}
-	if (!prepare(a, false, f, &d))
-		return gompi_file_raise(a->fh, a->call, &d.error);
-	return gompi_file_enqueue(&d, request);
+	prepare(a, false, f, &d);
+	return start_prepared(a, &d, request);
 }
 
 int gompi_file_begin(const struct gompi_file_access *a) {
@@ -131,8 +143,9 @@ int gompi_file_begin(const struct gompi_file_access *a) {
 	prepare(a, false, f, &d);
 	if (f->split.begun != NULL)
 		return gompi_file_raise(a->fh, a->call, &d.error);
-	int rc = gompi_file_enqueue(&d, &f->split.request);
-	if (rc == MPI_SUCCESS)
+	const bool is_valid = d.error.class == MPI_SUCCESS;
+	int rc = start_prepared(a, &d, &f->split.request);
+	if (is_valid && rc == MPI_SUCCESS)
 		f->split.begun = a->call;
 	return rc;
 }

@@ -90,8 +90,8 @@ int gompi_register_datarep_c(const char *datarep, MPI_Datarep_conversion_functio
 }
 GOMPI_ENTRY(MPI_Register_datarep_c, gompi_register_datarep_c);
 
-static int callback_error(const struct gompi_datarep *rep, const char *function, int code,
-			  struct gompi_error_status *v) {
+static int conversion_error(const struct gompi_datarep *rep, const char *function, int code,
+			    struct gompi_error_status *v) {
 	return gompi_set_error(v, MPI_ERR_CONVERSION, "the %s function of the representation \"%s\" returned error %d",
 			       function, rep->name, code);
 }
@@ -102,11 +102,13 @@ static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MP
 	int rc = rep == &external32 ? gompi_pack_external_size(external32.name, 1, type, extent)
 				    : rep->extent(type, extent, rep->extra_state);
 	if (rc != MPI_SUCCESS)
-		return callback_error(rep, "extent", rc, v);
+		return conversion_error(rep, "extent", rc, v);
 	if (*extent < 0)
-		return gompi_set_error(v, MPI_ERR_CONVERSION,
-				       "the representation \"%s\" has the extent %lld of a datatype", rep->name,
-				       (long long)*extent);
+		return gompi_set_error(
+			v, MPI_ERR_CONVERSION,
+			"the extent function of the representation \"%s\" returned %lld for a datatype; it must "
+			"not be negative",
+			rep->name, (long long)*extent);
 	return MPI_SUCCESS;
 }
 
@@ -288,7 +290,7 @@ static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char
 		rc = (d->write ? rep->write.small : rep->read.small)(memory, d->datatype, (int)count, in_file, 0,
 								     rep->extra_state);
 	}
-	return rc == MPI_SUCCESS ? rc : callback_error(rep, d->write ? "write conversion" : "read conversion", rc, v);
+	return rc == MPI_SUCCESS ? rc : conversion_error(rep, d->write ? "write conversion" : "read conversion", rc, v);
 }
 
 int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, struct gompi_error_status *v) {

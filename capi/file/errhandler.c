@@ -1,12 +1,15 @@
 // Error handlers of files (MPI-5.0 9.3.3 and 9.5).
 #include "file/file.h"
 #include "file/z_calls.h"
+#include "message/call.h"
 
 struct gompi_errhandler_ref gompi_file_null_errhandler = {(uintptr_t)MPI_ERRORS_RETURN, (uintptr_t)MPI_ERRORS_RETURN};
 
-// Returns the error handler of a file or of MPI_FILE_NULL; NULL if fh is neither.
+// Returns the error handler of a file or of MPI_FILE_NULL; NULL if `fh` is neither, or if MPI is not running.
 static struct gompi_errhandler_ref *errhandler_of(MPI_File fh) {
 	struct gompi_file *f = gompi_file_get(fh);
+	if (gompi_load(&gompi_app_messages) == NULL)
+		return NULL;
 	return f != NULL ? &f->errhandler : fh == MPI_FILE_NULL ? &gompi_file_null_errhandler : NULL;
 }
 

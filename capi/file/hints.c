@@ -44,7 +44,7 @@ static int hint_index(struct gompi_text_view key) {
 	return -1;
 }
 
-static void apply_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
+static void set_file_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
 	int i = hint_index(key);
 	int64_t number;
 	value = gompi_text_view_trim(value);
@@ -73,15 +73,15 @@ static void apply_hint(struct gompi_file_hints *hints, struct gompi_text_view ke
 	}
 }
 
-static int set_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
-		    struct gompi_error_status *v) {
+static int set_file_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
+			 struct gompi_error_status *v) {
 	(void)v;
-	apply_hint(to, (struct gompi_text_view){key, key_length}, (struct gompi_text_view){value, length});
+	set_file_hint(to, (struct gompi_text_view){key, key_length}, (struct gompi_text_view){value, length});
 	return MPI_SUCCESS;
 }
 
 int gompi_file_hints_read(struct gompi_file_hints *hints, MPI_Info info, struct gompi_error_status *v) {
-	return gompi_info_for_each(info, v, set_pair, hints);
+	return gompi_info_for_each(info, v, set_file_pair, hints);
 }
 
 void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
@@ -93,8 +93,8 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key != NULL && value != NULL && key[0] != '#')
-			apply_hint(hints, (struct gompi_text_view){key, strlen(key)},
-				   (struct gompi_text_view){value, strlen(value)});
+			set_file_hint(hints, (struct gompi_text_view){key, strlen(key)},
+				      (struct gompi_text_view){value, strlen(value)});
 	}
 	fclose(file);
 }

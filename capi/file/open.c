@@ -31,6 +31,14 @@ static const char *path_of(const char *name) {
 	return name;
 }
 
+static int check_name(const char *filename, struct gompi_error_status *v) {
+	if (filename == NULL)
+		return gompi_set_error(v, MPI_ERR_ARG, "filename is NULL");
+	if (*path_of(filename) == 0)
+		return gompi_set_error(v, MPI_ERR_BAD_FILE, "the file name is empty");
+	return MPI_SUCCESS;
+}
+
 static int check_amode(int amode, struct gompi_error_status *v) {
 	enum {
 		ACCESSES = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY,
@@ -153,10 +161,7 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	if (v.class == MPI_SUCCESS) {
 		if (fh == NULL)
 			gompi_set_error(&v, MPI_ERR_ARG, "fh is NULL");
-		else if (filename == NULL || *path_of(filename) == 0)
-			gompi_set_error(&v, MPI_ERR_BAD_FILE, "the file name is %s",
-					filename == NULL ? "NULL" : "empty");
-		else if (check_amode(amode, &v) == MPI_SUCCESS &&
+		else if (check_name(filename, &v) == MPI_SUCCESS && check_amode(amode, &v) == MPI_SUCCESS &&
 			 gompi_file_hints_read(&f->hints, info, &v) == MPI_SUCCESS &&
 			 (f->name = strdup(path_of(filename))) == NULL)
 			gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a file");
@@ -254,10 +259,8 @@ int gompi_file_delete(const char *filename, MPI_Info info) {
 	static const char call[] = "MPI_File_delete";
 	struct gompi_error_status v;
 	struct stat s;
-	if (filename == NULL || *path_of(filename) == 0) {
-		gompi_set_error(&v, MPI_ERR_BAD_FILE, "the file name is %s", filename == NULL ? "NULL" : "empty");
+	if (check_name(filename, &v) != MPI_SUCCESS)
 		return raise_without_file(call, &v);
-	}
 	if (info != MPI_INFO_NULL && !gompi_info_exists(info)) {
 		gompi_set_error(&v, MPI_ERR_INFO, "%#zx is not an info object, or has been freed", (size_t)info);
 		return raise_without_file(call, &v);

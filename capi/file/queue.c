@@ -84,7 +84,7 @@ int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Requ
 	return MPI_SUCCESS;
 }
 
-static bool is_empty(void *arg) {
+static bool is_queue_empty(void *arg) {
 	struct gompi_file_queue *q = arg;
 	gompi_mutex_lock(&q->mutex);
 	bool empty = q->first == NULL;
@@ -93,12 +93,12 @@ static bool is_empty(void *arg) {
 }
 
 void gompi_file_await_collectives(struct gompi_file *f, const char *call) {
-	if (is_empty(&f->queue[true]))
+	if (is_queue_empty(&f->queue[true]))
 		return;
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	const struct gompi_wait_desc what = {.call = call, .peer = m->node.self, .reason = GOMPI_FOR_SELF};
 	// If a process fails, the collective that waits for it ends with an error. So this wait needs no check for it.
-	gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_empty, &f->queue[true], &what);
+	gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_queue_empty, &f->queue[true], &what);
 }
 
 void gompi_file_finish_queues(struct gompi_file *f) {

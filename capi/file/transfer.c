@@ -121,8 +121,8 @@ static void cursor_at(struct gompi_cursor *c, const struct gompi_file_view *view
 	gompi_cursor_seek(c, pos);
 }
 
-// Consumes from the cursor the next blocks of at most limit bytes in total and in the range that they span, whose gaps
-// are short.
+// Consumes blocks from the cursor as long as the gaps between them are short. All blocks have at most `limit` bytes,
+// and the range that they span has at most STAGE_BYTES.
 static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
 	struct gompi_cursor *c = &g->cursor;
 	int64_t offset = 0;
@@ -143,7 +143,8 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
 }
 
 // Copies the blocks from or to the packed data, at the position of c. base is where the first block lies in memory.
-static void copy_blocks(struct gompi_cursor *c, bool write, char *base, int64_t offset, char *data, int64_t bytes) {
+static void copy_view_blocks(struct gompi_cursor *c, bool write, char *base, int64_t offset, char *data,
+			     int64_t bytes) {
 	for (int64_t copied = 0, at = 0, n; copied < bytes; copied += n) {
 		n = gompi_cursor_next(c, bytes - copied, &at);
 		if (write)
@@ -172,12 +173,12 @@ static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, con
 		return false;
 	bool is_ready = madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 	if (is_ready)
-		copy_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
+		copy_view_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
 	munmap(map, (size_t)length);
 	return is_ready;
 }
 
-// Transfers packed data and the blocks of the view from position pos on.
+// Transfers data between packed memory, `data`, and the blocks of the view that begin at position `pos`.
 static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, char *data, int64_t bytes, char *stage,
 			   int64_t *done, struct gompi_error_status *v) {
 	struct blocks g;
@@ -208,7 +209,7 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			} else {
 				part = g.bytes;
 			}
-			copy_blocks(&c, false, stage, g.offset - disp, data + *done, part);
+			copy_view_blocks(&c, false, stage, g.offset - disp, data + *done, part);
 		} else if (f->can_map && maps_pay(&g) && write_mapped(f, &c, &g, disp, data + *done)) {
 			part = g.bytes;
 		} else {

@@ -19,7 +19,8 @@ void gompi_file_view_default(struct gompi_file_view *view) {
 	strcpy(view->datarep_name, "native");
 }
 
-static bool is_predefined(MPI_Datatype type) {
+// Returns true for a predefined type, named or not. It is never freed.
+static bool is_permanent(MPI_Datatype type) {
 	int combiner = gompi_type_props_get(type)->combiner;
 	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
 	       combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
@@ -30,7 +31,7 @@ static bool is_predefined(MPI_Datatype type) {
 // Predefined types stay as they are. Returns MPI_SUCCESS or the class in v.
 static int copy_type(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_status *v) {
 	*copy = type;
-	if (is_predefined(type))
+	if (is_permanent(type))
 		return MPI_SUCCESS;
 	const struct gompi_recipe r = {
 		.call = "MPI_Type_dup", .combiner = MPI_COMBINER_DUP, .type_count = 1, .types = &type};
@@ -42,7 +43,7 @@ static int copy_type(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_s
 }
 
 static void free_type(MPI_Datatype *type) {
-	if (*type != 0 && *type != MPI_DATATYPE_NULL && !is_predefined(*type))
+	if (*type != 0 && *type != MPI_DATATYPE_NULL && !is_permanent(*type))
 		gompi_type_free(type);
 }
 

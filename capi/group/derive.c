@@ -115,7 +115,7 @@ GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl);
 
 // Checks range i and stores the number of ranks that the range names. The group has `size` processes. ranks_left is the
 // number of ranks that no earlier range names. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride
-// is 0, MPI_ERR_RANK.
+// is 0, MPI_ERR_RANK for any other invalid range.
 static int check_triplet(int i, const int range[3], int size, int ranks_left, int64_t *count,
 			 struct gompi_error_status *v) {
 	int64_t first = range[0], last = range[1], stride = range[2];

@@ -134,7 +134,7 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 // Returns the number of the failed process that prevents a request from completing, or GOMPI_NONE_FAILED
 // (gompi_failed_for_wait).
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
-// Stores in `*what` and `*t` on which processes a wait for a request depends. Leaves what->call unchanged.
+// Describes a wait for a request: stores in `*what` and `*t` the processes that must act. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
 

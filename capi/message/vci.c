@@ -2,8 +2,8 @@
 
 struct gompi_messages *_Atomic gompi_app_messages;
 
-// Sends RECORD_SPACE to each waiting process, because a thread that makes progress polls only the inbox of its process.
-// If that inbox has no space for the record, it is not empty, so the process polls it anyway.
+// Sends RECORD_SPACE to each process that waits for space in this inbox. The waiting process polls only its own inbox,
+// so it does not see the space. If its own inbox has no space for the record, it has other records to poll anyway.
 void gompi_vci_notify_space(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	if (!gompi_inbox_should_notify(l->inbox))

@@ -14,7 +14,7 @@
 #include "message/inbox.h"
 #include "message/request.h"
 
-// Whether process_vm_readv works on the memory of a process.
+// States of the check that process_vm_readv works on the memory of a process.
 enum gompi_cma_state { CMA_UNKNOWN, CMA_WORKS, CMA_REFUSED };
 
 // A link: the state that one VCI keeps for sending to one other process.

@@ -220,9 +220,9 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 		return MPI_ERR_NO_MEM;
 	int rc = ensure_started(s, call);
 	gompi_store_release(&s->lock_sent, 0);
-	// The target applies records in order, so it applies all operations before the complete record. Transfers and
-	// results are not ordered relative to this record. So wait for transfers before the complete record is sent,
-	// and for results before the return.
+	// The target applies records in order, so it applies all operations before the record of MPI_Win_complete.
+	// Transfers and results are not ordered relative to this record. So wait for transfers before it is sent, and
+	// for results before the return.
 	if (rc == MPI_SUCCESS)
 		rc = gompi_stream_await_transfers(s, call);
 	if (rc != MPI_SUCCESS)

@@ -29,8 +29,12 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 		"record %llu starts an access epoch inside another one (%llu exposure epochs are unused)",
 	[DETAIL_NOT_STARTED] =
 		"record %llu completes an access epoch that was not started (%llu exposure epochs are unused)",
-	[DETAIL_QUEUE_FULL] = "the target would queue %llu bytes of records until a lock or post; the maximum is %llu",
-	[DETAIL_NO_MEMORY] = "out of memory for %llu bytes of records that wait for a lock or post, after %llu bytes",
+	[DETAIL_QUEUE_FULL] =
+		"the target would have to queue %llu bytes of operations until it grants the lock or calls "
+		"MPI_Win_post; the maximum is %llu",
+	[DETAIL_NO_MEMORY] =
+		"out of memory to queue %llu bytes of operations until a lock is granted or MPI_Win_post is called; "
+		"%llu bytes are queued already",
 	[DETAIL_ACK_DECREASED] = "the target reports that it has applied %llu records, but it reported %llu before",
 	[DETAIL_ACK_NOT_SENT] = "the target reports that it has applied %llu records, but only %llu were sent",
 	[DETAIL_UNEXPECTED_RESULT] = "the target answered record %llu with %llu bytes, but no answer is due",

@@ -36,8 +36,8 @@ func (v view) interBcast(b []byte, at rootSide, root int) {
 	}
 }
 
-// interReduce reduces the vectors own of the group that does not contain the root, and stores the result to the buffer
-// out at the root.
+// interReduce reduces the vectors (`own`) of the members of the group that does not contain the root, and stores the
+// result in the root's buffer (`out`).
 func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:

@@ -89,7 +89,7 @@ func NewWorld(host Host, me, n int) *Comm {
 	return c
 }
 
-// NewSelf creates the predefined communicator of the process with world rank me alone.
+// NewSelf creates MPI_COMM_SELF of the process whose rank in MPI_COMM_WORLD is `me`.
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
 		Handle: abi.MPI_COMM_SELF}

@@ -33,8 +33,8 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 }
 
 // derive creates the type that the constructor arguments `a` describe. The components in comps are in typemap order.
-// The function `place` composes the layout of the new type from the layouts of the old types, which the function `view`
-// returns. derive calls `place` twice if the type has separate layouts of bytes and elements (format.go).
+// The function `place` composes the layout of the new type. Its function `view` returns the layout of an old type. If
+// the type has separate layouts of bytes and elements (format.go), derive calls `place` twice.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)

@@ -45,8 +45,8 @@ func TestValidateChangedWords(t *testing.T) {
 				if validate(changed) != nil {
 					continue
 				}
-				// Bounds that the nodes do not determine, the overlap flag, the type of the elements,
-				// offsets: the result is a different type, but a valid one.
+				// The change makes a different type that is valid, too. For example, it has changed
+				// an offset, the type of the elements or a flag.
 				exercise(t, changed)
 			}
 		}

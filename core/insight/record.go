@@ -77,11 +77,11 @@ func (v *Value) Status(i int) Status {
 	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Cancelled: w[1]>>32&1 != 0, Words: w}
 }
 
-// In returns the input with the given parameter name, or a Value without words if the function has no such input.
+// In returns the input with the given parameter name, or an empty Value if the function has no such input.
 func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 
-// Out returns the output with the given parameter name. It returns a Value without words if the record has no such
-// output; a record of the entry has none.
+// Out returns the output with the given parameter name. It returns an empty Value if the record has no such output. A
+// record that describes the begin of a call has no outputs.
 func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
 // Members returns the members of the communicator that the call created, or of the group that it received, as ranks in

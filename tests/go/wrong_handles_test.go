@@ -85,7 +85,14 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 			return "errhandler_at(MPI_ERRORS_RETURN)"
 		}
 		return "MPI_ERRORS_RETURN"
-	case "FILE", "SESSION":
+	case "FILE":
+		if p.Pointer() {
+			return "file_at(file)"
+		}
+		return "file"
+	case "ACCESS_MODE":
+		return "MPI_MODE_RDWR | MPI_MODE_CREATE"
+	case "SESSION":
 		null := "MPI_" + kind + "_NULL"
 		if p.Pointer() {
 			return array("scratch")
@@ -242,6 +249,7 @@ static MPI_Comm cart, graph, dist;
 static MPI_Datatype vector;
 static MPI_Info info;
 static MPI_Win win;
+static MPI_File file;
 static int comm_key, type_key, win_key;
 
 static void callback(void) {}
@@ -281,6 +289,7 @@ int main(int argc, char **argv)
     MPI_Info_set(info, "1", "1");
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_File_open(MPI_COMM_SELF, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
     /* What was there and is freed must not be found either: the tables of handles are not empty. */
     for (int i = 0; i < 3; i++) {
         MPI_Win w;
@@ -310,6 +319,7 @@ int main(int argc, char **argv)
 	fmt.Fprintf(&b, `    now = "the end";
     printf("%%d wrong, %%d unsupported, of %d calls\n", wrong, unsupported);
     MPI_Win_free(&win);
+    MPI_File_close(&file);
     MPI_Finalize();
     return wrong != 0;
 }
@@ -329,6 +339,6 @@ func TestWrongHandles(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out := harness.Output(t, exec.CommandContext(ctx, filepath.Join(built(t), "bin", "gompirun"), "-n", "1",
-		program))
+		program, filepath.Join(t.TempDir(), "file")))
 	t.Logf("%s", out)
 }

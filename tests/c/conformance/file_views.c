@@ -72,7 +72,7 @@ static MPI_Datatype made(int kind, MPI_Datatype *etype) {
 }
 enum { KINDS = 10 };
 
-/* Frees an etype that made has made. */
+/* Frees an etype that the function made has stored, unless the etype is predefined. */
 static void free_etype(MPI_Datatype *etype) {
 	if (*etype != MPI_INT && *etype != MPI_BYTE)
 		MPI_Type_free(etype);

@@ -265,6 +265,8 @@ static enum truth truth_of_null(const struct call *c, enum thing thing) {
 		return c->f->chapter == 10 || is_called(c, "Info_*") ? WRONG : RIGHT;
 	case T_REQUEST:
 		return is_called(c, "Wait*|Test*|Request_get_status*|Parrived") ? RIGHT : WRONG;
+	case T_FILE: /* MPI_FILE_NULL has the error handler of new files */
+		return is_called(c, "File_*_errhandler") ? RIGHT : WRONG;
 	case T_COMM:
 	case T_TYPE:
 	case T_WIN:
