@@ -49,8 +49,8 @@ __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_
 											   .drain = drain_gathered,
 											   .forget = forget_gathered};
 
-// Returns true if a watched range overlaps [from, to). Stores in *begin and *end the bounds of that range or, if there
-// is none, of the gap between two ranges.
+// Returns true if a watched range overlaps [from, to), and stores the bounds of that range in *begin and *end.
+// Otherwise stores the bounds of the gap between two watched ranges in which [from, to) lies.
 static bool is_in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {

@@ -22,7 +22,7 @@ struct pairs {
 	int entries;                      // entries of the table
 	enum gompi_size_class size_class; // of the buffer: the head or one body
 	bool uses_all_bodies;             // instead, all bodies together are the buffer
-	// This member's block for itself; NULL if that block is in the buffer, or if there is none.
+	// This member's block for itself. NULL if the block is in the buffer, or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
 	bool is_lent; // other members read this member's memory, which must not change until they finish
 	// Copies of blocks for direct reads, one after another; NULL if no block is copied. This field separates

@@ -11,7 +11,7 @@ struct gompi_collective;
 
 #pragma GCC visibility push(hidden)
 
-// Returns an idle cached plan for this call and marks it as in use. Returns NULL if there is none.
+// Returns an idle cached plan for this call and marks it as in use. Returns NULL if no cached plan is idle.
 struct gompi_plan *gompi_plan_cache_acquire(struct gompi_comm *c, const struct gompi_collective *a);
 // Adds p, the plan of this call, to the cache if plans of this kind of call are cached, and evicts the oldest plan. The
 // caller got p from gompi_plan_to_cache.

@@ -103,7 +103,7 @@ static void mark_failed(int rank, int cause) {
 		}
 }
 
-// Returns the next higher living rank on the node of rank, or -1 if there is none.
+// Returns the next higher living rank on the node of `rank`, or -1 if no higher rank lives.
 static int next_living(int rank) {
 	for (int next = rank + 1; next < gompi_net.size; next++)
 		if (node_of(next) == node_of(rank) && !gompi_fabric_peer_failed(next))
@@ -268,7 +268,7 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns a peer on another node for which a call of the application waits, or -1 if there is none.
+// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one.
 static int awaited_peer(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {

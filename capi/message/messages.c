@@ -161,7 +161,7 @@ static void messages_wait_lasts(void) {
 }
 
 // Finds an inbox of a process whose next record is reserved but has no valid flag yet. Returns a nonzero number that
-// identifies the record, or 0 if there is none.
+// identifies the record, or 0 if no inbox has such a record.
 static uint64_t incomplete_record(int process) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {

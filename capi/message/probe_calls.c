@@ -82,8 +82,8 @@ static bool probe_is_decided(const char *call, int source, int tag, MPI_Comm com
 	return true;
 }
 
-// Stores the handle of the extracted message, or raises an error if there is none. Returns the result of the MPI
-// function.
+// Stores the handle of the extracted message, or raises an error if no handle was available. Returns the result of the
+// MPI function.
 static int store_message_handle(const struct probe *p, const char *call, MPI_Message *message) {
 	if (p->out_of_handles)
 		return gompi_request_error(

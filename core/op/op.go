@@ -34,8 +34,8 @@ type Op struct {
 	large       bool
 }
 
-// UserOp, set by capi, returns the application's operation with handle h, nil if there is none. If UserOp is nil, there
-// are only predefined operations.
+// UserOp, set by capi, returns the application's operation with handle h, or nil if no operation has this handle. If
+// UserOp is nil, only predefined operations exist.
 var UserOp func(h uintptr) *Op
 
 const (

@@ -244,7 +244,7 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 }
 
 // FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that is known to have
-// failed, -1 if there is none.
+// failed, or -1 if no such process has failed.
 func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }

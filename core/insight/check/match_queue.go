@@ -74,7 +74,7 @@ func (l *matchQueue[T]) remove(w *queued[T]) bool {
 	return true
 }
 
-// first returns the first element that has one of the given envelopes; nil if there is none.
+// first returns the first element that has one of the given envelopes, or nil if no element has.
 func (l *matchQueue[T]) first(some ...envelope) (first *queued[T]) {
 	if l == nil {
 		return nil

@@ -15,7 +15,7 @@ type send struct {
 	to    int
 	clock vector
 	queued[*send]
-	receive     *receive  // the matched receive; nil if there is none yet
+	receive     *receive  // the matched receive; nil before the match
 	receivedAt  moment    // moment at which the message was received; zero before
 	buffers     []*access // buffers in use until the message is received, because their request has been freed
 	replay      *replay   // replay of the thread that started it

@@ -239,7 +239,7 @@ func statusOf(v *insight.Value, i int) *insight.Status {
 // completeFailed records the requests that a call has completed although it returns an error, for example if the
 // message of a receive is too long. Such a request is MPI_REQUEST_NULL afterwards, unless it is persistent and keeps
 // its handle. MPI_Wait and MPI_Test have completed a persistent request. MPI_Waitall has completed it unless its status
-// is MPI_ERR_PENDING. Whether MPI_Waitany and MPI_Testany have completed it is unknown.
+// is MPI_ERR_PENDING. It is not known whether MPI_Waitany and MPI_Testany have completed it.
 func (c *Checker) completeFailed(k *rank, e *event) {
 	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
 	if len(h) == 0 {
