@@ -167,7 +167,8 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 // idup is a nonblocking duplication in progress.
 type idup struct {
 	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
-	handle                          uintptr     // reserved for the new communicator
+	handle                          uintptr     // reserved for the new communicator; 0 if failed is set
+	failed                          error       // no handle was available; other members expect this one
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
@@ -199,9 +200,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		return err
 	}
 	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inheritErrhandler(c), hints: hints}
-	if d.handle, err = reserveComm(); err != nil {
-		return d.finish(nil, err)
-	}
+	d.handle, d.failed = reserveComm()
 	*out[uintptr](newcomm) = d.handle
 	if descriptorOf(c).nbc != nil && c.Size() <= C.GOMPI_NBC_MAX_RANKS {
 		return d.startNbc(c, at)
@@ -242,11 +241,17 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 // finish gives the new communicator n its handle. If `err` is not nil, finish instead frees the handle and the prepared
 // hints, attributes and error handler. After an error it stores MPI_COMM_NULL.
 func (d *idup) finish(n *comm.Comm, err error) error {
+	if err == nil && d.failed != nil {
+		n.Free()
+		err = d.failed
+	}
 	if err != nil {
 		dropHints(d.hints)
 		dropAttributes(d.attributes)
 		C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
-		comm.Handles.Remove(d.handle)
+		if d.failed == nil {
+			comm.Handles.Remove(d.handle)
+		}
 	} else {
 		n.Info, n.Attributes, n.Errhandler = d.hints, d.attributes, d.errhandler
 		err = openReserved(n, d.handle)

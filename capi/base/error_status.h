@@ -40,7 +40,7 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 // gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
-// Calls gompi_return_error with MPI_ERR_ARG, for a call whose result pointer is NULL.
+// Calls gompi_return_error with MPI_ERR_ARG, for a call with an output argument that is NULL.
 __attribute__((cold)) int gompi_null_result_error(const char *name, int kind, uintptr_t object);
 
 #pragma GCC visibility pop
