@@ -47,7 +47,7 @@ static MPI_Info info, newinfo;
 static MPI_Errhandler errhandler, win_errhandler, file_errhandler, newerrhandler;
 static MPI_File file, newfile;
 static MPI_Offset place;
-static char file_name[40], other_name[44];
+static char file_name[400], other_name[404];
 
 static inline void at_begin(void) { n = 0, n_c = 0, n_a = 0; }
 
@@ -127,11 +127,16 @@ static void begin(void) {
 	MPI_Comm_create_errhandler(comm_error, &errhandler);
 	MPI_Win_create_errhandler(win_error, &win_errhandler);
 	MPI_File_create_errhandler(file_error, &file_errhandler);
-	snprintf(file_name, sizeof file_name, "/tmp/census.%ld", (long)getpid());
+	MPI_File_set_errhandler(MPI_FILE_NULL,
+				MPI_ERRORS_ARE_FATAL); /* as communicators and windows: no error is timed */
+	const char *directory = getenv("TMPDIR");
+	snprintf(file_name, sizeof file_name, "%s/census.%ld", directory != NULL ? directory : "/tmp", (long)getpid());
 	MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, comm);
 	snprintf(other_name, sizeof other_name, "%s.too", file_name);
 	MPI_File_open(comm, file_name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
 		      &file);
+	if (rank == 0)
+		MPI_File_write_at(file, 0, a, MEBIBYTE, MPI_BYTE, MPI_STATUS_IGNORE);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &comm_keyval, NULL);
 	MPI_Comm_create_keyval(copied, deleted, &called_keyval, NULL);
 	MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_keyval, NULL);
