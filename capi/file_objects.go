@@ -43,7 +43,7 @@ func makeFileObjects(commHandle, ownComm, win uintptr) error {
 	}
 	n.Topology, n.Errhandler = nil, abi.MPI_ERRORS_RETURN
 	if err := storeComm(n, ownComm); err != nil {
-		return err
+		return err // storeComm has freed n
 	}
 	if n.Hierarchy == nil {
 		return nil
@@ -63,8 +63,8 @@ func makeFileObjects(commHandle, ownComm, win uintptr) error {
 
 // freeFileComm frees the communicator of a file.
 func freeFileComm(c *comm.Comm) {
-	comm.Handles.Remove(c.Handle)
 	closeComm(c)
+	comm.Handles.Remove(c.Handle)
 	c.Free()
 }
 

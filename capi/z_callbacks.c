@@ -194,6 +194,7 @@ static int exchange_with_members(uintptr_t win, const void *mine, int64_t size, 
 static __attribute__((constructor)) void register_callbacks(void) {
     gompi_go_callbacks = (struct gompi_go_callbacks){
         .file_errhandler_function = gompi_file_errhandler_function,
+        .file_label = gompi_file_label,
         .raise_error = gompi_raise_error,
         .called_error_text = gompi_called_error_text,
         .grow_shm = grow_shm,

@@ -21,6 +21,9 @@ struct gompi_recipe;
 struct gompi_go_callbacks {
     // Returns the error handler function for errors on a file, or on no file.
     uintptr_t (*file_errhandler_function)(MPI_File fh);
+    // Writes ` on file "NAME"`, of at most GOMPI_FILE_LABEL bytes, if fh is a file. Returns the number of bytes. A long
+    // name is shortened at its beginning.
+    int (*file_label)(MPI_File fh, char *text);
     // Raises an error of the given class on an object (`kind` is one of GOMPI_ON_). If `text` is NULL, `class` is an
     // error code that the application raised. Returns the value that the MPI function with the name `call` must
     // return: the class, or the code that the application's error handler stored.

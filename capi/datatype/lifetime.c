@@ -20,12 +20,6 @@ static int raise_type_free(const struct gompi_error_status *v) {
 	return gompi_return_error(v->class, "MPI_Type_free", v->text, GOMPI_ON_NONE, 0);
 }
 
-static bool is_library_owned(int combiner) {
-	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-	       combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-	       combiner == MPI_COMBINER_VALUE_INDEX;
-}
-
 int gompi_type_free(MPI_Datatype *datatype) {
 	struct gompi_error_status v;
 	if (datatype == NULL)
@@ -34,7 +28,7 @@ int gompi_type_free(MPI_Datatype *datatype) {
 	const struct gompi_type_props *f = gompi_type_props_get(*datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(*datatype, "MPI_Type_free");
-	if (is_library_owned(f->combiner)) {
+	if (gompi_type_is_library_owned(f)) {
 		char name[MPI_MAX_OBJECT_NAME];
 		gompi_type_name(handle, name);
 		gompi_set_error(&v, MPI_ERR_TYPE, "%s (%#llx) is a predefined datatype and cannot be freed", name,

@@ -30,6 +30,13 @@ static inline const struct gompi_type_props *gompi_type_props_get(MPI_Datatype d
 	return t != NULL ? &gompi_type_meta(t)->props : NULL;
 }
 
+// Returns true if the type is predefined, with or without a name. Such a type is never freed.
+static inline bool gompi_type_is_library_owned(const struct gompi_type_props *f) {
+	return f->combiner == MPI_COMBINER_NAMED || f->combiner == MPI_COMBINER_F90_INTEGER ||
+	       f->combiner == MPI_COMBINER_F90_REAL || f->combiner == MPI_COMBINER_F90_COMPLEX ||
+	       f->combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
 // Returns n as an int, or MPI_UNDEFINED if it does not fit into an int.
 static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }
 

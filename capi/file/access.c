@@ -7,6 +7,9 @@
 #include "file/execute.h"
 #include "file/position.h"
 #include "file/queue.h"
+#include "file/view.h"
+#include "message/call.h"
+#include "message/completion.h"
 #include "message/z_calls.h"
 
 // Checks the arguments that do not depend on other processes. Fills in d. Returns MPI_SUCCESS or the class in v.
@@ -14,32 +17,26 @@ static int check_access(const struct gompi_file_access *a, struct gompi_file *f,
 			int64_t *etypes, struct gompi_error_status *v) {
 	*etypes = 0;
 	if (a->write && (f->amode & MPI_MODE_RDONLY))
-		return gompi_set_error(
-			v, MPI_ERR_READ_ONLY,
-			"file \"%s\" has been opened with MPI_MODE_RDONLY; open it with MPI_MODE_RDWR or "
-			"MPI_MODE_WRONLY to write",
-			f->name);
+		return gompi_set_error(v, MPI_ERR_READ_ONLY,
+				       "the file has been opened with MPI_MODE_RDONLY; open it with MPI_MODE_RDWR or "
+				       "MPI_MODE_WRONLY to write");
 	if (!a->write && (f->amode & MPI_MODE_WRONLY))
-		return gompi_set_error(
-			v, MPI_ERR_ACCESS,
-			"file \"%s\" has been opened with MPI_MODE_WRONLY; open it with MPI_MODE_RDWR or "
-			"MPI_MODE_RDONLY to read",
-			f->name);
+		return gompi_set_error(v, MPI_ERR_ACCESS,
+				       "the file has been opened with MPI_MODE_WRONLY; open it with MPI_MODE_RDWR or "
+				       "MPI_MODE_RDONLY to read");
 	if ((f->amode & MPI_MODE_SEQUENTIAL) && a->pointer != GOMPI_FILE_SHARED)
 		return gompi_set_error(v, MPI_ERR_UNSUPPORTED_OPERATION,
-				       "file \"%s\" has been opened with MPI_MODE_SEQUENTIAL, which permits only calls "
-				       "with the shared file pointer",
-				       f->name);
+				       "the file has been opened with MPI_MODE_SEQUENTIAL, which permits only calls "
+				       "with the shared file pointer");
 	if (a->pointer == GOMPI_FILE_EXPLICIT && a->offset < 0)
 		return gompi_set_error(v, MPI_ERR_ARG, "offset is %lld; it must not be negative", (long long)a->offset);
 	if (gompi_buffer_check(&d->b, a->buf, a->count, a->datatype, false, v) != MPI_SUCCESS)
 		return v->class;
-	int64_t bytes = d->b.size, end;
+	int64_t bytes = d->b.size;
 	if (f->view.datarep != NULL && gompi_datarep_file_bytes(f, a->datatype, a->count, &bytes, v) != MPI_SUCCESS)
 		return v->class;
 	if (bytes > 0 && (f->view.etype_bytes == 0 || f->view.tile->size == 0))
-		return gompi_set_error(v, MPI_ERR_IO,
-				       "the view of file \"%s\" shows no bytes, but %lld bytes are accessed", f->name,
+		return gompi_set_error(v, MPI_ERR_IO, "the view shows no bytes, but %lld bytes are accessed",
 				       (long long)bytes);
 	if (bytes > 0 && bytes % f->view.etype_bytes != 0)
 		return gompi_set_error(
@@ -47,10 +44,9 @@ static int check_access(const struct gompi_file_access *a, struct gompi_file *f,
 			"%lld bytes are accessed, which is no multiple of the %lld bytes of the view's etype",
 			(long long)bytes, (long long)f->view.etype_bytes);
 	*etypes = bytes == 0 ? 0 : bytes / f->view.etype_bytes;
-	if (a->pointer == GOMPI_FILE_EXPLICIT && (__builtin_mul_overflow(a->offset, f->view.etype_bytes, &d->pos) ||
-						  __builtin_add_overflow(d->pos, bytes, &end)))
-		return gompi_set_error(v, MPI_ERR_ARG, "offset %lld with etypes of %lld bytes exceeds 64 bits",
-				       (long long)a->offset, (long long)f->view.etype_bytes);
+	if (a->pointer == GOMPI_FILE_EXPLICIT &&
+	    gompi_file_view_position(&f->view, a->offset, bytes, &d->pos, v) != MPI_SUCCESS)
+		return v->class;
 	d->bytes = bytes;
 	return MPI_SUCCESS;
 }
@@ -90,10 +86,17 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 	} else if (is_valid && a->pointer == GOMPI_FILE_INDIVIDUAL) {
 		first = gompi_add(&f->position, (uint64_t)etypes);
 	}
+	if (v->class == MPI_SUCCESS && a->pointer != GOMPI_FILE_EXPLICIT &&
+	    gompi_file_view_position(&f->view, first, d->bytes, &d->pos, v) != MPI_SUCCESS) {
+		// The pointer moves back. That of an ordered access moves for all processes, and stays.
+		struct gompi_error_status ignored;
+		if (a->pointer == GOMPI_FILE_INDIVIDUAL)
+			gompi_sub(&f->position, (uint64_t)etypes);
+		else if (!a->collective)
+			gompi_file_shared_fetch_add(f, -etypes, &first, &ignored);
+	}
 	if (v->class != MPI_SUCCESS)
 		d->bytes = 0;
-	else if (a->pointer != GOMPI_FILE_EXPLICIT)
-		d->pos = first * f->view.etype_bytes;
 	return v->class == MPI_SUCCESS || a->collective;
 }
 
@@ -127,11 +130,15 @@ int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
 	struct gompi_file_transfer_desc d;
 	if (f == NULL)
 		return gompi_not_a_file(a->fh, a->call);
-	if (request == NULL) {
+	if (request == NULL && !a->collective) {
 		gompi_set_error(&d.error, MPI_ERR_ARG, "request is NULL");
 		return gompi_file_raise(a->fh, a->call, &d.error);
 	}
 	prepare(a, false, f, &d);
+	if (request == NULL) { // the other processes expect this one
+		gompi_set_error(&d.error, MPI_ERR_ARG, "request is NULL");
+		d.bytes = 0;
+	}
 	return start_prepared(a, &d, request);
 }
 
@@ -162,5 +169,9 @@ int gompi_file_end(const char *call, const char *begin, MPI_File fh, MPI_Status 
 		return gompi_file_raise(fh, call, &v);
 	}
 	f->split.begun = NULL;
-	return gompi_wait(&f->split.request, status);
+	struct gompi_request *r;
+	gompi_classify_handle(f->split.request, &r);
+	int class = gompi_request_wait(r, call);
+	return class == MPI_SUCCESS ? gompi_end_with_status(call, r, &f->split.request, status)
+				    : gompi_request_raise_failed(call, class, r->comm);
 }

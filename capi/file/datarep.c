@@ -7,6 +7,7 @@
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 #include "file/transfer.h"
+#include "file/types.h"
 #include "file/z_calls.h"
 #include "pack/z_calls.h"
 
@@ -103,11 +104,12 @@ static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MP
 				    : rep->extent(type, extent, rep->extra_state);
 	if (rc != MPI_SUCCESS)
 		return conversion_error(rep, "extent", rc, v);
-	if (*extent < 0)
+	const int64_t size = gompi_type_get_any(type)->size;
+	if (*extent < 0 || (*extent == 0 && size > 0))
 		return gompi_set_error(
 			v, MPI_ERR_CONVERSION,
 			"the extent function of the representation \"%s\" returned %lld for a datatype; it must "
-			"not be negative",
+			"be positive, or 0 for a datatype of 0 bytes",
 			rep->name, (long long)*extent);
 	return MPI_SUCCESS;
 }
@@ -124,9 +126,8 @@ struct contents {
 
 static void free_contents(struct contents *c) {
 	for (MPI_Count i = 0; c->types != NULL && i < c->type_count; i++)
-		if (gompi_type_props_get(c->types[i]) != NULL &&
-		    gompi_type_is_freeable(gompi_type_get_any(c->types[i])))
-			gompi_type_free(&c->types[i]);
+		if (gompi_type_props_get(c->types[i]) != NULL)
+			gompi_file_type_free(&c->types[i]);
 	free(c->integers), free(c->addresses), free(c->counts), free(c->types);
 }
 
@@ -199,7 +200,7 @@ static int construct_again(const struct contents *c, const MPI_Datatype *types, 
 static int make_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *made,
 			  struct gompi_error_status *v) {
 	*made = MPI_DATATYPE_NULL;
-	if (!gompi_type_is_freeable(gompi_type_get_any(type))) {
+	if (gompi_type_is_library_owned(gompi_type_props_get(type))) {
 		MPI_Aint extent;
 		if (extent_in_file(rep, type, &extent, v) != MPI_SUCCESS)
 			return v->class;
@@ -244,7 +245,7 @@ int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, 
 	*bytes = 0;
 	if (count == 0 || gompi_type_get(datatype)->size == 0)
 		return MPI_SUCCESS;
-	if (!gompi_type_is_freeable(gompi_type_get(datatype))) {
+	if (gompi_type_is_library_owned(gompi_type_props_get(datatype))) {
 		if (extent_in_file(f->view.datarep, datatype, &extent, v) != MPI_SUCCESS)
 			return v->class;
 		*bytes = extent;
@@ -272,7 +273,12 @@ static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char
 			      : gompi_unpack_external_c(rep->name, in_file, d->bytes, &position, memory, count,
 							d->datatype);
 	} else if ((d->write ? rep->write.large : rep->read.large) == NULL) {
-		int64_t bytes = gompi_min_i64(d->bytes, d->b.size);
+		if (d->bytes != d->b.size)
+			return gompi_set_error(v, MPI_ERR_CONVERSION,
+					       "the representation \"%s\" has no function for this direction, but its "
+					       "extents differ from those in memory",
+					       rep->name);
+		const int64_t bytes = count * (d->b.size / d->count);
 		if (d->write)
 			gompi_buffer_pack(&d->b, in_file, 0, bytes);
 		else
@@ -297,7 +303,7 @@ int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, st
 	*done = 0;
 	if (d->bytes == 0)
 		return MPI_SUCCESS;
-	char *in_file = malloc((size_t)d->bytes);
+	char *in_file = calloc(1, (size_t)d->bytes); // a function may leave gaps
 	if (in_file == NULL)
 		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for %lld bytes in the representation \"%s\"",
 				       (long long)d->bytes, d->f->view.datarep_name);

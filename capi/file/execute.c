@@ -14,8 +14,7 @@ static int lock_range(const struct gompi_file_transfer_desc *d, int type, struct
 	lock.l_len = gompi_file_offset(&d->f->view, d->pos + d->bytes - 1) + 1 - first;
 	while (fcntl(d->f->fd, F_OFD_SETLKW, &lock) != 0)
 		if (errno != EINTR)
-			return gompi_file_errno(v, errno, d->f->name,
-						"cannot lock %lld bytes at offset %lld for atomic mode",
+			return gompi_file_errno(v, errno, NULL, "cannot lock %lld bytes at offset %lld for atomic mode",
 						(long long)lock.l_len, (long long)first);
 	return MPI_SUCCESS;
 }

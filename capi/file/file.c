@@ -35,6 +35,7 @@ static int errno_class(int errno_value) {
 	case ENOSPC:
 		return MPI_ERR_NO_SPACE;
 	case EDQUOT:
+	case EFBIG:
 		return MPI_ERR_QUOTA;
 	case EBUSY:
 	case ETXTBSY:
@@ -57,8 +58,20 @@ int gompi_file_errno(struct gompi_error_status *v, int errno_value, const char *
 	va_start(ap, text);
 	vsnprintf(what, sizeof what, text, ap);
 	va_end(ap);
-	return gompi_set_error(v, errno_class(errno_value), "file \"%.80s\": %s: %s", name, what,
-			       strerror_r(errno_value, reason, sizeof reason));
+	const char *why = strerror_r(errno_value, reason, sizeof reason);
+	return name == NULL ? gompi_set_error(v, errno_class(errno_value), "%s: %s", what, why)
+			    : gompi_set_error(v, errno_class(errno_value), "file \"%s\": %s: %s",
+					      gompi_file_short_name(name), what, why);
+}
+
+const char *gompi_file_short_name(const char *name) {
+	size_t length = strlen(name), most = GOMPI_FILE_LABEL - sizeof " on file \"\"";
+	return length > most ? name + length - most : name;
+}
+
+int gompi_file_label(MPI_File fh, char *text) {
+	const struct gompi_file *f = gompi_file_get(fh);
+	return f == NULL ? 0 : sprintf(text, " on file \"%s\"", gompi_file_short_name(f->name));
 }
 
 int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,

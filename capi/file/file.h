@@ -21,7 +21,7 @@ struct gompi_file_view {
 	MPI_Datatype etype, filetype;  // copies of the application's types, or predefined ones
 	MPI_Datatype tile_type;        // the filetype as it lies in the file; filetype, if memory has the same form
 	const struct gompi_type *tile; // its layout
-	int64_t etype_bytes;           // bytes of an etype in the file; at least 1
+	int64_t etype_bytes;           // bytes of an etype in the file
 	bool is_contiguous;            // the stream is the file from disp on
 	const struct gompi_datarep *datarep; // NULL if memory and file have the same representation
 	char datarep_name[MPI_MAX_DATAREP_STRING];
@@ -73,6 +73,9 @@ struct gompi_file {
 	bool can_map;  // the file system keeps mapped memory and the file coherent on this node
 	MPI_Comm comm; // with the processes that have opened the file; its messages and collectives are the file's own
 	char *name;    // without a prefix such as "ufs:"
+	char *absolute_name; // of rank 0, if the file is deleted when it is closed; or NULL
+	int64_t max_bytes;   // limit of this process on the size of a file (RLIMIT_FSIZE), or INT64_MAX
+	bool is_pooled;      // it is in gompi_files
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_file_view view;
 	gompi_a64 position; // individual file pointer, in etypes
@@ -102,6 +105,12 @@ static inline struct gompi_file *gompi_file_get(MPI_File fh) {
 	return gompi_table_get(&gompi_files.handles.table, (uintptr_t)fh);
 }
 
+// Writes ` on file "NAME"`, of at most GOMPI_FILE_LABEL bytes, if fh is a file. Returns the number of bytes. A long
+// name is shortened at its beginning.
+// gompi:callback
+int gompi_file_label(MPI_File fh, char *text);
+enum { GOMPI_FILE_LABEL = 128 };
+
 // Executes the accesses of a queue, a struct gompi_file_queue, until it is empty. Blocks. The file exists until then,
 // because MPI_File_close waits. Only Go calls it.
 void gompi_file_run_queue(uintptr_t queue);
@@ -111,10 +120,14 @@ int gompi_file_raise(MPI_File fh, const char *call, const struct gompi_error_sta
 // Raises MPI_ERR_FILE for a handle that is not a file. Returns what the call must return.
 __attribute__((cold)) int gompi_not_a_file(MPI_File fh, const char *call);
 
-// Fills in v for a failed system call: its error class, the operation, the file name and the system's reason. text is
-// what failed ("write 4096 bytes at offset 0"). Returns the class.
+// Fills in v for a failed system call: its error class, the operation and the system's reason. `text` is what failed
+// ("cannot write 4096 bytes at offset 0"). `name` is the file's name if the error is raised on no file, else NULL.
+// Returns the class.
 __attribute__((cold, format(printf, 4, 5))) int gompi_file_errno(struct gompi_error_status *v, int errno_value,
 								 const char *name, const char *text, ...);
+
+// Returns the end of a file's name that fits into an error text.
+const char *gompi_file_short_name(const char *name);
 
 // Agrees on the result of a collective call: returns MPI_SUCCESS if v->class is MPI_SUCCESS at all processes, else the
 // class of the lowest rank that failed; v then has its text at all processes. Collective over the file's communicator.

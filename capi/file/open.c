@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -85,24 +86,34 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	}
 	if (f->fd < 0)
 		f->fd = open(f->name, flags);
+	if (f->fd < 0 && errno == ENOENT && creates && (f->amode & MPI_MODE_CREATE)) // a symbolic link to no file
+		f->fd = open(f->name, flags | O_CREAT, mode);
 	if (f->fd < 0 && errno == EACCES && (f->amode & MPI_MODE_WRONLY))
 		f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
 	if (f->fd < 0 && errno == ENOENT && !creates && (f->amode & MPI_MODE_CREATE)) {
 		char host[64] = "?";
 		gethostname(host, sizeof host - 1);
-		return gompi_set_error(
-			v, MPI_ERR_NO_SUCH_FILE,
-			"file \"%.80s\": rank 0 has created or opened it, but host %s does not see it; all "
-			"processes need a directory that they share",
-			f->name, host);
+		return gompi_set_error(v, MPI_ERR_NO_SUCH_FILE,
+				       "file \"%s\": rank 0 has created or opened it, but host %s does not see it; all "
+				       "processes need a directory that they share",
+				       gompi_file_short_name(f->name), host);
 	}
 	if (f->fd < 0)
 		return gompi_file_errno(v, errno, f->name, "cannot open the file");
 	struct stat s;
 	struct statfs fs;
-	if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode))
+	if (fstat(f->fd, &s) != 0)
+		return gompi_file_errno(v, errno, f->name, "cannot read the properties of the file");
+	if (S_ISDIR(s.st_mode))
 		return gompi_file_errno(v, EISDIR, f->name, "cannot open the file");
-	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E, OVERLAY = 0x794c7630 };
+	if (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode))
+		return gompi_file_errno(v, ESPIPE, f->name, "pipes and sockets cannot be opened");
+	struct rlimit limit;
+	f->max_bytes = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (int64_t)limit.rlim_cur
+											       : INT64_MAX;
+	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE))
+		f->absolute_name = realpath(f->name, NULL);
+	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	f->can_map = (fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode) && fstatfs(f->fd, &fs) == 0 &&
 		     (fs.f_type == TMPFS || fs.f_type == EXT4 || fs.f_type == XFS || (uint32_t)fs.f_type == BTRFS);
 	if (f->amode & MPI_MODE_APPEND)
@@ -118,12 +129,15 @@ static void release(struct gompi_file *f) {
 	gompi_file_view_free(&f->view);
 	gompi_errhandler_detach(&f->errhandler);
 	free(f->name);
+	free(f->absolute_name);
 	free(gompi_load(&f->stage));
 	if (f->comm != 0) {
 		if (f->shared_win != 0)
 			gompi_win_unlock_all(f->shared_win);
 		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared_win);
 	}
+	if (!f->is_pooled)
+		return;
 	gompi_biased_lock(&gompi_files.lock);
 	gompi_pool_free(&gompi_files, f);
 	gompi_biased_unlock(&gompi_files.lock);
@@ -154,7 +168,8 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 		f = &nothing;
 		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a file");
 	}
-	*f = (struct gompi_file){.fd = -1, .amode = amode, .rank = c->rank, .size = c->size};
+	*f = (struct gompi_file){
+		.fd = -1, .amode = amode, .rank = c->rank, .size = c->size, .is_pooled = f != &nothing};
 	gompi_file_view_default(&f->view);
 	gompi_file_hints_default(&f->hints, c->size);
 	gompi_file_hints_read_environment(&f->hints);
@@ -222,6 +237,20 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 }
 GOMPI_ENTRY(MPI_File_open, gompi_file_open);
 
+// Deletes a file that has been closed. The program may have changed its directory, or renamed the file, so this deletes
+// only the file with the device and number in *closed. Returns false with errno set if it cannot.
+static bool delete_closed(const struct gompi_file *f, const struct stat *closed) {
+	const char *path = f->absolute_name != NULL ? f->absolute_name : f->name;
+	struct stat s;
+	if (lstat(path, &s) != 0)
+		return false;
+	if (!S_ISLNK(s.st_mode) && (s.st_dev != closed->st_dev || s.st_ino != closed->st_ino)) {
+		errno = ENOENT;
+		return false;
+	}
+	return unlink(path) == 0;
+}
+
 int gompi_file_close(MPI_File *fh) {
 	static const char call[] = "MPI_File_close";
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
@@ -230,19 +259,23 @@ int gompi_file_close(MPI_File *fh) {
 	struct gompi_file *f = gompi_file_get(*fh);
 	if (f == NULL)
 		return gompi_not_a_file(*fh, call);
-	if (f->split.begun != NULL) {
+	gompi_file_await_collectives(f, call);
+	if (f->split.begun != NULL)
 		gompi_set_error(&v, MPI_ERR_OTHER,
 				"%s has begun a split collective operation on the file; end it first", f->split.begun);
+	if (gompi_file_agree(f->comm, f->rank, f->size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(*fh, call, &v);
-	}
 	gompi_file_finish_queues(f);
+	struct stat closed = {0};
+	fstat(f->fd, &closed);
 	if (close(f->fd) != 0 && errno != EINTR)
-		gompi_file_errno(&v, errno, f->name, "cannot close the file");
+		gompi_file_errno(&v, errno, NULL, "cannot close the file");
 	f->fd = -1;
 	gompi_file_agree(f->comm, f->rank, f->size, &v);
 	// After all have closed it.
-	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE) && unlink(f->name) != 0 && v.class == MPI_SUCCESS)
-		gompi_file_errno(&v, errno, f->name, "cannot delete the file");
+	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE) && !delete_closed(f, &closed) &&
+	    v.class == MPI_SUCCESS)
+		gompi_file_errno(&v, errno, NULL, "cannot delete the file");
 	if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
 		gompi_file_agree(f->comm, f->rank, f->size, &v);
 	int rc = v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(*fh, call, &v);

@@ -63,7 +63,7 @@ static int seek_target(struct gompi_file *f, MPI_Offset offset, int whence, int6
 		break;
 	case MPI_SEEK_END:
 		if (fstat(f->fd, &s) != 0)
-			return gompi_file_errno(v, errno, f->name, "cannot get the size of the file");
+			return gompi_file_errno(v, errno, NULL, "cannot get the size of the file");
 		// The end is the first etype of the view that is not completely in the file.
 		int64_t pos = gompi_file_position(&f->view, s.st_size);
 		base = f->view.etype_bytes == 0 ? 0 : (pos + f->view.etype_bytes - 1) / f->view.etype_bytes;
@@ -84,9 +84,8 @@ static int not_sequential(const struct gompi_file *f, struct gompi_error_status 
 	if (f->amode & MPI_MODE_SEQUENTIAL)
 		return gompi_set_error(
 			v, MPI_ERR_UNSUPPORTED_OPERATION,
-			"file \"%s\" has been opened with MPI_MODE_SEQUENTIAL, which permits only reads and "
-			"writes with the shared file pointer",
-			f->name);
+			"the file has been opened with MPI_MODE_SEQUENTIAL, which permits only reads and "
+			"writes with the shared file pointer");
 	return MPI_SUCCESS;
 }
 

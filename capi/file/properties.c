@@ -27,12 +27,15 @@ static int check_size(struct gompi_file *f, const char *call, MPI_Offset size, s
 				f->split.begun);
 	else if (size < 0)
 		gompi_set_error(v, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
+	else if (size > f->max_bytes)
+		gompi_set_error(v, MPI_ERR_QUOTA,
+				"size is %lld, but the limit on the size of files is %lld bytes (ulimit -f)",
+				(long long)size, (long long)f->max_bytes);
 	else if (f->amode & MPI_MODE_RDONLY)
-		gompi_set_error(v, MPI_ERR_READ_ONLY, "file \"%s\" has been opened with MPI_MODE_RDONLY", f->name);
+		gompi_set_error(v, MPI_ERR_READ_ONLY, "the file has been opened with MPI_MODE_RDONLY");
 	else if (f->amode & MPI_MODE_SEQUENTIAL)
 		gompi_set_error(v, MPI_ERR_UNSUPPORTED_OPERATION,
-				"file \"%s\" has been opened with MPI_MODE_SEQUENTIAL, whose size only writes change",
-				f->name);
+				"the file has been opened with MPI_MODE_SEQUENTIAL, whose size only writes change");
 	int64_t mine = size;
 	return gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "the sizes", v);
 }
@@ -45,7 +48,7 @@ int gompi_file_set_size(MPI_File fh, MPI_Offset size) {
 	if (check_size(f, "MPI_File_set_size", size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_set_size", &v);
 	if (f->rank == 0 && ftruncate(f->fd, size) != 0)
-		gompi_file_errno(&v, errno, f->name, "cannot set the size to %lld bytes", (long long)size);
+		gompi_file_errno(&v, errno, NULL, "cannot set the size to %lld bytes", (long long)size);
 	return end_collective(f, "MPI_File_set_size", &v);
 }
 GOMPI_ENTRY(MPI_File_set_size, gompi_file_set_size);
@@ -62,7 +65,7 @@ int gompi_file_preallocate(MPI_File fh, MPI_Offset size) {
 		while ((error = posix_fallocate(f->fd, 0, size)) == EINTR)
 			;
 		if (error != 0)
-			gompi_file_errno(&v, error, f->name, "cannot allocate %lld bytes", (long long)size);
+			gompi_file_errno(&v, error, NULL, "cannot allocate %lld bytes", (long long)size);
 	}
 	return end_collective(f, "MPI_File_preallocate", &v);
 }
@@ -77,7 +80,7 @@ int gompi_file_get_size(MPI_File fh, MPI_Offset *size) {
 	if (size == NULL)
 		return gompi_null_result_error("MPI_File_get_size", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (fstat(f->fd, &s) != 0) {
-		gompi_file_errno(&v, errno, f->name, "cannot get the size of the file");
+		gompi_file_errno(&v, errno, NULL, "cannot get the size of the file");
 		return gompi_file_raise(fh, "MPI_File_get_size", &v);
 	}
 	*size = s.st_size;
@@ -149,7 +152,7 @@ int gompi_file_set_atomicity(MPI_File fh, int flag) {
 			lock.l_type = F_UNLCK;
 			fcntl(f->fd, F_OFD_SETLK, &lock);
 		} else if (errno != EAGAIN && errno != EACCES) {
-			gompi_file_errno(&v, errno, f->name,
+			gompi_file_errno(&v, errno, NULL,
 					 "atomic mode needs locks, which the file system does not have");
 			v.class = MPI_ERR_UNSUPPORTED_OPERATION;
 		}
@@ -182,7 +185,7 @@ int gompi_file_sync(MPI_File fh) {
 		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
 				f->split.begun);
 	else if ((f->amode & MPI_MODE_RDONLY) == 0 && fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS)
-		gompi_file_errno(&v, errno, f->name, "cannot transfer the file to its device");
+		gompi_file_errno(&v, errno, NULL, "cannot transfer the file to its device");
 	return end_collective(f, "MPI_File_sync", &v);
 }
 GOMPI_ENTRY(MPI_File_sync, gompi_file_sync);

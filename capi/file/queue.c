@@ -8,6 +8,7 @@
 
 #include "base/go_callbacks.h"
 #include "file/execute.h"
+#include "file/types.h"
 #include "message/call.h"
 
 static void free_access(struct gompi_request *r) {
@@ -32,6 +33,8 @@ static const struct gompi_request_kind file_kind = {.describe_wait = describe_ac
 static void complete_access(struct gompi_file_transfer_desc *d) {
 	struct gompi_request *r = d->request;
 	gompi_buffer_release(&d->b);
+	if (d->f->view.datarep != NULL)
+		gompi_file_type_free(&d->datatype);
 	r->result = (struct gompi_result){
 		.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = d->error.class, .bytes = d->done_bytes};
 	if (d->error.class != MPI_SUCCESS)
@@ -71,6 +74,11 @@ int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Requ
 	d->request = r;
 	r->comm = d->f->handle;
 	gompi_buffer_retain(&d->b);
+	// A conversion uses the handle of the datatype, which the application may free before the access is executed.
+	struct gompi_error_status v;
+	if (d->f->view.datarep != NULL && d->error.class == MPI_SUCCESS &&
+	    gompi_file_type_copy(prepared->datatype, &d->datatype, &v) != MPI_SUCCESS)
+		d->error = v;
 	*request = (MPI_Request)gompi_request_handle(r);
 	struct gompi_file_queue *q = &d->f->queue[d->collective];
 	gompi_mutex_lock(&q->mutex);

@@ -36,7 +36,7 @@ __attribute__((constructor)) static void read_page_bytes(void) { page_bytes = sy
 
 static int io_error(const struct gompi_file *f, bool write, int64_t offset, int64_t bytes,
 		    struct gompi_error_status *v) {
-	return gompi_file_errno(v, errno, f->name, "cannot %s %lld bytes at offset %lld", write ? "write" : "read",
+	return gompi_file_errno(v, errno, NULL, "cannot %s %lld bytes at offset %lld", write ? "write" : "read",
 				(long long)bytes, (long long)offset);
 }
 
@@ -137,7 +137,7 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
 			return;
 		int64_t next = 0, n = gompi_cursor_next(c, room, &next);
 		g->bytes += n;
-		g->hull = next + n - offset;
+		g->hull = gompi_max_i64(g->hull, next + n - offset); // blocks of a view for reading may overlap
 		g->count++;
 	}
 }
@@ -164,14 +164,13 @@ static bool maps_pay(const struct blocks *g) {
 static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
 			 char *data) {
 	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
-	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are
-	// allocated here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
-	if (fallocate(f->fd, 0, g->offset, g->hull) != 0)
-		return false;
 	char *map = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, first);
 	if (map == MAP_FAILED)
 		return false;
-	bool is_ready = madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are
+	// allocated here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
+	bool is_ready = fallocate(f->fd, 0, g->offset, g->hull) == 0 &&
+			(madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL);
 	if (is_ready)
 		copy_view_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
 	munmap(map, (size_t)length);
@@ -230,8 +229,8 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 	return MPI_SUCCESS;
 }
 
-static int no_memory(struct gompi_error_status *v, const struct gompi_file *f) {
-	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a transfer of file \"%s\"", f->name);
+static int no_memory(struct gompi_error_status *v) {
+	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a transfer");
 }
 
 int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b, int64_t bytes,
@@ -240,6 +239,11 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	*done = 0;
 	if (bytes == 0)
 		return MPI_SUCCESS;
+	// Beyond the limit the system would end the process with SIGXFSZ.
+	if (write && f->max_bytes != INT64_MAX && gompi_file_offset(view, pos + bytes - 1) >= f->max_bytes)
+		return gompi_set_error(v, MPI_ERR_QUOTA,
+				       "the access ends beyond %lld bytes, the limit on the size of files (ulimit -f)",
+				       (long long)f->max_bytes);
 	bool packs = b->type != NULL;
 	if (view->is_contiguous) {
 		int64_t offset = view->disp + view->tile->origin + pos;
@@ -253,7 +257,7 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	if (packs || !write) {
 		memory = gompi_swap_seq_cst(&f->stage, NULL);
 		if (memory == NULL && (memory = malloc((size_t)2 * STAGE_BYTES)) == NULL)
-			return no_memory(v, f);
+			return no_memory(v);
 	}
 	int rc = MPI_SUCCESS;
 	while (*done < bytes && rc == MPI_SUCCESS) {
@@ -295,10 +299,12 @@ int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) 
 		return 0;
 	if (view->is_contiguous)
 		return gompi_max_i64(0, offset - view->disp - view->tile->origin);
-	// Bisection: the offset grows with the position.
-	int64_t low = 0, high = view->tile->size;
-	while (high < INT64_MAX / 4 && gompi_file_offset(view, high) < offset)
-		high *= 2;
+	// Bisection: the offset does not decrease with the position. No byte of copy number `copies` is before the
+	// offset.
+	const struct gompi_type *t = view->tile;
+	int64_t low = 0, high, copies = t->extent > 0 ? (offset - view->disp) / t->extent + 1 : 1;
+	if (__builtin_mul_overflow(copies, t->size, &high))
+		high = INT64_MAX / 4;
 	while (low < high) {
 		int64_t middle = low + (high - low) / 2;
 		if (gompi_file_offset(view, middle) < offset)

@@ -1,7 +1,7 @@
 #include "file/view.h"
 
+#include "base/minmax.h"
 #include "coll/z_calls.h"
-#include "datatype/recipe.h"
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 #include "file/datarep.h"
@@ -9,6 +9,7 @@
 #include "file/position.h"
 #include "file/queue.h"
 #include "file/transfer.h"
+#include "file/types.h"
 #include "file/z_calls.h"
 
 void gompi_file_view_default(struct gompi_file_view *view) {
@@ -19,48 +20,43 @@ void gompi_file_view_default(struct gompi_file_view *view) {
 	strcpy(view->datarep_name, "native");
 }
 
-// Returns true for a predefined type, named or not. It is never freed.
-static bool is_permanent(MPI_Datatype type) {
-	int combiner = gompi_type_props_get(type)->combiner;
-	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-	       combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-	       combiner == MPI_COMBINER_VALUE_INDEX;
-}
-
-// Makes a type equal to a committed one, without its attributes, that lives on when the application frees its own.
-// Predefined types stay as they are. Returns MPI_SUCCESS or the class in v.
-static int copy_type(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_status *v) {
-	*copy = type;
-	if (is_permanent(type))
+int gompi_file_view_position(const struct gompi_file_view *view, int64_t first, int64_t bytes, int64_t *pos,
+			     struct gompi_error_status *v) {
+	const struct gompi_type *t = view->tile;
+	int64_t end;
+	__int128 last = INT64_MAX; // at least the offset of the last byte
+	if (first >= 0 && !__builtin_mul_overflow(first, view->etype_bytes, pos) &&
+	    !__builtin_add_overflow(*pos, bytes, &end) && !__builtin_add_overflow(end, t->size, &end))
+		last = (__int128)view->disp + t->true_ub +
+		       (t->size == 0 ? 0 : (__int128)(end / t->size) * gompi_max_i64(t->extent, 0));
+	if (last < INT64_MAX)
 		return MPI_SUCCESS;
-	const struct gompi_recipe r = {
-		.call = "MPI_Type_dup", .combiner = MPI_COMBINER_DUP, .type_count = 1, .types = &type};
-	*copy = MPI_DATATYPE_NULL;
-	gompi_type_construct(&r, copy);
-	return *copy != MPI_DATATYPE_NULL
-		       ? MPI_SUCCESS
-		       : gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a datatype of the view");
-}
-
-static void free_type(MPI_Datatype *type) {
-	if (*type != 0 && *type != MPI_DATATYPE_NULL && !is_permanent(*type))
-		gompi_type_free(type);
+	return gompi_set_error(
+		v, MPI_ERR_ARG,
+		"%lld bytes at offset %lld of the view, in etypes of %lld bytes, exceed the maximum size of "
+		"a file",
+		(long long)bytes, (long long)first, (long long)view->etype_bytes);
 }
 
 void gompi_file_view_free(struct gompi_file_view *view) {
 	if (view->tile_type != view->filetype)
-		free_type(&view->tile_type);
-	free_type(&view->etype);
-	free_type(&view->filetype);
+		gompi_file_type_free(&view->tile_type);
+	gompi_file_type_free(&view->etype);
+	gompi_file_type_free(&view->filetype);
 }
 
 // Checks that the displacements of a filetype do not decrease and, for writing, that its blocks do not overlap.
 static int check_order(const struct gompi_type *t, bool writes, struct gompi_error_status *v) {
 	if (t->size == 0)
 		return MPI_SUCCESS;
+	if (t->extent < 0)
+		return gompi_set_error(
+			v, MPI_ERR_ARG,
+			"the extent of the filetype is %lld, so the displacements of its copies decrease",
+			(long long)t->extent);
 	struct gompi_cursor c;
 	int64_t start = INT64_MIN, end = INT64_MIN; // of the last block
-	gompi_cursor_init(&c, t, t->extent >= 0 ? 2 : 1, GOMPI_BYTES);
+	gompi_cursor_init(&c, t, 2, GOMPI_BYTES);
 	for (int64_t first_copy = t->size; c.run.n > 0 && first_copy > -t->size;) {
 		struct gompi_run r = gompi_cursor_run(&c, INT64_MAX);
 		if (r.offset < 0)
@@ -113,21 +109,25 @@ static int make_view(const struct gompi_file *f, struct gompi_file_view *view, M
 			datarep);
 	view->disp = disp;
 	strcpy(view->datarep_name, datarep);
-	if (check_order(t, (f->amode & MPI_MODE_RDONLY) == 0, v) != MPI_SUCCESS ||
-	    copy_type(etype, &view->etype, v) != MPI_SUCCESS || copy_type(filetype, &view->filetype, v) != MPI_SUCCESS)
+	if (gompi_file_type_copy(etype, &view->etype, v) != MPI_SUCCESS ||
+	    gompi_file_type_copy(filetype, &view->filetype, v) != MPI_SUCCESS)
 		return v->class;
 	MPI_Datatype etype_in_file = view->etype;
 	view->tile_type = view->filetype;
 	if (view->datarep != NULL &&
-	    (gompi_datarep_file_type(view->datarep, view->etype, &etype_in_file, v) != MPI_SUCCESS ||
-	     gompi_datarep_file_type(view->datarep, view->filetype, &view->tile_type, v) != MPI_SUCCESS))
+	    gompi_datarep_file_type(view->datarep, view->etype, &etype_in_file, v) != MPI_SUCCESS)
 		return v->class;
+	if (view->datarep != NULL &&
+	    gompi_datarep_file_type(view->datarep, view->filetype, &view->tile_type, v) != MPI_SUCCESS) {
+		gompi_file_type_free(&etype_in_file);
+		return v->class;
+	}
 	view->tile = gompi_type_get(view->tile_type);
 	view->etype_bytes = gompi_type_get(etype_in_file)->size;
 	view->is_contiguous = (view->tile->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
 	if (etype_in_file != view->etype)
-		free_type(&etype_in_file);
-	return MPI_SUCCESS;
+		gompi_file_type_free(&etype_in_file);
+	return check_order(view->tile, (f->amode & MPI_MODE_RDONLY) == 0, v);
 }
 
 int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char datarep[],
@@ -145,9 +145,11 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 				f->split.begun);
 	} else {
 		if (disp == MPI_DISPLACEMENT_CURRENT && (f->amode & MPI_MODE_SEQUENTIAL)) {
-			int64_t etypes = 0;
+			int64_t etypes = 0, pos = 0;
 			gompi_file_shared_get(f, &etypes, &v);
-			disp = gompi_file_offset(&f->view, etypes * f->view.etype_bytes);
+			if (v.class == MPI_SUCCESS)
+				gompi_file_view_position(&f->view, etypes, 0, &pos, &v);
+			disp = gompi_file_offset(&f->view, pos);
 		}
 		if (v.class == MPI_SUCCESS && make_view(f, &view, disp, etype, filetype, datarep, &v) == MPI_SUCCESS)
 			hints = f->hints, gompi_file_hints_read(&hints, info, &v);
@@ -183,10 +185,10 @@ int gompi_file_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_
 	if (disp == NULL || etype == NULL || filetype == NULL || datarep == NULL)
 		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
 	MPI_Datatype e, t;
-	if (copy_type(f->view.etype, &e, &v) != MPI_SUCCESS)
+	if (gompi_file_type_copy(f->view.etype, &e, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, call, &v);
-	if (copy_type(f->view.filetype, &t, &v) != MPI_SUCCESS) {
-		free_type(&e);
+	if (gompi_file_type_copy(f->view.filetype, &t, &v) != MPI_SUCCESS) {
+		gompi_file_type_free(&e);
 		return gompi_file_raise(fh, call, &v);
 	}
 	*disp = f->view.disp, *etype = e, *filetype = t;
@@ -209,10 +211,7 @@ int gompi_file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 	else if (f->amode & MPI_MODE_SEQUENTIAL)
 		gompi_set_error(&v, MPI_ERR_UNSUPPORTED_OPERATION,
 				"the file has been opened with MPI_MODE_SEQUENTIAL, which has no offsets");
-	else if (__builtin_mul_overflow(offset, f->view.etype_bytes, &pos))
-		gompi_set_error(&v, MPI_ERR_ARG, "offset %lld with etypes of %lld bytes exceeds 64 bits",
-				(long long)offset, (long long)f->view.etype_bytes);
-	else {
+	else if (gompi_file_view_position(&f->view, offset, 0, &pos, &v) == MPI_SUCCESS) {
 		*disp = gompi_file_offset(&f->view, pos);
 		return MPI_SUCCESS;
 	}
@@ -242,7 +241,7 @@ static int type_extent(MPI_File fh, MPI_Datatype datatype, int64_t *extent) {
 	if (gompi_datarep_file_type(f->view.datarep, datatype, &in_file, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, call, &v);
 	*extent = gompi_type_get_any(in_file)->extent;
-	free_type(&in_file);
+	gompi_file_type_free(&in_file);
 	return MPI_SUCCESS;
 }
 

@@ -19,7 +19,8 @@ struct pending_call {
 static _Thread_local struct pending_call pending_call __attribute__((tls_model("initial-exec")));
 
 // Returns the error handler function of an object (struct gompi_errhandler_ref). Stores in *on the handle to pass to
-// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
+// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD; for files
+// that of MPI_FILE_NULL.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
@@ -48,7 +49,7 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 		at = stpcpy(at, " on window ");
 		n = gompi_win_name((MPI_Win)object, at);
 	} else if (kind == GOMPI_ON_FILE) {
-		return at; // the text names the file
+		return at + gompi_go_callbacks.file_label((MPI_File)object, at);
 	}
 	return n > 0 || at == to ? at + n : at + sprintf(at, "%#llx", (unsigned long long)object);
 }
@@ -101,7 +102,8 @@ int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
 static int prepare_handler_call(int class, const char *call, const char *text, int kind, uintptr_t object,
 				struct pending_call *to_call) {
 	// before MPI_Init and after MPI_Finalize no object exists
-	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN) && !gompi_load(&gompi_state.running)) {
+	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN || class == MPI_ERR_FILE) &&
+	    !gompi_load(&gompi_state.running)) {
 		class = MPI_ERR_OTHER;
 		text = "MPI is not initialized, or has been finalized";
 	}
