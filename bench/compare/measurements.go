@@ -90,6 +90,50 @@ func coll(row, label string, goal float64) measurement {
 	return newMeasurement("collectives", row, label, goal)
 }
 
+// file returns a measurement of accesses to a file in memory (tmpfs).
+func file(row, label string, goal float64) measurement {
+	m := newMeasurement("files", row, label, goal)
+	m.env, m.batch = []string{"TMPDIR=/dev/shm"}, true
+	return m
+}
+
+// onDisk places the file on the disk of the directory /var/tmp; its pages stay in memory.
+func (m measurement) onDisk() measurement {
+	m.name += ".disk"
+	m.env = []string{"TMPDIR=/var/tmp"}
+	return m
+}
+
+// fileRows returns the measurements of files. `change` modifies each of them.
+func fileRows(change func(measurement) measurement) (all []measurement) {
+	for _, m := range []measurement{
+		file("write:8", "write 8 B", 1),
+		file("write:4096", "write 4 KiB", 1),
+		file("read:4096", "read 4 KiB", 1),
+		file("write:1048576", "write 1 MiB", 1),
+		file("read:1048576", "read 1 MiB", 1),
+		file("write:67108864", "write 64 MiB", 1),
+		file("read:67108864", "read 64 MiB", 1),
+		file("write_all:4096", "collective write of 4 KiB", 1),
+		file("write_blocks:64", "write of 1 MiB in blocks of 64 B", 1),
+		file("write_blocks:4096", "write of 1 MiB in blocks of 4 KiB", 1),
+		file("read_blocks:64", "read of 1 MiB in blocks of 64 B", 1),
+		file("read_blocks:4096", "read of 1 MiB in blocks of 4 KiB", 1),
+		file("write_grid:8", "collective write of a part of a grid, pieces of 8 B", 1.2),
+		file("write_grid:512", "collective write of a part of a grid, pieces of 512 B", 1.2),
+		file("write_grid:4096", "collective write of a part of a grid, pieces of 4 KiB", 1.2),
+		file("read_grid:8", "collective read of a part of a grid, pieces of 8 B", 1.2),
+		file("read_grid:512", "collective read of a part of a grid, pieces of 512 B", 1.2),
+		file("read_grid:4096", "collective read of a part of a grid, pieces of 4 KiB", 1.2),
+		file("write_shared:4096", "write 4 KiB with the shared pointer", 2),
+		file("write_ordered:4096", "ordered write of 4 KiB", 2),
+		file("open", "open and close", 1.5),
+	} {
+		all = append(all, change(m))
+	}
+	return all
+}
+
 // inquiries returns measurements of calls that read local state. None of them may take longer than with MPICH and Open
 // MPI.
 func inquiries(calls ...string) (all []measurement) {
@@ -287,6 +331,9 @@ var measurements = slices.Concat(
 		coll("bcast_apart:65536", "bcast 64 KiB between barriers", 1.1),
 		coll("alltoall_apart:65536", "alltoall 64 KiB between barriers", 1.1),
 	),
+	withHeading("Files in memory", fileRows(func(m measurement) measurement { return m })...),
+	withHeading("Files in memory, 4 ranks", fileRows(func(m measurement) measurement { return m.on(4) })...),
+	withHeading("Files on a disk", fileRows(measurement.onDisk)...),
 	withHeading("Inquiries", inquiries("Type_size", "Type_get_extent", "Type_get_true_extent", "Get_count",
 		"Comm_get_attr", "Iprobe", "Test", "Initialized", "Finalized", "Comm_compare", "Group_rank",
 		"Group_translate_ranks", "Request_get_status", "Info_get")...),
