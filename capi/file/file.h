@@ -70,7 +70,9 @@ struct gompi_file {
 	int amode;
 	int rank, size;
 	bool is_atomic;
-	bool can_map;  // the file system keeps mapped memory and the file coherent on this node
+	// Short blocks are written to mapped pages if the distance between their beginnings is at most this many bytes;
+	// 0: never.
+	int64_t map_stride;
 	MPI_Comm comm; // with the processes that have opened the file; its messages and collectives are the file's own
 	char *name;    // without a prefix such as "ufs:"
 	char *absolute_name; // of rank 0, if the file is deleted when it is closed; or NULL

@@ -19,11 +19,11 @@ enum {
 	IOVECS = 256,
 	// Packed data, and the range of the file that is read or mapped at once. It fits the second-level cache.
 	STAGE_BYTES = 1 << 20,
-	// A gap shorter than this is read with its neighbors, or mapped: a system call costs as much as copying it.
-	MAX_GAP_BYTES = 4096,
+	// A block is read with its predecessor if it and the gap between them are not longer. Beyond, copying them once
+	// more costs more than a system call.
+	MAX_READ_STRIDE = 2048,
 	// A mapping costs two system calls and their TLB flushes, as much as this many writes.
 	MIN_MAPPED_BLOCKS = 16,
-	MIN_BLOCKS_PER_PAGE = 4, // mapping and populating a page costs as much as this many short writes
 };
 
 static int64_t page_bytes = 4096;
@@ -112,6 +112,7 @@ struct blocks {
 	int64_t hull;               // bytes from the first block to the end of the last one
 	int64_t bytes;              // bytes of all blocks
 	int64_t count;
+	bool is_contiguous; // each block begins where its predecessor ends
 };
 
 // Positions a cursor over the tiles of a view at position pos of its stream, so that bytes can be consumed.
@@ -121,42 +122,41 @@ static void cursor_at(struct gompi_cursor *c, const struct gompi_file_view *view
 	gompi_cursor_seek(c, pos);
 }
 
-// Consumes blocks from the cursor as long as the gaps between them are short. All blocks have at most `limit` bytes,
-// and the range that they span has at most STAGE_BYTES.
-static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
+// Consumes blocks of at most `limit` bytes from the cursor. A block that does not begin where its predecessor ends is
+// consumed only if it and the gap before it have at most `stride` bytes. The range that several blocks span has at most
+// STAGE_BYTES.
+static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t stride) {
 	struct gompi_cursor *c = &g->cursor;
-	int64_t offset = 0;
-	g->bytes = gompi_cursor_next(c, limit, &offset);
-	g->offset = disp + offset;
-	g->hull = g->bytes;
-	g->count = 1;
-	while (c->run.n > 0 && g->bytes < limit) {
-		int64_t gap = c->run.offset + c->skip_bytes - (offset + g->hull);
-		int64_t room = gompi_min_i64(limit - g->bytes, STAGE_BYTES - g->hull - gap);
-		if (gap > MAX_GAP_BYTES || room <= 0)
-			return;
-		int64_t next = 0, n = gompi_cursor_next(c, room, &next);
-		g->bytes += n;
-		g->hull = gompi_max_i64(g->hull, next + n - offset); // blocks of a view for reading may overlap
-		g->count++;
+	const struct gompi_run *run = &c->run;
+	const int64_t begin = run->offset + c->skip_bytes;
+	int64_t end = begin;
+	g->offset = disp + begin;
+	g->bytes = g->count = 0;
+	g->is_contiguous = true;
+	while (run->n > 0 && g->bytes < limit) {
+		int64_t at = run->offset + c->skip_bytes, room = limit - g->bytes, n = 1;
+		if (g->count > 0)
+			room = gompi_min_i64(room, begin + STAGE_BYTES - at);
+		if (room <= 0 || (at != end && at + run->block - c->skip_bytes - end > stride))
+			break;
+		g->is_contiguous = g->is_contiguous && at == end;
+		if (run->n > 1 && c->skip_bytes == 0 && run->stride > 0 && run->stride <= stride)
+			n = gompi_min_i64(gompi_min_i64(run->n, room / run->block),
+					  (begin + STAGE_BYTES - run->block - at) / run->stride + 1);
+		if (n > 1) {
+			g->is_contiguous = g->is_contiguous && run->stride == run->block;
+			end = gompi_max_i64(end, at + (n - 1) * run->stride + run->block);
+			g->bytes += n * run->block;
+			g->count += n;
+			gompi_cursor_skip_blocks(c, n);
+		} else {
+			n = gompi_cursor_next(c, room, &at);
+			end = gompi_max_i64(end, at + n); // blocks of a view for reading may overlap
+			g->bytes += n;
+			g->count++;
+		}
 	}
-}
-
-// Copies the blocks from or to the packed data, at the position of c. base is where the first block lies in memory.
-static void copy_view_blocks(struct gompi_cursor *c, bool write, char *base, int64_t offset, char *data,
-			     int64_t bytes) {
-	for (int64_t copied = 0, at = 0, n; copied < bytes; copied += n) {
-		n = gompi_cursor_next(c, bytes - copied, &at);
-		if (write)
-			memcpy(base + (at - offset), data + copied, (size_t)n);
-		else
-			memcpy(data + copied, base + (at - offset), (size_t)n);
-	}
-}
-
-// Returns true if storing the blocks in mapped pages costs less than a system call for each.
-static bool maps_pay(const struct blocks *g) {
-	return g->count >= MIN_MAPPED_BLOCKS && g->count >= MIN_BLOCKS_PER_PAGE * (g->hull / page_bytes);
+	g->hull = end - begin;
 }
 
 // Stores blocks in mapped pages of the file. Other processes may write the bytes between the blocks at the same time,
@@ -172,7 +172,7 @@ static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, con
 	bool is_ready = fallocate(f->fd, 0, g->offset, g->hull) == 0 &&
 			(madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL);
 	if (is_ready)
-		copy_view_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
+		gompi_cursor_unpack((char *)((uintptr_t)map + (uintptr_t)(disp - first)), c, data, g->bytes);
 	munmap(map, (size_t)length);
 	return is_ready;
 }
@@ -187,9 +187,9 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 	while (*done < bytes) {
 		int64_t part, disp = f->view.disp;
 		c = g.cursor;
-		next_blocks(&g, disp, bytes - *done);
+		next_blocks(&g, disp, bytes - *done, write ? f->map_stride : MAX_READ_STRIDE);
 		int rc = MPI_SUCCESS;
-		if (g.count == 1) {
+		if (g.is_contiguous) {
 			rc = transfer_bytes(f, write, g.offset, data + *done, g.bytes, &part, v);
 		} else if (!write) {
 			rc = transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
@@ -208,8 +208,9 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			} else {
 				part = g.bytes;
 			}
-			copy_view_blocks(&c, false, stage, g.offset - disp, data + *done, part);
-		} else if (f->can_map && maps_pay(&g) && write_mapped(f, &c, &g, disp, data + *done)) {
+			gompi_cursor_pack(data + *done, (char *)((uintptr_t)stage - (uintptr_t)(g.offset - disp)), &c,
+					  part);
+		} else if (g.count >= MIN_MAPPED_BLOCKS && write_mapped(f, &c, &g, disp, data + *done)) {
 			part = g.bytes;
 		} else {
 			int64_t at = 0, n, written;
