@@ -128,7 +128,8 @@ static void begin(void) {
 	MPI_Win_create_errhandler(win_error, &win_errhandler);
 	MPI_File_create_errhandler(file_error, &file_errhandler);
 	MPI_File_set_errhandler(MPI_FILE_NULL,
-				MPI_ERRORS_ARE_FATAL); /* as communicators and windows: no error is timed */
+				MPI_ERRORS_ARE_FATAL); /* so that an unexpected error of a file call ends the program,
+				                        * as with communicators and windows */
 	const char *directory = getenv("TMPDIR");
 	snprintf(file_name, sizeof file_name, "%s/census.%ld", directory != NULL ? directory : "/tmp", (long)getpid());
 	MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, comm);

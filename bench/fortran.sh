@@ -26,7 +26,7 @@ launch() { # launch LIBRARY PROGRAM...: on two ranks
 libraries=
 for l in gompirma mpich openmpi; do
 	command -v "$(compiler $l)" >/dev/null || continue
-	for b in F08 MPI MPIF; do # each wants its own options where there are no interfaces
+	for b in F08 MPI MPIF; do # without interfaces, -fallow-argument-mismatch permits buffers of different types
 		"$(compiler $l)" -O2 -w -fallow-argument-mismatch -DUSE_$b -J "$work" -o "$work/$l.$b" fortran.F90
 	done
 	libraries="$libraries $l"

@@ -3,9 +3,10 @@
  *
  *     gompirun -n 2 in_place
  *
- * The windows are: allocated; malloc memory, which operations access by system calls and through the ring; malloc
- * memory shared in place; the same with private ends, which are not shared. Prints one line for each window and
- * operation, in ns per call, and then the cost of MPI_Win_create and MPI_Win_free for 16 MiB, in us per MiB. */
+ * There are four windows. The first is allocated by MPI. The second is malloc memory, which operations access by system
+ * calls and through the ring. The third is malloc memory shared in place. The fourth is like the third, but its first
+ * and last partial pages are private. Prints one line for each window and operation, in ns per call, and then the cost
+ * of MPI_Win_create and MPI_Win_free for 16 MiB, in us per MiB. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void put_all(void) { MPI_Put(buffer, SIZE, MPI_BYTE, 1, 0, SIZE, MPI_BYTE
 static const struct {
 	const char *name;
 	void (*call)(void);
-	int calls; /* in a batch */
+	int calls; /* number of calls in a batch */
 } operations[] = {{"put 8 B", put8, 1000},     {"get 8 B", get8, 1000}, {"accumulate 8 B", acc8, 1000},
 		  {"fetch_and_op", fop, 1000}, {"put 1 MiB", put1m, 5}, {"put 4 MiB, all of it", put_all, 2}};
 

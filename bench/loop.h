@@ -7,9 +7,9 @@
  *     PROGRAM --multiple ...             requests MPI_THREAD_MULTIPLE
  *
  * A value is the median of up to REPETITIONS timed loops after a warm-up. The number of iterations is chosen so that a
- * loop takes about loop_seconds. If there are more ranks than cores, a loop takes CROWDED_LOOP_SECONDS, so that it is
- * longer than a time slice of the scheduler. Slow operations get fewer repetitions, so that a measurement ends within
- * seconds. A BRIEF measurement is a single loop whose length the program sets. */
+ * loop takes about loop_seconds. If there are more ranks than cores, a loop takes CROWDED_LOOP_SECONDS, which is longer
+ * than a time slice of the scheduler. Slow operations get fewer repetitions, so that a measurement ends within seconds.
+ * A BRIEF measurement is a single loop whose length the program sets. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
-static double loop_seconds = 0.010, budget = 3; /* seconds; a program may set lower values */
+static double loop_seconds = 0.010, budget = 3; /* seconds for one loop, and for all loops of a measurement; a program
+                                                 * may set lower values */
 static const double CROWDED_LOOP_SECONDS = 0.050;
 
 enum {
-	ORIGIN = 1,   /* only rank 0 calls body; the other ranks wait in a barrier */
+	ORIGIN = 1,   /* only rank 0 calls the measurement's function `body`; the other ranks wait in a barrier */
 	IDLE = 2,     /* the other ranks are idle for 20 ms before rank 0 begins */
 	APART = 4,    /* body sets `inside` to the time of its calls without its barriers; the result is the mean over
 	               * the ranks */
@@ -41,8 +42,9 @@ struct measurement {
 	void (*body)(long n); /* the timed function: runs its operation n times */
 	int how;
 	long per; /* operations in each of the n iterations; 0 stands for 1 */
-	/* 0, or n. With BRIEF: n of the single loop, before its reduction for large messages. Otherwise the measurement
-	 * is cold: it has no warm-up, and calls open and close around each loop. */
+	/* 0 if the program chooses n by time. Otherwise a fixed n. With BRIEF, it is the n of the single loop, which is
+	 * reduced for large messages. Without BRIEF, the measurement is cold: it has no warm-up, and calls open and
+	 * close around each loop. */
 	long loops;
 };
 
@@ -117,7 +119,8 @@ static int ascending(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Allocates the word *go, which all ranks share. Rank 0 sets it to 1 when the AWAY ranks may continue. Collective. */
+/* Allocates the word *go, which all ranks share. The ranks of an AWAY measurement sleep until rank 0 sets it to 1.
+ * Collective. */
 static void away(MPI_Win *win, volatile int **go) {
 	MPI_Aint length;
 	int unit;
@@ -136,9 +139,9 @@ static void marked(const struct measurement *m, long n) {
 		raise(SIGUSR2);
 }
 
-/* Runs two loops of LOOPS and 2 * LOOPS iterations for bench/icount. A loop before them binds symbols and does one-time
- * work. `before` and `after` complete the operations of one loop before the next loop. Ranks that rank 0 waits for
- * arrive long before rank 0, because icount single-steps only rank 0. */
+/* Runs two loops of LOOPS and 2 * LOOPS iterations for bench/icount. A first loop, which is not counted, binds symbols
+ * and does one-time work. `before` and `after` complete the operations of one loop before the next loop. If rank 0
+ * synchronizes with other ranks, these arrive long before rank 0, because icount single-steps only rank 0. */
 static void count(const struct program *p, const struct measurement *m, const char *name) {
 	volatile int *go;
 	MPI_Win win;

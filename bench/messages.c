@@ -6,7 +6,7 @@
  *                      bandwidth and message rate; the time is that of one message
  *     few:N            N messages of 8 bytes in each direction, all pending, like a halo exchange; the time is
  *                      that of the whole exchange
- *     few.again:N      few:N with persistent requests
+ *     few.again:N      as few:N, with persistent requests
  *     self             Irecv, Isend and Waitall of 8 bytes from the rank to itself
  *
  * bench/icount counts the instructions of these measurements, with one pair:

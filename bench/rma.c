@@ -9,7 +9,7 @@ enum { BULK = 1 << 20, VECTOR = 1024, BATCH = 1024, LOCK_ALL = USER };
 
 static int target; /* rank 1, or 0 if there is one rank */
 static MPI_Win win = MPI_WIN_NULL;
-static char *base;    /* own window memory */
+static char *base;    /* this rank's window memory */
 static char *mapped;  /* the target's memory in a shared window, for loops that access it without MPI */
 static void *heap;    /* the malloc memory of the window */
 static double *local; /* origin memory */
@@ -18,7 +18,8 @@ static MPI_Group other;
 
 /* --- windows */
 
-/* Returns the size of origin and window buffers: enough for the vector datatype, BULK bytes, and `bytes`. */
+/* Returns the size of origin and window buffers in bytes. It suffices for an element of the vector datatype, for BULK
+ * bytes, and for `bytes`, the size that the command line requests. */
 static long room(void) { return bytes > 2 * BULK ? bytes : 2 * BULK; }
 
 static void origin_memory(void) {
@@ -234,7 +235,7 @@ static void acc_vector(long n) {
 	}
 }
 
-/* Copies from origin to window memory by memcpy: the hardware's speed, with which puts are compared. */
+/* Copies from origin to window memory with memcpy. bench/compare compares puts with this speed of the hardware. */
 static void memcpy_1m(long n) {
 	for (long i = 0; i < n; i++) {
 		memcpy(mapped, local, BULK);
@@ -285,7 +286,7 @@ static void fence_put(long n) {
 	}
 }
 
-static void pscw(long n) /* ranks 0 and 1, in both directions */
+static void pscw(long n) /* ranks 0 and 1 are both origin and target */
 {
 	if (rank > 1)
 		return;

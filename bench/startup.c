@@ -1,4 +1,4 @@
-/* Creates a window, uses it once and ends: the minimum that every RMA job does. bench/compare times the whole launch.
+/* Creates a window, uses it once and ends. Every RMA job does at least this much. bench/compare times the whole launch.
  *
  *     startup            no output
  *     startup memory     rank 0 prints the median of the ranks' private memory, as a line "memory VALUE KiB"

@@ -10,7 +10,7 @@
 
 static MPI_Comm ring;
 static char *out, *in;
-static int *counts, *displacements, *elements; /* for each rank: bytes, displacements, floats */
+static int *counts, *displacements, *elements; /* for each rank: number of bytes, displacement, number of floats */
 static MPI_Datatype *types;
 
 /* Returns the number of blocks in a buffer: one for each rank, but at least two, one for each neighbour in the ring. */

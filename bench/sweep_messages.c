@@ -3,7 +3,7 @@
  *
  *     pingpong:BYTES                a round trip; the time is that of one direction
  *     pingpong.persistent           pingpong with persistent requests
- *     pingpong.two_threads          pingpong, and two threads answer alternately (--multiple)
+ *     pingpong.two_threads          pingpong, in which two threads answer alternately (with --multiple)
  *     bandwidth                     POSTED pending messages one way, then a short answer; the time of one message
  *     bandwidth.persistent          bandwidth with persistent requests
  *     both_ways                     POSTED pending messages each way; the time of one message each way */

@@ -17,7 +17,7 @@ static int target; /* the other rank */
 static char *local, *result;
 static void *exposed;   /* memory of this rank in a window */
 static MPI_Aint base;   /* displacement of the target's memory */
-static MPI_Aint places; /* number of operations for which window and buffers have space */
+static MPI_Aint places; /* number of operations of `bytes` bytes for which window and buffers have space */
 static MPI_Win win;
 static MPI_Group other;
 
@@ -122,7 +122,7 @@ INLINE void loop(long n, operation *op, int count) {
 			MPI_Win_fence(0, win);
 		}
 		break;
-	case PSCW: /* both directions, but only one for "_bandwidth" */
+	case PSCW: /* each rank is origin and target; with "_bandwidth", only rank 0 is origin */
 		for (long i = 0; i < n; i++) {
 			if (rank == 0)
 				access_exposed(op, count);

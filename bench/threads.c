@@ -15,7 +15,7 @@ static int threads;
 static pthread_t crew[MOST];
 static pthread_barrier_t gate; /* all threads and the main thread wait here before and after each loop */
 static void (*job)(int me, long n);
-static long share; /* iterations of each thread */
+static long share; /* number of iterations of each thread in the current loop */
 static MPI_Win wins[MOST];
 static MPI_Comm comms[MOST];
 

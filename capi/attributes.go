@@ -35,8 +35,8 @@ func setCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// errorOf calls f with an error status. The function f must pass it to a C function. errorOf returns the error in the
-// status as a Go error, or nil if f returned MPI_SUCCESS.
+// errorOf calls f with an error status, which f passes to a C function that may fill it in. errorOf returns the error
+// in the status as a Go error, or nil if f returned MPI_SUCCESS.
 func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {
@@ -45,7 +45,7 @@ func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	return nil
 }
 
-// nameOf returns the name that the function f stores. The function f must pass its argument to a C function.
+// nameOf returns the name that f stores in its argument with a C function. The function f returns the name's length.
 func nameOf(f func(name *C.char) C.int) string {
 	var name [abi.MPI_MAX_OBJECT_NAME]C.char
 	return C.GoStringN(&name[0], f(&name[0]))

@@ -19,7 +19,7 @@ type collective struct {
 	op         uintptr
 	send, recv side
 	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
-	tag        int32 // message tag of a started operation
+	tag        int32 // message tag of a nonblocking or persistent collective
 	inShm      bool  // C executes the call in shared memory, so Go only checks it for errors
 	agreed     coll.Agreed
 }

@@ -28,9 +28,9 @@ func init() {
 	coll.OpenShm = openShm
 }
 
-// Sizes of the areas of a communicator's control block, in order: the slots for shared-memory collectives, the buffers
-// for nonblocking shared-memory collectives, and the table of persistent collectives. The first two sizes are per
-// member.
+// Sizes in bytes of the areas of a communicator's control block, in order: the buffers of shared-memory collectives,
+// the buffers of nonblocking shared-memory collectives, and the table of persistent collectives. The first two sizes
+// are per member.
 const (
 	shmMemberBytes  = int64(unsafe.Sizeof(C.struct_gompi_shm_member{}))
 	nbcMemberBytes  = int64(unsafe.Sizeof(C.struct_gompi_nbc_member{}))
@@ -243,7 +243,7 @@ func (t *hierarchy) Run(x *coll.ShmCall) (bool, error) {
 
 func (t *hierarchy) RunOnNode(x *coll.ShmCall) (bool, error) { return t.onNode.Run(x) }
 
-// reduction is the object to which the handle refers that C passes to gompi_reduce_in_go.
+// reduction is a reduction that Go computes for C. C passes a cgo.Handle of it to gompi_reduce_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error

@@ -51,7 +51,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	return nil
 }
 
-// reserveComm returns the handle of a communicator that does not exist yet.
+// reserveComm reserves and returns a handle for a communicator that does not exist yet.
 func reserveComm() (uintptr, error) {
 	h, ok := comm.Handles.Reserve()
 	if !ok {
@@ -168,7 +168,7 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 type idup struct {
 	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
 	handle                          uintptr     // reserved for the new communicator; 0 if failed is set
-	failed                          error       // no handle was available; other members expect this one
+	failed                          error       // no handle was available; other members still need this member
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }

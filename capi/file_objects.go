@@ -16,9 +16,10 @@ import (
 
 // Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
 
-// gompi_make_file_objects duplicates a communicator, without its attributes. If it spans nodes, the function also
-// creates a window with 8 bytes at rank 0. Stores the handles. Collective. Returns 0 or an error class; text, of sizeof
-// ((struct gompi_error_status *)0)->text bytes, then holds the detail.
+// gompi_make_file_objects duplicates a communicator, without its attributes, for a file. If the communicator spans
+// nodes, it also creates a window with 8 bytes at rank 0 for the shared file pointer. It stores the handles of both.
+// The call is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof
+// ((struct gompi_error_status *)0)->text bytes.
 //
 //gompi:callback int (uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text)
 //export gompi_make_file_objects

@@ -4,10 +4,10 @@
 //	go build -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libgompirma.so.0 -o build/libgompirma.so.0 ./capi
 //
 // This directory contains the functions that Go implements, and generated C. All other C is in the subdirectories. Each
-// is a package, and its imports define which headers it may include. The function MPI_Foo_bar of the standard is
-// implemented by gompi_foo_bar. This is either a C function with the types of the standard in a subdirectory, or a Go
-// export with handles and pointers as uintptr in this directory. The generated entry points (z_entry_*.c) call Go
-// exports. After adding a function run go generate ./core/abi.
+// subdirectory is a package, and its imports define which headers it may include. The function MPI_Foo_bar of the
+// standard is implemented by gompi_foo_bar. This is either a C function with the types of the standard in a
+// subdirectory, or a Go export with handles and pointers as uintptr in this directory. The generated entry points
+// (z_entry_*.c) call Go exports. After adding a function run go generate ./core/abi.
 package main
 
 // z_exports.so is a linker script: it exports only MPI_*, PMPI_* and MPIX_*. The Go linker itself adds -z nodelete.

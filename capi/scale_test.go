@@ -54,7 +54,7 @@ type bigMember struct {
 	blocks  []bigBlock
 	ids     atomic.Uint64
 	peer    int // rank of the node leader that wire.Recv simulates
-	ahead   int // number of nodes, beginning with the leader's node, whose data was received
+	ahead   int // number of nodes, from that leader's node on, whose data wire.Recv has generated
 	perNode int
 }
 
@@ -256,7 +256,8 @@ func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)
 const mostWords = 20 << 10
 
 // TestAllgatherOfManyNodes checks allgathers at the members of one node, for several numbers of nodes, with ranks
-// assigned to nodes in blocks and round-robin.
+// assigned to nodes in blocks and round-robin. An error in the algorithm would store data at the place of another rank,
+// or need more rounds than the logarithm of the number of nodes.
 func TestAllgatherOfManyNodes(t *testing.T) {
 	for _, shape := range [][2]int{{1, 2}, {1, 3}, {3, 5}, {4, 17}, {5, 100}} {
 		for _, turns := range []bool{false, true} {
@@ -431,7 +432,8 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		who, float64(kept)/1e3, float64(peak-before)/1e6, float64(shared)/1e6, float64(nodePeak-onNode)/1e6)
 }
 
-// meetsNobody is the data path if only one process of the node is not simulated. Its barriers return immediately.
+// meetsNobody is the data path of the one member that creates windows in bigWindow. Its barrier returns immediately,
+// because no other member calls it.
 type meetsNobody struct{ dataPath }
 
 func (meetsNobody) NodeBarrier(uintptr) error { return nil }

@@ -253,7 +253,8 @@ func gompi_win_create_c(base uintptr, size, dispUnit int64, info, comm, win uint
 	return rc
 }
 
-// dispUnit32 narrows the displacement unit of the large-count forms.
+// dispUnit32 converts the displacement unit of a large-count call to 32 bits. It returns MPI_ERR_DISP if the unit is
+// too large.
 func dispUnit32(unit int64) (int32, error) {
 	if unit > 1<<31-1 {
 		return 1, mpierr.New(abi.MPI_ERR_DISP, "disp_unit is %d; the maximum is %d", unit, 1<<31-1)

@@ -17,13 +17,14 @@ type DataPath interface {
 	NewProcesses() (proc.Table, error)
 	// Open passes the node's memory and the process table to C.
 	Open(nd *shm.Node, all proc.Table)
-	// Permitted returns the addresses of this host that other processes may connect to. May be called before Open.
+	// Permitted returns the addresses of this host that other processes may connect to. It may be called before
+	// Open.
 	Permitted() boot.ListenSpec
 	// OpenComm registers MPI_COMM_WORLD and MPI_COMM_SELF with C. CloseComm removes them.
 	OpenComm(c *comm.Comm) error
 	CloseComm(c *comm.Comm)
-	// OpenMessages creates the carrier of this process' messages. An error names the system resource that is
-	// missing.
+	// OpenMessages creates the carrier of this process' messages. The text of an error names the system resource
+	// that is not available.
 	OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error)
 	// Network returns the network between nodes. It is not used unless the job has several nodes.
 	Network() fabric.Network

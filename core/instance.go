@@ -22,7 +22,7 @@ import (
 // at a time, since its C part (struct gompi_node and its users) exists once per process. MPI_Init and MPI_Finalize
 // (process.go) open and close it.
 type Instance struct {
-	Rank, Size int // in MPI_COMM_WORLD
+	Rank, Size int // rank of this process in MPI_COMM_WORLD, and its size
 	Boot       boot.Client
 	Processes  proc.Table
 	NodeMap    *boot.NodeMap
@@ -41,8 +41,8 @@ type Instance struct {
 // Guarded by stateMu.
 var (
 	instances int // number of instances opened so far
-	// The instance that Close closed last. Its memory stays mapped, since threads of the application may still be
-	// returning from a call.
+	// The instance that Close closed last, until the next Open frees it. Its memory stays mapped, since threads of
+	// the application may still be returning from a call.
 	retired *Instance
 )
 
@@ -50,10 +50,12 @@ var (
 // applies even if a shorter limit for silent peers is configured.
 const minInitTimeout = 10 * time.Second
 
-// Open creates the process' instance, with all processes that b knows. Collective over these processes, each of which
-// has opened the same number of instances before. Errors: MPI_ERR_OTHER if the launcher does not answer as expected.
+// Open creates the process' instance, with all processes that b knows. Collective over these processes. Each of them
+// must have opened the same number of instances before. Errors: MPI_ERR_OTHER if the launcher does not answer as
+// expected.
 func Open(data DataPath, b boot.Client) (*Instance, error) {
-	// An invalid time limit (wrong) is reported only if the job has several nodes, since only then is it used.
+	// An invalid time limit (error `wrong`) is reported only if the job has several nodes, since other jobs do not
+	// use it.
 	timeout, wrong := boot.PeerTimeout()
 	silent := timeout
 	if timeout > 0 {
@@ -144,7 +146,7 @@ func (p *Instance) synchronize() error {
 	return nil
 }
 
-// run starts a progress thread that executes f. f returns when Close stops it.
+// run starts a progress thread that executes `f`, which returns when Close stops it.
 func (p *Instance) run(f func()) {
 	p.progress.Add(1)
 	go func() {
@@ -154,11 +156,12 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// Close waits for all members of the job and frees the resources of the instance. It calls onReleased when no other
-// process needs this one any longer. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
+// Close waits for all members of the job and frees the resources of the instance. It calls `onReleased` as soon as no
+// other process needs this process any longer. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
 func (p *Instance) Close(onReleased func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
-	// The receivers of messages in flight, buffered sends included, need this process to complete them.
+	// The receivers of messages in flight, including those of buffered sends, need this process to complete the
+	// messages.
 	if err := p.Messages.WaitAllSent(); err != nil {
 		return err
 	}
@@ -167,8 +170,8 @@ func (p *Instance) Close(onReleased func()) error {
 	}
 	if p.spans {
 		p.data.Network().JobEnding()
-		// A process that has left the barrier may still have to send the messages that let other processes
-		// leave it.
+		// A process that has left the barrier may still have to send messages without which other processes
+		// cannot leave the barrier.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}
@@ -194,7 +197,7 @@ func (p *Instance) Close(onReleased func()) error {
 	return nil
 }
 
-// free releases what a closed instance still holds.
+// free releases the memory that a closed instance has kept.
 func (p *Instance) free() {
 	if p == nil {
 		return

@@ -20,7 +20,8 @@ import (
 // other ranks open it through /proc. A process without a launcher creates its own.
 //
 // The function `permitted` returns the addresses of this host that other processes may connect to. The argument
-// `silent` is how long the path to another process may fail; 0 means no limit.
+// `silent` is the time after which a failed path to another process counts as a failure of the process; 0 means no
+// limit.
 func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Duration) (*shm.Node, *boot.NodeMap, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {

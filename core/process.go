@@ -1,6 +1,6 @@
 // Package core owns the state of MPI in this process: its rank in the job, the memory of its node, messages,
-// collectives and windows. MPI_Init starts it and MPI_Finalize ends it; capi reaches all of it through this package. It
-// must not know how C implements the data path.
+// collectives and windows. MPI_Init creates this state and MPI_Finalize ends it. capi accesses all of the state through
+// this package. The package must not depend on C's implementation of the data path.
 package core
 
 import (
@@ -18,15 +18,15 @@ import (
 
 var (
 	self      atomic.Pointer[Instance]
-	node      atomic.Pointer[shm.Node]    // of self; set earlier than self, as soon as it is mapped
+	node      atomic.Pointer[shm.Node]    // the node's memory; set before self, as soon as it is mapped
 	launcher  atomic.Pointer[boot.Client] // set from the first contact in MPI_Init to the end of MPI_Finalize
 	stateMu   sync.Mutex
 	started   atomic.Bool
-	leaving   atomic.Bool // the launcher may disappear: this process is about to end
+	leaving   atomic.Bool // this process is about to end, so the loss of the launcher is no error
 	finalized atomic.Bool
 )
 
-// Self returns the process' instance, nil before MPI_Init and after MPI_Finalize.
+// Self returns the process' instance. It returns nil before MPI_Init and after MPI_Finalize.
 func Self() *Instance { return self.Load() }
 
 // Running returns whether MPI calls that need the job are possible.
@@ -85,7 +85,7 @@ func Finish() error {
 }
 
 // endWithLauncher ends this process when its launcher has died: the job has ended, and no other process would end this
-// one.
+// process.
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
 	if !leaving.Load() {
@@ -130,20 +130,21 @@ func failedRank() int {
 	return p.Node.FirstRemoteFailed()
 }
 
-// How long a process waits for the launcher to notice the death of a process and to end the job. Time in which this
-// process did not run is not counted.
+// Times for which a process waits until the launcher notices the death of another process and ends the job. Time in
+// which this process did not run is not counted.
 const (
 	graceLost      = time.Second     // until gompirun announces the end
 	graceLostOther = 3 * time.Second // until another launcher ends this process: mpirun waits 1 s after SIGTERM
 )
 
-// EndAnnounced returns whether the launcher is ending the job, so that this process ends without a message of its own:
-// the launcher reports the cause. Abort's caller calls it first. A launcher learns of the death of a process later than
-// the processes connected to it. So if a process has failed, EndAnnounced waits up to graceLost or graceLostOther.
-// gompirun announces the end, which ends the wait. Other launchers kill this process during the wait.
+// EndAnnounced returns whether the launcher is ending the job. If so, this process ends without an error message,
+// because the launcher reports the cause. The caller of Abort calls EndAnnounced first. When a process dies, the
+// launcher notices this later than the processes that have a connection to it. So if a process has failed, EndAnnounced
+// waits up to graceLost or graceLostOther. gompirun announces the end, which ends the wait. Other launchers kill this
+// process during the wait.
 //
-// The argument afterFailure is true if the caller knows that a process has failed. The node may not have recorded the
-// failure yet: the thread that detected the closed connection records it a moment later.
+// The argument `afterFailure` is true if the caller knows that a process has failed. This may not be recorded in the
+// node's memory yet, because the thread that detected the closed connection records it a moment later.
 func EndAnnounced(afterFailure bool) bool {
 	nd := node.Load()
 	if nd == nil {

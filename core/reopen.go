@@ -19,7 +19,8 @@ func Again(data DataPath) error {
 	if err := p.Close(func() {}); err != nil {
 		return err
 	}
-	// Open frees the closed instance. Slower processes may still need it to leave the barrier of Close.
+	// Open frees the closed instance, but slower processes may still need it to leave the barrier of Close. So wait
+	// for them first.
 	b := *launcher.Load()
 	if err := b.Fence(); err != nil {
 		return err

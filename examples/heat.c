@@ -35,8 +35,8 @@ static int band_rows(int r) { return height / ranks + (r < height % ranks); }
 
 static int band_begin(int r) { return r * (height / ranks) + (r < height % ranks ? r : height % ranks); }
 
-/* Returns the initial temperature of a point: hot and cold bodies of several shapes, and a cold edge. Sets *fixed to 1
- * where the temperature never changes, else to 0. */
+/* Returns the initial temperature of a point. There are hot and cold bodies of several shapes, and a cold edge. Sets
+ * *fixed to 1 if the point's temperature never changes, else to 0. */
 static double at_first(int x, int y, int *fixed) {
 	double u = (x + 0.5) / width, v = (y + 0.5) / height, aspect = (double)width / height;
 	double hot_x = (u - 0.3) * aspect, hot_y = v - 0.42, ring = sqrt(hot_x * hot_x + hot_y * hot_y);
@@ -60,9 +60,9 @@ static double at_first(int x, int y, int *fixed) {
 }
 
 /* Computes one step for `rows` rows. The copies `old` and `new` each have a halo row above and below. The array `rate`
- * says how fast a point approaches its neighbours' temperature; the rate is 0 where the temperature is fixed. All
- * points at the plate's edge are fixed, so it does not matter that here[x - 1] and here[x + 1] may be in another
- * row. */
+ * holds the speed with which each point approaches its neighbours' temperature; the rate is 0 if the temperature is
+ * fixed. All points at the plate's edge are fixed, so it does not matter that here[x - 1] and here[x + 1] may be in
+ * another row. */
 static void compute(const double *restrict old, double *restrict new, const double *restrict rate, int rows) {
 	for (int y = 1; y <= rows; y++) {
 		const double *up = old + (size_t)(y - 1) * width, *here = up + width, *down = here + width;
@@ -116,7 +116,7 @@ static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int 
 		break;
 	case FLUSH:
 		MPI_Win_flush_all(win);      /* the puts of this rank are complete at the targets */
-		MPI_Barrier(MPI_COMM_WORLD); /* so are the puts of all other ranks */
+		MPI_Barrier(MPI_COMM_WORLD); /* now the puts of all other ranks are complete, too */
 		MPI_Win_sync(win);
 		break;
 	}
@@ -263,7 +263,8 @@ int main(int argc, char **argv) {
 	if (sync == FENCE)
 		MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
 	if (sync == FLUSH) {
-		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* NOCHECK: there are no exclusive locks before unlock_all */
+		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* NOCHECK: no rank acquires an exclusive lock before
+		                                          * unlock_all */
 		MPI_Win_sync(win);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}

@@ -1,12 +1,12 @@
 /* histogram: counts the words of a text in a hash table that is distributed over all ranks.
  *
- * Rank 0 reads the file into its window; every rank gets its part of the text with MPI_Get. The table has a fixed
- * number of slots, divided evenly among the ranks' windows. To count a word, a rank computes the word's 64-bit hash,
- * which selects the first slot to try. MPI_Compare_and_swap writes the hash into the slot's key if the key is 0, that
- * is, if the slot is free. It returns the previous key. If the previous key was 0, the rank puts the word's letters
- * into the slot. If it was the word's hash, the slot already belongs to this word. Otherwise the rank tries the next
- * slot. When it has the slot, MPI_Accumulate adds 1 to the slot's count. All ranks count words concurrently, and no
- * count is lost. The lengths of the words are counted by MPI_Accumulate into an array on rank 0.
+ * Rank 0 reads the file into the memory of its window. Every rank gets its part of the text with MPI_Get. The table has
+ * a fixed number of slots, divided evenly among the ranks' windows. To count a word, a rank computes the word's 64-bit
+ * hash, which selects the first slot to try. MPI_Compare_and_swap writes the hash into the slot's key if the key is 0,
+ * that is, if the slot is free. It returns the previous key. If the previous key was 0, the rank puts the word's
+ * letters into the slot. If it was the word's hash, the slot already belongs to this word. Otherwise the rank tries the
+ * next slot. When it has the slot, MPI_Accumulate adds 1 to the slot's count. All ranks count words concurrently, and
+ * no count is lost. The lengths of the words are counted by MPI_Accumulate into an array on rank 0.
  *
  *     gompirun -n 4 histogram [FILE] [--top N] [--slots N]
  *
@@ -81,7 +81,8 @@ static int count_word(MPI_Win table, const char *word) {
 		MPI_Compare_and_swap(&hash, &free_key, &found, MPI_UINT64_T, owner, at + offsetof(struct slot, key),
 				     table);
 		MPI_Win_flush(owner, table); /* `found` has its value now */
-		if (found == 0)              /* this rank has taken the slot: no other rank puts letters into it */
+		if (found == 0)              /* this rank has acquired the slot, so no other rank puts letters into
+		                              * it */
 			MPI_Put(word, WORD, MPI_CHAR, owner, at + offsetof(struct slot, word), WORD, MPI_CHAR, table);
 		if (found == 0 || found == hash) {
 			static const int64_t one = 1;

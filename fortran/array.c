@@ -3,7 +3,7 @@
 
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size) {
 	if (n <= 0)
-		n = 1; /* so that `data` is not NULL, which C might reject even for an empty array */
+		n = 1; /* so that `data` is not NULL, which the MPI function might reject even for an empty array */
 	if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
 		return MPI_ERR_NO_MEM;
 	a->data = a->heap;

@@ -16,7 +16,7 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	MPI_User_function *function;
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc;
-	if (EIGHT) { /* in the large-count form, the procedure's argument len has 8 bytes, like an INTEGER here */
+	if (EIGHT) { /* the argument `len` of the procedure has 8 bytes, as in the large-count form */
 		NAME(op_create_c_f08)(user_fn, commute, op, ierror);
 		return;
 	}

@@ -84,7 +84,8 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 }
 
 /* Notifies request_data.c of completed requests: those at the positions `indices`, or the first requests if `indices`
- * is NULL. Stores the n handles in `now` for the program. Calls that release no requests pass NULL as `now`. */
+ * is NULL. Stores the n handles in `now` for the program. A call that releases no requests (MPI_Request_get_status)
+ * passes NULL as `now`. */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);
@@ -314,8 +315,8 @@ ENTRY void NAME(request_free)(integer *request, integer *ierror) {
 }
 SAME(request_free, request_free_f08)
 
-/* ---- Nonblocking duplication. C writes an MPI_Comm, at the latest when the request is complete. request_data.c
- * converts it to Fortran's handle at completion. ---- */
+/* ---- Nonblocking duplication. The C function writes the new MPI_Comm at some time before the request completes. At
+ * completion, request_data.c converts it to Fortran's handle. ---- */
 
 ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *request, integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};

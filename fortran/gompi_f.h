@@ -3,8 +3,8 @@
  *
  * Fortran passes all arguments by reference. Handles are INTEGERs with the values of MPI_Comm_toint and so on. A status
  * is eight INTEGERs with the same values as the ints of a status in C. The values of LOGICALs depend on the compiler.
- * The lengths of strings follow all other arguments, as size_t. ierror is NULL if an mpi_f08 call omits it. INTEGERs
- * have 4 or 8 bytes (integer.h).
+ * The lengths of strings follow all other arguments, as size_t. The pointer ierror is NULL if a call with mpi_f08 omits
+ * this argument. INTEGERs have 4 or 8 bytes (integer.h).
  *
  * Every file with entry points is compiled twice: to define mpi_put_, which calls MPI_Put, and pmpi_put_, which calls
  * PMPI_Put. Therefore a profiling library in C sees the calls of Fortran programs. If a profiling library in Fortran
@@ -31,10 +31,10 @@
 #define CALL(name) MPI_##name
 #endif
 
-/* Weak, so that in a static link a tool's procedure replaces the entry point. */
+/* Marks an entry point. It is weak, so that a tool's procedure of the same name replaces it in a static link. */
 #define ENTRY __attribute__((visibility("default"), weak))
 
-/* SAME defines a second name for an entry point of the same file. */
+/* SAME defines `other` as a second name for the entry point `name` of the same file. */
 #define SAME(name, other) SAME2(NAME(name), NAME(other))
 #define SAME2(name, other) ENTRY extern __typeof__(name) other __attribute__((alias(SAME3(name))));
 #define SAME3(name) SAME4(name)
@@ -46,7 +46,8 @@ static inline void done(integer *ierror, int rc) {
 		*ierror = rc;
 }
 
-/* ---- Variables that MPI recognizes by their addresses (sentinel.c). In mpif.h they are common blocks. ---- */
+/* ---- Sentinels: variables that MPI recognizes by their addresses (sentinel.c). In mpif.h they are common blocks.
+ * ---- */
 
 /* Each size of INTEGER has its own symbols, so that mixed.c can detect a program that mixes sizes. */
 #ifdef GOMPI_F_INTEGER_8
@@ -60,7 +61,8 @@ extern integer gompi_f_in_place_ SYMBOL("gompi_f_i8_in_place_");
 extern integer gompi_f_buffer_automatic_ SYMBOL("gompi_f_i8_buffer_automatic_");
 extern f_status gompi_f_status_ignore_ SYMBOL("gompi_f_i8_status_ignore_");
 extern f_status gompi_f_statuses_ignore_[1] SYMBOL("gompi_f_i8_statuses_ignore_");
-extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* only mpi_f08 uses these two */
+extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* only mpi_f08 uses this variable and
+                                                                                 * the next one */
 extern f_status gompi_f08_statuses_ignore_[1] SYMBOL("gompi_f08_i8_statuses_ignore_");
 extern integer gompi_f_errcodes_ignore_[1] SYMBOL("gompi_f_i8_errcodes_ignore_");
 extern integer gompi_f_unweighted_[1] SYMBOL("gompi_f_i8_unweighted_");
@@ -93,8 +95,8 @@ static inline bool status_ignored(const void *status) {
 	       status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_;
 }
 
-/* Returns the status that C reads and writes: MPI_STATUS_IGNORE if the program ignores the status, the program's
- * variable if it has C's form, else `own` with the values of the program's variable. */
+/* Returns the status that C reads and writes: this is MPI_STATUS_IGNORE if the program ignores the status. It is the
+ * program's variable if that has C's form. Otherwise it is `own`, with the values of the program's variable. */
 static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	if (status_ignored(status))
 		return MPI_STATUS_IGNORE;
@@ -105,7 +107,8 @@ static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	return own;
 }
 
-/* Copies the status that C has written from `own` to the program's variable, unless C wrote there directly. */
+/* Copies the status that C has written from `own` to the program's variable, unless C wrote to this variable
+ * directly. */
 static inline void status_out(f_status *status, const MPI_Status *own) {
 	if (EIGHT && !status_ignored(status))
 		for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
@@ -135,16 +138,16 @@ static inline bool weights_special(const integer *weights) {
 
 /* Defines the conversions of a type of handle. The ABI requires that predefined handles have the same values below 4096
  * in C and Fortran. The library converts all other handles. */
-#define GOMPI_HANDLE(type, name, function)                                                   \
-	static inline MPI_##type name##_in(integer handle) {                                 \
-		if ((uinteger)handle < 4096 || wide(handle)) /* wide: C reports the error */ \
-			return (MPI_##type)(intptr_t)handle;                                 \
-		return PMPI_##function##_fromint((int)handle);                               \
-	}                                                                                    \
-	static inline integer name##_out(MPI_##type handle) {                                \
-		if ((uintptr_t)handle < 4096)                                                \
-			return (integer)(intptr_t)handle;                                    \
-		return PMPI_##function##_toint(handle);                                      \
+#define GOMPI_HANDLE(type, name, function)                                                      \
+	static inline MPI_##type name##_in(integer handle) {                                    \
+		if ((uinteger)handle < 4096 || wide(handle)) /* if wide, C reports the error */ \
+			return (MPI_##type)(intptr_t)handle;                                    \
+		return PMPI_##function##_fromint((int)handle);                                  \
+	}                                                                                       \
+	static inline integer name##_out(MPI_##type handle) {                                   \
+		if ((uintptr_t)handle < 4096)                                                   \
+			return (integer)(intptr_t)handle;                                       \
+		return PMPI_##function##_toint(handle);                                         \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)
@@ -160,7 +163,7 @@ GOMPI_HANDLE(Win, win, Win)
 
 /* ---- LOGICAL ---- */
 
-/* The compiler's values, defined in logical.f90. */
+/* The compiler's values of .true. and .false., defined in logical.f90. */
 extern const logical gompi_f_true, gompi_f_false;
 
 static inline int logical_in(logical value) { return value != gompi_f_false; }
@@ -180,7 +183,7 @@ struct gompi_array {
 	void *small[16];
 };
 
-/* Allocates n elements, in a->small if they fit. For n <= 0 the array is valid but empty; the called MPI function
+/* Allocates n elements, in a->small if they fit there. For n <= 0 the array is valid but empty; the called MPI function
  * reports a negative n. */
 int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size);
 /* Allocates n elements on the heap, so that the array can outlive the call. */
@@ -210,8 +213,8 @@ GOMPI_HANDLES_IN(MPI_Request, request)
  * `ignored` is set, the datatypes are not significant and are not converted. The array may outlive the call. */
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from);
 
-/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. Input uses
- * ints_in. Output, or input and output, uses ints_room before the call and ints_out after it. ---- */
+/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. ints_in prepares
+ * an input array. For an output array, ints_room is called before the MPI function and ints_out after it. ---- */
 
 int gompi_ints_in(struct gompi_array *a, MPI_Count n, const integer *from);
 void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a);
@@ -254,8 +257,9 @@ static inline void weights_out(integer *to, MPI_Count n, const struct gompi_arra
 		ints_out(to, n, a);
 }
 
-/* Returns the length of an array that no argument gives: the sum of the degrees, the last index of a graph, the number
- * of dimensions of a communicator. Returns 0 if C gets the program's array itself, which needs no length. */
+/* Returns the length of an array that no argument holds: the sum of the degrees, the last index of a graph, or the
+ * number of dimensions of a communicator. Returns 0 if C gets the program's array itself, since no copy is needed
+ * then. */
 static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
 	MPI_Count sum = 0;
 	for (MPI_Count i = 0; EIGHT && i < n; i++)
@@ -282,7 +286,7 @@ enum gompi_strip { STRIP_TRAILING, STRIP_BOTH };
 
 int gompi_string_in(struct gompi_string *s, const char *from, size_t length, enum gompi_strip strip);
 static inline void gompi_string_free(struct gompi_string *s) { free(s->heap); }
-/* Copies into a CHARACTER variable; truncates the text or pads it with blanks. */
+/* Copies a C string into a CHARACTER variable. Truncates the text or pads it with blanks. */
 void gompi_string_out(char *to, size_t length, const char *from);
 
 /* ---- Data that lives until a request is complete (request_data.c) ---- */
@@ -291,7 +295,7 @@ void gompi_string_out(char *to, size_t length, const char *from);
 struct gompi_scratch {
 	void *addr;              /* the copy, or the program's memory if that is contiguous */
 	struct gompi_layout *of; /* the layout of the program's section; NULL if addr is the program's memory */
-	char *before;            /* the contents of the copy before the call; NULL if the call only reads the buffer */
+	char *before;            /* contents of the copy before the call; NULL if the call only reads the buffer */
 };
 
 struct gompi_kept {
@@ -301,11 +305,11 @@ struct gompi_kept {
 	integer *newcomm_to;
 };
 
-/* Frees the data of a blocking call. If `copy` is set, first copies changed elements to the program's section. */
+/* Frees the data of a blocking call. If `copy` is set, it first copies changed elements to the program's section. */
 void gompi_release(struct gompi_kept *k, bool copy);
-/* Takes ownership of the data and releases it when the request is complete. For a persistent request, fills the buffers
- * at each start, and frees the data with the request. If the call failed, `request` is NULL; the function then frees
- * the data at once, without copying results. */
+/* Takes ownership of the data and releases it when the request is complete. For a persistent request, it fills the
+ * buffers at each start, and frees the data with the request. If the call failed, `request` is NULL; the function then
+ * frees the data at once, without copying results. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* number of requests with an entry in request_data.c; almost always 0 */

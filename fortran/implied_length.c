@@ -5,7 +5,7 @@ ENTRY void NAME(cart_sub)(const integer *comm, const logical *remain_dims, integ
 	struct gompi_array c_remain_dims = {0};
 	MPI_Comm c_newcomm = MPI_COMM_NULL;
 	int ndims = 0, rc = PMPI_Cartdim_get(comm_in(*comm), &ndims);
-	if (rc) { /* the failed call has raised the error */
+	if (rc) { /* PMPI_Cartdim_get has raised the error */
 		done(ierror, rc);
 		return;
 	}

@@ -1,9 +1,9 @@
 /* INTEGERs and LOGICALs of default size, and their conversion to C's ints.
  *
  * The bindings are compiled for INTEGERs of 4 bytes and, with GOMPI_F_INTEGER_8, for INTEGERs of 8 bytes, which
- * options like -fdefault-integer-8 select. If an INTEGER is an int, the compiler removes the checks below. Otherwise,
- * if a count or displacement does not fit into an int, the binding calls the large-count form of the function. Any
- * other argument that does not fit into an int is an error. */
+ * options like -fdefault-integer-8 select. If an INTEGER is an int, the compiler removes the checks below. Otherwise a
+ * value may not fit into an int. For a count or displacement, the binding then calls the large-count form of the
+ * function. For any other argument, this is an error. */
 #ifndef GOMPI_INTEGER_H
 #define GOMPI_INTEGER_H
 

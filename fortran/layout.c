@@ -11,7 +11,8 @@ void gompi_layout_of(struct gompi_layout *l, const CFI_cdesc_t *d) {
 		MPI_Aint stride = d->dim[i].sm;
 		if (n == 1)
 			continue;
-		if (l->rank == 0 && stride == (MPI_Aint)l->elem) { /* contiguous: one larger element */
+		if (l->rank == 0 && stride == (MPI_Aint)l->elem) { /* the elements are contiguous, so they become one
+		                                                    * larger element */
 			l->elem *= (size_t)n;
 		} else if (l->rank > 0 && stride == l->dim[l->rank - 1].stride * l->dim[l->rank - 1].n) {
 			l->dim[l->rank - 1].n *= n;

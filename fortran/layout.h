@@ -4,9 +4,9 @@
 
 #include "section.h"
 
-/* An array descriptor in reduced form. Dimensions of extent 1 are dropped, and a dimension that continues the previous
- * one with the same stride is merged with it. Contiguous elements at the beginning form one larger element of elem
- * bytes. The rank is at least 1. */
+/* An array descriptor in reduced form. Dimensions of extent 1 are dropped, and a dimension is merged with the previous
+ * one if it continues that dimension with the same stride. Contiguous elements at the beginning form one larger element
+ * of elem bytes. The rank is at least 1. */
 struct gompi_layout {
 	char *base; /* address of the first element in array element order */
 	size_t elem;
@@ -15,7 +15,7 @@ struct gompi_layout {
 	int rank;
 	struct {
 		MPI_Count n;
-		MPI_Aint stride; /* in bytes, may be negative */
+		MPI_Aint stride; /* distance of consecutive elements in bytes; may be negative */
 	} dim[CFI_MAX_RANK];
 };
 

@@ -8,7 +8,7 @@ module gompi_logical
   integer, bind(C, name="gompi_f_false"), protected :: logical_false = transfer(.false., 0)
   integer(C_INT), bind(C, name="gompi_f_sizes"), protected :: sizes(4) = &
     [storage_size(.true.), storage_size(0), storage_size(0.0), storage_size(0.0d0)] / 8
-  ! The kinds of each type, which are the sizes in bytes. A 0 ends the list.
+  ! The kinds of each type that the compiler has. A kind is the size in bytes. A 0 ends the list.
   integer(C_INT), bind(C, name="gompi_f_logical_kinds"), protected :: logicals(8) = &
     [logical_kinds, spread(0, 1, 8 - size(logical_kinds))]
   integer(C_INT), bind(C, name="gompi_f_integer_kinds"), protected :: integers(8) = &

@@ -1,9 +1,10 @@
 /* Detects programs that mix sizes of INTEGERs.
  *
  * Suppose that objects compiled for INTEGERs of one size are linked with the library for the other size. Calls would
- * then pass halves of numbers. In a program with mpif.h, the variables of sentinel.c have the symbol names of the other
- * size. Either the program itself defines them, or the other library is loaded too, because nothing else defines them.
- * The constructor below finds such a symbol and ends the program before it has done anything.
+ * then transfer wrong numbers. A program with mpif.h refers to the sentinels (sentinel.c) by the symbol names for its
+ * own size, which differ from those of the library. So either the program itself defines these symbols, or the library
+ * for its size is loaded too. The constructor below searches for such a symbol. If it finds one, it ends the program
+ * before main.
  *
  * A program that uses the modules for INTEGERs of 8 bytes does not link with the library for 4 bytes. In these modules,
  * the initialization functions have symbols that only the library for 8 bytes defines, and every program calls one of

@@ -30,7 +30,7 @@ int gompi_raise_pending(enum gompi_object kind, integer object, int code) {
  * error of the class creates. Returns the class itself if no code can be created. */
 static int code_of(int class, const char *text) {
 	static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-	static int codes[128]; /* indexed by class; 0: not created yet */
+	static int codes[128]; /* indexed by class; 0 if not created yet */
 	int code;
 	if (class < 0 || class >= (int)(sizeof codes / sizeof *codes))
 		return class;

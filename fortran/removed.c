@@ -13,8 +13,8 @@ ENTRY extern void NAME(type_create_struct)(const integer *count, const integer *
 					   const MPI_Aint *array_of_displacements, const integer *array_of_types,
 					   integer *newtype, integer *ierror);
 
-/* Ends an entry point: stores the result if rc is MPI_SUCCESS, and sets ierror. Raises an error instead if the result
- * does not fit into an INTEGER. */
+/* Ends an entry point: stores the result if rc is MPI_SUCCESS, and sets ierror. If the result does not fit into an
+ * INTEGER, raises an error and does not store the result. */
 static void narrow(int rc, const char *function, MPI_Aint from, const char *instead, integer *to, integer *ierror) {
 	if (!rc && from != (integer)from)
 		rc = gompi_raise_wide(function, from, instead);
@@ -36,7 +36,7 @@ static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 /* Stores an address. If the address does not fit into an INTEGER, stores its lower half and sets ierror, but calls no
  * error handler. Old programs use only the differences of such addresses, which are correct without the upper halves,
  * and do not check for errors. MPICH and Open MPI support these programs too. A program that accesses memory at a
- * truncated address gets a fault. */
+ * truncated address causes a segmentation fault. */
 ENTRY void NAME(address)(void *location, integer *address, integer *ierror) {
 	MPI_Aint at = 0;
 	int rc = CALL(Get_address)(buffer_in(location), &at);

@@ -1,6 +1,7 @@
-/* Data that must live until a request is complete: copies of sections that collective operations use, arrays that C
- * reads while the operation is pending, and a handle that C writes. When any Fortran binding completes the request, it
- * finds the request's entry here. If C code completes the request, the entry is never freed. */
+/* Holds data that must live until a request is complete: copies of sections that collective operations use, arrays that
+ * C reads while the operation is pending, and a handle that C writes. A list has an entry for each request with such
+ * data. When Fortran code completes a request, the binding processes and frees its entry. If C code completes the
+ * request, the entry is never freed. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -16,8 +17,8 @@ struct entry {
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-/* List of entries, oldest first. MPI may give the number of a completed request to another request before this file has
- * processed the completion. */
+/* List of entries, oldest first. Two entries may have the same request, since MPI may reuse the handle of a completed
+ * request before this file has processed the completion. The older entry then belongs to the completed request. */
 static struct entry *entries;
 
 /* Copies changed elements to the program's sections, and the new communicator to its variable. */
@@ -69,7 +70,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 		return;
 	}
 	e = malloc(sizeof *e);
-	if (!e) { /* without an entry, the result would never be copied to the program */
+	if (!e) { /* the program must end: without an entry, the result would never be copied to the program */
 		fprintf(stderr, "gompirma: out of memory for the array section of a nonblocking call\n");
 		PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
 		abort();

@@ -36,8 +36,8 @@ static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype
 	return rc;
 }
 
-/* Sets p to the parts of the first n elements: whole slices of the outermost dimension, then whole slices of the next
- * inner dimension, and so on. */
+/* Sets *p to parts that together contain the first n elements: whole slices of the outermost dimension, then whole
+ * slices of the next inner dimension, and so on. */
 static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, struct parts *p) {
 	MPI_Count below = 1; /* number of elements in one slice */
 	MPI_Aint at = 0;
@@ -139,7 +139,8 @@ static int place(void *arg, const struct gompi_run *run) {
 	MPI_Aint at = run->at;
 	int rc = PMPI_Type_get_extent_c(run->basic, &lb, &extent);
 	if (!rc)
-		rc = PMPI_Type_get_true_extent_c(run->basic, &true_lb, &span); /* a pair type has a gap at its end */
+		rc = PMPI_Type_get_true_extent_c(run->basic, &true_lb, &span); /* the true extent of a pair type
+		                                                                * excludes the gap at its end */
 	if (rc || extent == 0)
 		return rc;
 	while (n > 0) {
@@ -189,7 +190,8 @@ struct known {
 enum { KNOWN = 16 };
 
 struct memory {
-	unsigned life; /* the global `life` when the cache was filled; its datatypes exist only in this life */
+	unsigned life; /* value of the global `life` when the cache was filled; the cached datatypes are invalid if
+	                * `life` has changed */
 	unsigned next; /* counter; the next entry to replace is next % KNOWN */
 	struct known known[KNOWN];
 };
@@ -269,11 +271,12 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 
 /* ---- Functions that the entry points call ---- */
 
-/* The extent keeps this value if the datatype is invalid and an error handler replaces the error by MPI_SUCCESS. */
+/* Initial value of an extent. It remains if the datatype is invalid and an error handler returns MPI_SUCCESS in place
+ * of the error. */
 #define NO_EXTENT INT64_MIN
 
-/* Sets *yes to whether the data of each element of the datatype is within the element's extent, with or without gaps.
- * Sets *extent to the extent. */
+/* Sets *yes to true if the data of each element of the datatype is within the element's extent. There may be gaps. Sets
+ * *extent to the extent. */
 static int tiles(MPI_Datatype type, bool *yes, MPI_Count *extent) {
 	MPI_Count lb, true_lb = 0, true_extent = 0;
 	*extent = NO_EXTENT;
@@ -294,7 +297,7 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
 	s->count = count;
 	s->type = type;
 	if (count <= 0 || type == MPI_DATATYPE_NULL)
-		return MPI_SUCCESS; /* nothing to do, or the call itself reports the error */
+		return MPI_SUCCESS; /* there is no data, or the MPI function reports the error */
 	gompi_layout_of(&l, d);
 	keepable = may_keep(&known, &l, count, type);
 	if (keepable) {

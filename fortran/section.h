@@ -60,8 +60,8 @@ static inline void section_close(struct gompi_section *s) {
 int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count,
 			     MPI_Datatype type);
 
-/* Copies a section into a contiguous buffer. The argument `comes_out` says that MPI writes the buffer, so that the
- * elements must be copied back when the operation is complete. */
+/* Copies a section into a contiguous buffer. The argument `comes_out` is true if MPI writes the buffer. In this case
+ * the elements are copied back when the operation is complete. */
 int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out);
 
 static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out) {

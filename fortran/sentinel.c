@@ -1,6 +1,6 @@
-/* The variables that MPI recognizes by their addresses, such as MPI_IN_PLACE. A program with mpif.h defines them as
- * common blocks. At run time, program and library use the same variable, since the dynamic linker resolves each symbol
- * to one definition. */
+/* Defines the variables that MPI recognizes by their addresses, such as MPI_IN_PLACE. A program with mpif.h defines
+ * them too, as common blocks. At run time, program and library use the same variable, since the dynamic linker resolves
+ * each symbol to one definition. */
 #include "gompi_f.h"
 
 #define VARIABLE __attribute__((visibility("default")))

@@ -116,7 +116,8 @@ ENTRY void NAME(comm_spawn_multiple)(const integer *count, const char *array_of_
 		argvs = calloc(n + 1, sizeof *argvs);
 		if (!argvs)
 			rc = MPI_ERR_NO_MEM;
-		for (size_t i = 0; !rc && i < n; i++) { /* row i of array_of_argv(count, *) */
+		for (size_t i = 0; !rc && i < n; i++) { /* row i of array_of_argv(count, *) holds the arguments of
+		                                         * command i */
 			const char *row = array_of_argv + i * argv_len;
 			argvs[i] = strings(row, until_blank(row, argv_len, n * argv_len), argv_len, n * argv_len);
 			if (!argvs[i])

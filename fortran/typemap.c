@@ -31,12 +31,13 @@ static void free_contents(struct contents *c) {
 	free(c->types);
 }
 
-/* Reads the contents of a datatype; for a predefined type only the combiner. The caller must call free_contents. */
+/* Reads the contents of a datatype. For a predefined type, it reads only the combiner. The caller must call
+ * free_contents. */
 static int get(MPI_Datatype type, struct contents *c) {
 	MPI_Count integers, addresses, counts, types;
 	MPI_Aint *address;
 	/* If the type is invalid and an error handler replaces the error by MPI_SUCCESS, the combiner keeps this value.
-	 * */
+	 */
 	c->combiner = MPI_COMBINER_NAMED;
 	int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &c->combiner);
 	if (rc || c->combiner == MPI_COMBINER_NAMED || c->combiner == MPI_COMBINER_VALUE_INDEX ||
@@ -74,7 +75,7 @@ struct axis {
 	MPI_Count block; /* number of consecutive indices that this process owns */
 	MPI_Count first; /* first index of this process */
 	MPI_Count cycle; /* distance between blocks of this process */
-	MPI_Aint stride; /* in bytes */
+	MPI_Aint stride; /* distance of consecutive indices in bytes */
 };
 
 /* Visits all owned elements of axes 0 to n-1. Axis n-1 is the outermost loop. */
@@ -130,7 +131,7 @@ static int darray(const struct visit *v, const struct contents *c, MPI_Count ext
 	if (!axis)
 		return MPI_ERR_NO_MEM;
 	order = psizes[n];
-	/* Processes of a darray are numbered in row-major order, whatever the order of the array is. */
+	/* The processes of a darray are numbered in row-major order, also if the array has Fortran's order. */
 	for (int i = n - 1; i >= 0; i--) {
 		MPI_Count size = c->large ? c->numbers[i] : c->integers[3 + i], p = psizes[i], block;
 		int here = rank % psizes[i];

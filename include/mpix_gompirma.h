@@ -44,11 +44,13 @@ struct MPIX_Gompirma_count {
 
 /* Counts the operations of this process on win from now on, until the window is freed or the function is called again.
  * NULL ends the counting. An operation is added to counts[kind][path] when its call returns MPI_SUCCESS. Operations on
- * the direct path are not counted, because they take only a few instructions; a tool that counts calls can subtract.
+ * the direct path are not counted, because they take only a few instructions. A tool that counts all calls can subtract
+ * the other paths' counts from its own.
  *
- * An operation counts once. If its parts take several paths, it counts for the last one that is not direct. The caller
- * owns the array, which may be shared with other processes and windows: the library adds atomically. Local, does not
- * block. No other thread may use the window during the call. MPI_ERR_WIN if win is not a window.
+ * An operation counts once. If its parts take several paths, it counts for the last path that is not direct. The caller
+ * owns the array, which may be shared with other processes and windows: the library adds atomically. The function is
+ * local and does not block. No other thread may use the window during the call. Returns MPI_ERR_WIN if win is not a
+ * window.
  */
 int MPIX_Gompirma_win_count(MPI_Win win, struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS]);
 
@@ -56,14 +58,15 @@ int MPIX_Gompirma_win_count(MPI_Win win, struct MPIX_Gompirma_count (*counts)[MP
 struct MPIX_Gompirma_layout {
 	MPI_Aint size;     /* in bytes; 0 for dynamic windows */
 	int disp_unit;     /* in bytes */
-	int process;       /* rank in MPI_COMM_WORLD; a process of another job has a number above these */
+	int process;       /* rank in MPI_COMM_WORLD; a process of another job has a number above all ranks */
 	unsigned ways;     /* bits 1 << MPIX_GOMPIRMA_DIRECT and so on: the paths that operations may take */
 	MPI_Aint from, to; /* this process maps the bytes from `from` to before `to`; both are 0 if it maps none */
 	void *base;        /* address that byte 0 has, or would have, in this process; NULL if it maps none */
 };
 
 /* Stores the layout of the memory of a rank in the group of win. For memory attached to dynamic windows it stores only
- * the paths. Local, sends no messages. MPI_ERR_WIN, MPI_ERR_RANK, and MPI_ERR_ARG if layout is NULL. */
+ * the paths. The function is local and sends no messages. Returns MPI_ERR_WIN or MPI_ERR_RANK if the argument is
+ * invalid, or MPI_ERR_ARG if layout is NULL. */
 int MPIX_Gompirma_win_layout(MPI_Win win, int rank, struct MPIX_Gompirma_layout *layout);
 
 /* The event that ends the wait of a thread. `process` and `tag` are those of struct MPIX_Gompirma_wait. */
@@ -90,11 +93,11 @@ struct MPIX_Gompirma_wait {
 	int tag;
 };
 
-/* Stores the waits of threads of this process that sleep in MPI functions, at most `most` of them, and in *count the
- * number of all such threads. A thread publishes its wait after it has polled for some microseconds to a millisecond.
+/* Stores the waits of threads of this process that sleep in MPI functions: at most `most` waits. Stores the number of
+ * all such threads in *count. A thread publishes its wait after it has polled for some microseconds to a millisecond.
  * Any thread may call the function, also in a signal handler, before MPI_Init and after MPI_Finalize, but not while
- * another thread is in one of these two. A wait that begins or ends during the call may be stored partially. Does not
- * block. MPI_ERR_ARG if count is NULL, or if waits is NULL and most is positive. */
+ * another thread is in one of these two. A wait that begins or ends during the call may be stored partially. The
+ * function does not block. Returns MPI_ERR_ARG if count is NULL, or if waits is NULL and most is positive. */
 int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count);
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 # SONAME
 #
 # scripts/build.sh calls this script. A program that must run with any MPI library of the standard ABI is linked to
-# libmpi_abi. The libmpi_abi of gompirma has no code. It has only the names of the functions, for linkers, and a
+# libmpi_abi. The libmpi_abi of gompirma has no code. It has only the names of the functions, which linkers need, and a
 # dependency on libgompirma. docs/RATIONALE.md gives the reasons for this design.
 set -eu
 

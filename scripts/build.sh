@@ -4,7 +4,7 @@
 # Make and CMake call this script, so that there is only one `go build` line. A file whose contents do not change keeps
 # its time stamp, so that programs are relinked only when the library changes.
 #
-# To show progress, it prints the names of the packages that Go compiles (-v).
+# It prints the names of the packages that Go compiles (-v), to show progress.
 # GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as -race.
 set -eu
 
@@ -14,7 +14,7 @@ mkdir -p "$1/obj"
 out=$(cd "$1" && pwd)
 cd "$top"
 exec 9>"$out/obj/lock"
-flock 9 # test packages that run concurrently may build
+flock 9 # only one build at a time, since test packages that run concurrently may start builds
 
 version=$(cat core/version/VERSION)
 major=${version%%.*}
@@ -55,7 +55,7 @@ if [ ! -e "$out/obj/libgompirma.so" ] || [ "$(cat "$out/obj/inputs" 2>/dev/null)
 		-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
 	echo "$inputs" >"$out/obj/inputs"
 fi
-for old in "$out"/lib/libgompirma.so.*.*; do # removes the library of another release
+for old in "$out"/lib/libgompirma.so.*.*; do # removes libraries of other releases
 	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
 done
 put "$out/obj/libgompirma.so" "$out/lib/$real"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the demo: builds the library and the examples, runs each example on four ranks, and reports what was verified:
-# scripts/demo.sh BUILD [TEXT]
+# Builds the library and the examples, runs each example on four ranks, and reports the checks that each example has
+# made: scripts/demo.sh BUILD [TEXT]
 #
 # TEXT is the file whose words are counted, by default the GNU GPL. The script writes pictures and full outputs to
 # BUILD/demo.

@@ -17,7 +17,7 @@ case "$(uname -s) $(uname -m)" in
 *) fail "runs on Linux x86-64 and arm64 only, this is $(uname -s) $(uname -m)" ;;
 esac
 
-# Go must be installed already, not from apt: Debian's version is older than go.mod requires.
+# Go must already be installed. This script cannot install it, because Debian's version is older than go.mod requires.
 wanted=$(sed -n 's/^go //p' "$top/go.mod")
 have go || fail "Go $wanted or newer is needed and no 'go' is in PATH (https://go.dev/dl/)"
 found=$(cd / && GOTOOLCHAIN=local GOFLAGS= go env GOVERSION | sed 's/^[^0-9]*//; s/[^0-9.].*//')
@@ -54,10 +54,10 @@ test | ref | bench | bench-fabric | cluster)
 	need clang-format clang-format
 	have gfortran || fortran=gfortran # optional: tests of C do not need it
 	need pkg-config pkg-config
-	need mpich mpiexec.mpich mpicc.mpich # tests use its launcher for gompirma, and gompirun for its programs
+	need mpich mpiexec.mpich mpicc.mpich # tests start gompirma with mpiexec, and MPICH's programs with gompirun
 	headers libmpich-dev mpicc.mpich mpi.h
 	need openmpi-bin mpirun.openmpi # tests start gompirma with Open MPI's launcher, through PMIx
-	need gdb-minimal gdb # a test checks that a debugger sees faults as without gompirma
+	need gdb-minimal gdb # a test checks that a debugger shows faults as it does without gompirma
 	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
 browser) # a separate step, because Chromium needs some 300 MB
@@ -91,7 +91,7 @@ cluster)
 	;;
 esac
 [ -n "$missing$fortran" ] || exit 0
-if [ -z "$missing" ]; then # only Fortran is missing: succeed without it if it cannot be installed
+if [ -z "$missing" ]; then # only Fortran is missing; if it cannot be installed, succeed nevertheless
 	fail() { echo "gompirma: Fortran is left out; $*"; exit 0; }
 fi
 

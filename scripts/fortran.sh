@@ -2,7 +2,7 @@
 # Builds the Fortran bindings in the prefix that scripts/build.sh makes: scripts/fortran.sh OUT VERSION
 #
 # scripts/build.sh calls this script. FC names the compiler (default: gfortran), and FFLAGS its options. If there is no
-# compiler, or no ISO_Fortran_binding.h, the script prints one line that says what is omitted, and succeeds.
+# compiler, or no ISO_Fortran_binding.h, the script prints one line that states what is omitted, and succeeds.
 #
 # The formats of modules and descriptors and the values of LOGICALs depend on the compiler. Therefore another compiler
 # needs its own build in its own prefix. The bindings also depend on the size of INTEGERs: the same sources are compiled
@@ -30,7 +30,7 @@ left_out() {
 # The first word of FC is the compiler; the other words are options. The same holds for CC.
 command -v "${fc%% *}" >/dev/null 2>&1 || left_out "no Fortran compiler (${fc%% *}); Debian's package is gfortran"
 case $($fc --version 2>/dev/null | head -n 1) in
-'GNU Fortran '*) # before version 12, gfortran's descriptors do not follow the standard
+'GNU Fortran '*) # gfortran's descriptors follow the standard only from version 12 on
 	[ "$($fc -dumpversion | sed 's/\..*//')" -ge 12 ] || left_out "$fc is older than version 12" ;;
 esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
@@ -108,7 +108,7 @@ fill() { # fill MODULE: creates the pkg-config file of MODULE
 finish() { # finish FOLDER SUFFIX MODULES: installs the libraries and modules for one size of INTEGERs
 	from=$work/$1 suffix=$2 to=$3
 	library=libgompirma_fortran$suffix.so abi=libmpifort_abi$suffix.so
-	for old in "$out/lib/$library".*.*; do # removes the library of another release
+	for old in "$out/lib/$library".*.*; do # removes libraries of other releases
 		if [ "$old" != "$out/lib/$library.$version" ]; then rm -f "$old"; fi
 	done
 	link "$out/lib/$library.$version" "$library.$major" "$from"/*.o -L"$out/lib" -lgompirma

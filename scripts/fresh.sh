@@ -3,7 +3,7 @@
 #
 # It creates two root directories of Debian with only apt, git, make and gcc. In the first one, it runs `make demo` and
 # then `make test` in a fresh clone of HEAD; in the second one, only `make test`. With COMMAND it runs only COMMAND, in
-# one root. The last lines report what passed and how long it took. A test that `make test` skips counts as failed,
+# one root. The last lines list the steps with result and duration. A test that `make test` skips counts as failed,
 # because everything that tests need can be installed in a root.
 #
 # The roots use the host's Go installation and module cache, mounted read-only, and copies of the host's package
@@ -14,9 +14,9 @@ set -u
 
 fail() { echo "fresh.sh: $*" >&2; exit 1; }
 
-# bare creates the root of which the other roots are copies. It copies the host's files that apt needs to the same
-# paths. It does so before the first use of apt and again at the end, because the package ca-certificates overwrites
-# them.
+# bare creates the root of which the other roots are copies. From the host, it copies the files that apt needs, to the
+# same paths. It copies them before the first use of apt, and again at the end, because the package ca-certificates
+# overwrites some of them.
 bare() {
 	local file sources=() codename
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME") || return
@@ -43,7 +43,7 @@ enter() {
 	cp -a "$work/bare" "$root" && git clone -q "$work/clone" "$root$home/gompirma" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" &&
 		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || return
 	local folder to
-	for folder in "${folders[@]}"; do # FOLDER or FOLDER:OTHER_PLACE
+	for folder in "${folders[@]}"; do # an entry is FOLDER, or FOLDER:PATH_IN_THE_ROOT
 		to=$root${folder#*:}
 		mkdir -p "$to" && mount --bind "${folder%:*}" "$to" && mount -o remount,bind,ro "$to" || return
 	done
@@ -125,7 +125,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	fi
 fi
 
-# What the roots get from the host: the Go installation with targets of its links, the module cache, settings, proxies.
+# The roots get from the host: the Go installation with the targets of its links, the module cache, settings, and
+# proxies.
 go=$(go env GOROOT) && modules=$(go env GOMODCACHE)/cache/download || fail 'go does not tell where it is'
 mapfile -t folders < <(echo "$go"; find "$go" -maxdepth 2 -type l -exec readlink -f {} + | while IFS= read -r to; do
 	if [ -d "$to" ] && [ "${to#"$go/"}" = "$to" ]; then echo "$to"; fi
@@ -133,7 +134,7 @@ done)
 settings=("PATH=$go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" GOTOOLCHAIN=local)
 proxy=$(go env GOPROXY)
 if [ -d "$modules" ]; then
-	folders+=("$modules:/mnt/modules") # not at the same path, which may be that of the root's own module cache
+	folders+=("$modules:/mnt/modules") # another path: the root's own module cache may be at the host's path
 	proxy=file:///mnt/modules,$proxy
 fi
 settings+=("GOPROXY=$proxy")

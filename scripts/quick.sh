@@ -56,7 +56,7 @@ for dir in "${dirs[@]}"; do
 	pattern=$(programs "$dir")
 	if [ -n "$pattern" ]; then wanted+=("$pattern"); fi
 done
-for file in "${changed[@]}"; do # adds test programs that have changed
+for file in "${changed[@]}"; do # adds the test programs among the changed files to the selection
 	case $file in
 	tests/c/conformance/*.c | tests/c/litmus/*.c | tests/c/regress/*.c) wanted+=("${file#tests/c/}\$") ;;
 	esac

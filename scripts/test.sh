@@ -18,11 +18,11 @@ wrong=$build/wrong.txt   # failed tests, with the first lines of their output
 : >"$took"
 : >"$wrong"
 
-# `timeout` runs a step in its own process group. Signals from the terminal or from a caller's time limit do not reach
-# that group, so the trap ends it.
+# The command `timeout` runs a step in its own process group, which signals from the terminal or from a caller's time
+# limit do not reach. So this trap ends the step.
 trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
-# progress NAME START: prints every minute that a step is still running. Runs until this script kills it or has ended.
+# progress NAME START: prints a line every minute while a step runs. It runs until this script kills it or ends.
 progress() {
 	local silent # a pipe without a writer; a read from this pipe with a timeout sleeps without a `sleep` process
 	exec {silent}<> <(:)
@@ -54,16 +54,17 @@ step() {
 		return 1
 	fi
 }
-# Lists the packages that the race detector can check: all except capi and its packages, where C does the work, and
-# most of tests/go, which runs whole programs.
+# Lists the packages that the race detector can check. These are all packages except capi and its packages, where C does
+# the work, and most packages of tests/go, which run whole programs.
 pure() {
 	go list ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
 	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
 
 # go_test STEP SECONDS ARGUMENT...: runs `go test` with a time limit of SECONDS for each package. The step has twice
-# that limit, so that the output names a package that hangs, and later packages run. Arguments must include -count=1 for
-# tests/go: Go would reuse results if no Go file has changed, but these tests depend on all files of the project.
+# that limit. So if a package hangs, the output names it, and the packages after it still run. Arguments must include
+# -count=1 for tests/go: Go would reuse results if no Go file has changed, but these tests depend on all files of the
+# project.
 go_test() {
 	step "$1" "$((2 * $2))" go run ./tests/go/report "$left" "$took" "$wrong" "$1" -timeout "$2s" "${@:3}"
 }

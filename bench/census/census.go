@@ -19,13 +19,13 @@ var text string
 
 // A Row is one line of the table: calls that are measured together.
 type Row struct {
-	Name   string   // one word: the functions and the measured case
+	Name   string   // unique, without blanks: the functions and the measured case
 	Label  string   // description for readers
 	Covers []string // functions that the row measures
-	Needs  []string // Covers, and the functions of open and close
+	Needs  []string // the functions in Covers, and those that open and close call
 	Ranks  int      // number of processes of the launch
 	Alone  bool     // only rank 0 makes the calls
-	Reason string   // why gompirma is slower than MPICH or Open MPI, if it is
+	Reason string   // why gompirma is slower than MPICH or Open MPI; "" if it is not
 
 	loops             string
 	body, open, close string // C code
@@ -146,7 +146,8 @@ func (t *table) add(section, calls string, fields []string) {
 	}
 }
 
-// call matches one call in rows.txt: literal C code in backquotes, or a function with some of its arguments.
+// call matches one call in rows.txt: literal C code in backquotes, or a function's name, optionally followed by
+// arguments in parentheses.
 var call = regexp.MustCompile("`([^`]*)`|(\\w+)(?:\\(([^`]*?)\\)(?: |$))?")
 
 // calls returns the C code of the calls in the text `source`, and the functions that they call. The argument `large`
@@ -251,7 +252,8 @@ func twin(value, kind string) string {
 	return value
 }
 
-// Write writes the C code of the rows for all of whose functions the function `there` returns true.
+// Write writes the C code of the rows. It omits a row if `there` returns false for one of its functions, since the
+// library that is measured may lack the function.
 func Write(w io.Writer, there func(function string) bool) error {
 	var loops, list strings.Builder
 	for i, r := range Rows() {

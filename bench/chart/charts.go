@@ -74,7 +74,8 @@ func swept(names ...string) func(r *report) (*drawing, error) {
 // A view is one panel: its title, the series and the prefix of the names of its measurements.
 type view struct{ title, series, prefix string }
 
-// across describes the x axis. Labels are at every n-th value, n being the field `every`.
+// across describes the x axis: its title `label`, the function `word` that formats a value, and labels at every n-th
+// value, where n is the field `every`.
 type across struct {
 	label string
 	word  func(x float64) string
@@ -83,7 +84,8 @@ type across struct {
 
 var bySize = across{"bytes", size, 3}
 
-// quantity describes the y axis: how a chart derives its values from times.
+// quantity describes the y axis: its title `label`, the function `of` that computes a value from a measured time, and
+// the function `word` that formats a value.
 type quantity struct {
 	label string
 	of    func(m measurement, ns float64) float64
@@ -162,7 +164,7 @@ func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick)
 }
 
 // ratios draws a bar for the ratio of each main measurement (the time of the better of MPICH and Open MPI divided by
-// gompirma's), with a stroke at the goal.
+// gompirma's), with a stroke at the ratio that is the goal.
 func ratios(r *report) (*drawing, error) {
 	var rows []measurement
 	for _, m := range r.Measurements {
@@ -232,8 +234,8 @@ func short(m measurement) string {
 	return m.Label
 }
 
-// A bar is drawn at y between two values of x, with a stroke. Bars begin at 1, since a logarithmic axis has no zero.
-// They extend to the left for ratios below 1.
+// A bar is drawn at y between two values of x, with a stroke. Bars begin at x = 1, since a logarithmic axis has no
+// zero. They extend to the left for ratios below 1.
 type bar struct {
 	y, from, to, stroke float64
 	colour              color.Color

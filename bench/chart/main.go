@@ -38,7 +38,8 @@ type measurement struct {
 	} `json:"results"`
 }
 
-// A sweep summarizes measurements over sizes: the median of their ratios, and the worst.
+// A sweep summarizes the measurements of one operation over message sizes: Ratio is the median of their ratios, Worst
+// the lowest ratio.
 type sweep struct {
 	Label string  `json:"label"`
 	Part  string  `json:"part"`

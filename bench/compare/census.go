@@ -58,7 +58,8 @@ func (all *report) ratio(row string, launches int) float64 {
 	return pairedRatio(times[peer], times["gompirma"])
 }
 
-// notBelow returns false if m is the time of a row that is faster with MPICH or Open MPI than with gompirma.
+// notBelow reports whether m needs no further launches. It returns false only if m is the time of a row that is faster
+// with MPICH or Open MPI than with gompirma.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)
@@ -102,15 +103,15 @@ func writeRows(folder string, there func(function string) bool) error {
 	return f.Close()
 }
 
-// line is a line of the document.
+// line is a line of docs/CENSUS.md.
 type line struct {
 	census.Row
-	mine, calls outcome // of gompirma: time, and number of calls from C into Go
+	mine, calls outcome // gompirma's time, and its number of calls from C into Go
 	ratio       float64 // time of the better of MPICH and Open MPI divided by gompirma's; 0 if neither has a time
 	first       float64 // ratio of the first launches, before slow rows were measured again
 }
 
-// census prints the document: an introduction, and a table for each number of calling ranks, with a line for each
+// census prints docs/CENSUS.md: an introduction, and a table for each number of calling ranks, with a line for each
 // measured row. Rows are ordered by ratio, worst first; rows without a ratio come last.
 func (all *report) census(out io.Writer) {
 	var lines []line
@@ -176,7 +177,7 @@ func (all *report) facts(lines []line) string {
 			*n++
 		}
 	}
-	fastest := line{mine: outcome{value: math.Inf(1)}} // the fastest row with one call of Go
+	fastest := line{mine: outcome{value: math.Inf(1)}} // the fastest of gompirma's rows that call Go once
 	for _, l := range lines {
 		for _, f := range l.Covers {
 			functions[f] = true

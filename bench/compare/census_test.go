@@ -62,7 +62,7 @@ func TestPairedRatio(t *testing.T) {
 }
 
 // TestMissingFunctions checks that a library runs only rows whose functions it has, including the functions of open and
-// close, and that instructions and calls of Go are counted only with gompirma.
+// close. It also checks that instructions and calls of Go are counted only with gompirma.
 func TestMissingFunctions(t *testing.T) {
 	peer, mine := library{name: "MPICH", has: map[string]bool{"MPI_Recv": true}}, library{name: "gompirma"}
 	require.False(t, peer.lacksFunctions(measurement{needs: []string{"MPI_Recv"}}))

@@ -22,7 +22,7 @@ type library struct {
 	cc     string
 	launch []string // followed by -n N PROGRAM
 	env    []string
-	hosts  string // option that sets the number of ranks on each of two hosts; "": all ranks on one host
+	hosts  string // option that sets the number of ranks on each of two hosts; "" to run all ranks on one host
 	// functions that the library's mpi.h declares; filled for the census
 	has map[string]bool
 }
@@ -126,8 +126,8 @@ func programPath(work, program string, l library) string {
 	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
 }
 
-// A launcher runs programs that compileAll has built in work. It kills a program that prints nothing for timeout, and
-// all programs when ctx ends.
+// A launcher runs programs that compileAll has built in the directory `work`. It kills a program that prints nothing
+// for the duration `timeout`. When ctx ends, it kills all programs.
 type launcher struct {
 	ctx     context.Context
 	work    string
@@ -150,7 +150,7 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			outcomes[batch[done].name] = o
 			done++
 		}
-		if why != "" && done == len(batch) { // the program failed after the last measurement
+		if why != "" && done == len(batch) { // failed after printing the last value: that measurement failed
 			done--
 		}
 		if done < len(batch) {
@@ -225,8 +225,8 @@ func (r launcher) launch(batch []measurement, l library) (outcomes map[string]ou
 // countLoops is the argument LOOPS of bench/icount.
 const countLoops = "6"
 
-// parse finds the lines "name value unit" in a program's output. A number of instructions has no unit; bench/icount
-// prints "more" if there are too many.
+// parse finds the lines "name value unit" in a program's output. For a number of instructions, the line has no unit.
+// bench/icount prints "more" instead of the number if a loop executed more instructions than its limit.
 func parse(text string) map[string]outcome {
 	said := map[string]outcome{}
 	for _, line := range strings.Split(text, "\n") {
@@ -234,7 +234,7 @@ func parse(text string) map[string]outcome {
 		switch {
 		case len(f) == 2 && f[1] == "more":
 			said[f[0]] = outcome{failure: "more"}
-		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more instructions in the short loop
+		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // the short loop had more instructions than the long
 			said[f[0]] = outcome{failure: "uneven"}
 		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB" || f[2] == "%"):
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {

@@ -15,8 +15,9 @@
 // times of the main rows, and runs similar measurements in one launch. Option -fabric measures on two hosts. Option
 // -sweeps measures operations over sizes, as public suites do, and prints a line for each sweep. With -sweeps, -only
 // '^put.flush$' selects one sweep, -quick uses fewer sizes, and -all includes sweeps for which public suites need an
-// option. Option -census measures each function of MPI. Option -from measures nothing: it prints the document of an
-// earlier census, or writes the main tables or the sweeps of an earlier run between two marks of a document.
+// option. Option -census measures each function of MPI. Option -from measures nothing and reads the results of an
+// earlier run from FILE.json. With -census it prints the document of the census. With -into it writes the main tables
+// or the sweeps between two marks of a document.
 package main
 
 import (

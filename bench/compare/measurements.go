@@ -16,21 +16,21 @@ type measurement struct {
 	label   string
 	part    string // heading of the table
 	program string
-	row     string // argument of the program and the name in its output; "" for none
+	row     string // argument of the program and the name in its output; "" if the program takes no row
 	ranks   int
 	env     []string
 	batch   bool     // may share a launch with adjacent measurements of the same series
 	mixed   bool     // with batch: may share a launch with measurements of any series
 	wall    bool     // the value is the duration of the whole launch
 	count   bool     // the value is a number of instructions
-	goal    float64  // wanted time of the better of MPICH and Open MPI divided by gompirma's; 0: none
-	of      string   // name of gompirma's measurement of a plain C loop; "": none
+	goal    float64  // wanted time of the better of MPICH and Open MPI divided by gompirma's; 0 for no goal
+	of      string   // name of gompirma's measurement of a plain C loop; "" for no goal `ofGoal`
 	ofGoal  float64  // wanted time of the plain C loop divided by gompirma's
 	atMost  float64  // wanted maximum, in the measurement's unit
 	series  string   // name of the sweep, which has measurements with several x; "" for main measurements
 	x       int      // bytes, ranks or threads
-	most    int      // maximum number of launches with each library; 0: no limit
-	args    []string // of the program, before the rows
+	most    int      // maximum number of launches with each library; 0 for no limit
+	args    []string // arguments of the program before the rows
 	percent bool     // the value is the percentage of a collective's time that a computation hides
 	rare    bool     // measured only with -all
 	own     bool     // measured only with gompirma
@@ -71,7 +71,8 @@ func (m measurement) on(ranks int) measurement {
 	return m
 }
 
-// sharedInPlace lets the library share the program's private window memory in place.
+// sharedInPlace lets gompirma share window memory that the program allocated privately, so that other processes map it
+// and access it directly.
 func (m measurement) sharedInPlace() measurement {
 	m.name += ".shared"
 	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=1"}

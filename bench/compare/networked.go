@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// spread returns measurements for a table on two hosts, each with half of the ranks. Adjacent ones share a launch.
+// spread returns measurements for a table on two hosts, each with half of the ranks. Adjacent measurements share a
+// launch.
 func spread(heading string, all ...measurement) []measurement {
 	for i := range all {
 		all[i].batch = true

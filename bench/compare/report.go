@@ -27,10 +27,10 @@ type report struct {
 	Empty float64 `json:"empty,omitempty"`
 
 	results results
-	part    string // heading of the table that the method line has begun
+	part    string // heading of the table to which the method `line` printed last
 }
 
-// A record is one measurement.
+// A record is one measurement in the report's JSON form.
 type record struct {
 	Name    string           `json:"name"`
 	Label   string           `json:"label"`
@@ -39,9 +39,9 @@ type record struct {
 	Ranks   int              `json:"ranks"`
 	Goal    float64          `json:"goal,omitempty"`   // wanted value of Ratio
 	Ratio   float64          `json:"ratio,omitempty"`  // time of the better peer divided by gompirma's
-	Series  string           `json:"series,omitempty"` // of a sweep
+	Series  string           `json:"series,omitempty"` // name of the sweep; "" for a main measurement
 	X       int              `json:"x,omitempty"`      // bytes, ranks or threads
-	Results map[string]found `json:"results"`          // by library
+	Results map[string]found `json:"results"`          // results by library
 }
 
 // found holds the results of the launches with one library.
@@ -81,8 +81,8 @@ func (all *report) head(out io.Writer) {
 	all.part = ""
 }
 
-// line prints the table row of a measurement. If the measurement belongs to another table than the one before, it first
-// prints the head of its table.
+// line prints the table row of a measurement. If the previous measurement belongs to another table, it first prints the
+// head of the new table.
 func (all *report) line(out io.Writer, m measurement) {
 	if m.part != all.part {
 		all.part = m.part

@@ -23,7 +23,7 @@ func coarse(x int) bool {
 	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
 }
 
-// sweepSizes returns measurements of one operation over sizes, which share a launch.
+// sweepSizes returns measurements of one operation over sizes in bytes. They share a launch.
 func sweepSizes(program, series, label string, sizes []int) []measurement {
 	all := sweep("sweep", program, series, "", sizes, func(m *measurement, x int) {
 		m.row = fmt.Sprintf("%s:%d", series, x)
@@ -47,8 +47,8 @@ func (m *measurement) named(suffix string) {
 	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
 }
 
-// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since MPICH or Open MPI then needs
-// milliseconds for a message.
+// onRanks returns the sweep `all` for the given number of ranks. It keeps fewer sizes and launches, since MPICH or Open
+// MPI needs milliseconds for a message if there are more ranks than cores.
 func onRanks(ranks int, all []measurement) []measurement {
 	all = slices.DeleteFunc(all, func(m measurement) bool { return !coarse(m.x) || m.x > 1<<20 })
 	return change(all, func(m *measurement) {
@@ -66,8 +66,8 @@ func multiple(all []measurement) []measurement {
 }
 
 // oneSided returns sweeps of all operations with all synchronizations on all window kinds. The function `usual` selects
-// the sweeps that run without -all: the combinations that public suites run by default, and more combinations of put
-// and get.
+// the sweeps that run without -all. They are the combinations that public suites run by default, and more combinations
+// of put and get.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -156,7 +156,7 @@ type sweepSummary struct {
 	At     int                `json:"at,omitempty"` // size with the worst ratio
 	Spread float64            `json:"spread,omitempty"`
 	Hidden map[string]float64 `json:"hidden,omitempty"` // hidden percentage by library, median over sizes
-	Least  float64            `json:"least,omitempty"`  // lowest hidden percentage of gompirma, at the size At
+	Least  float64            `json:"least,omitempty"`  // gompirma's lowest hidden percentage, found at size At
 	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// of adds one launch of each library to the results of a measurement. The value 0 stands for a crash.
+// of stores one launch of each library as the results of the measurement `name`. The value 0 stands for a crash.
 func (r results) of(name string, values ...float64) {
 	r[name] = map[string][]outcome{}
 	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
@@ -21,8 +21,8 @@ func (r results) of(name string, values ...float64) {
 	}
 }
 
-// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A library that crashes
-// does not count.
+// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. The results of a library
+// that crashes are ignored.
 func TestSweepSummaries(t *testing.T) {
 	all := &report{Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("sweep.put.flush.1", 10, 300, 20)

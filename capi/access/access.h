@@ -34,10 +34,12 @@ struct gompi_access_runtime {
 
 	// Set by libgompirma-insight.so. Returns true if the thread is outside of MPI calls.
 	bool (*_Atomic is_outside_mpi)(void);
-	// Gets the recorded accesses of the thread by `drain`, and writes records with them for libgompirma-insight.so.
+	// Set by libgompirma-insight.so. Removes the thread's recorded accesses with `drain`, and appends them as
+	// records to the ring of libgompirma-insight.so.
 	void (*_Atomic flush)(void);
 
-	// The process has several threads if this counter is positive. Then any memory may be watched later (gather.c).
+	// Set by libgompirma-insight.so: a counter that is positive if the process has several threads. Memory that is
+	// not watched yet may then become watched later (gather.c).
 	gompi_a32 *_Atomic extra_threads;
 
 	// Hooks for an atomic operation on memory that is not watched, because the operation may order this thread with
@@ -59,13 +61,12 @@ struct gompi_access_runtime {
 extern struct gompi_access_runtime gompi_access_runtime;
 
 // The latest accesses of a program location: a run of accesses at one stride, from `low` to `next` (exclusive). If
-// `stride` is 0, the last access was to memory that is not watched. For an access of the same size that begins in
-// [checked_low, checked_low + checked_bytes), the check whether the memory is watched has the same result as for the
-// last access.
+// `stride` is 0, the last access was to memory that is not watched. The memory from checked_low on, checked_bytes bytes
+// long, is watched if and only if the last access was. So an access of the same size that begins there needs no check.
 struct gompi_access_site {
 	_Alignas(64) uintptr_t key;
 	uintptr_t next, low, checked_low,
-		checked_bytes; // range for which the check need not be repeated
+		checked_bytes; // range of the addresses that need no new check
 	int64_t stride;
 	uint32_t size, generation; // generation: the entry is valid only if it equals gompi_access_runtime.generation
 };

@@ -108,10 +108,10 @@ EXPORTED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 	return __memset_chk(to, byte, n, room);
 }
 
-// Passes the thread's recorded accesses to libgompirma-insight.so at once, which appends records with them to the ring.
-// The position of an atomic operation's record in the ring defines the order of the operation. A store is recorded
-// before it is executed, so that a thread that loads the stored value appends its record later. A load is recorded
-// after it is executed.
+// Passes the thread's recorded accesses to libgompirma-insight.so at once; that library appends them as records to its
+// ring of records. The position of an atomic operation's record in the ring defines the order of the operation. A store
+// is recorded before it is executed, so that a thread that loads the stored value appends its record later. A load is
+// recorded after it is executed.
 static void flush_recorded(void) {
 	void (*flush)(void) = gompi_load(&gompi_access_runtime.flush);
 	if (flush != NULL)
@@ -133,8 +133,8 @@ static __attribute__((noinline)) void before_store(const void *p, size_t size, v
 	flush_recorded();
 }
 
-// Caches the latest atomic loads. A load that returns the same value as the previous one, without an MPI call in
-// between, adds no information.
+// Caches the latest atomic loads. A load that returns the same value as the previous load, without an MPI call in
+// between, adds no information and is not recorded. So a polling loop does not fill the ring.
 static _Thread_local struct {
 	const void *p;
 	void *place;
@@ -172,7 +172,8 @@ typedef unsigned int u32;
 typedef unsigned long u64;
 __extension__ typedef unsigned __int128 u128;
 
-// All operations use seq_cst. A checked program may therefore run slightly slower.
+// All operations use seq_cst, whatever memory order the program requests. A checked program may therefore run slightly
+// slower.
 #define FETCH(n, name)                                                          \
 	EXPORTED u##n __tsan_atomic##n##_fetch_##name(u##n *p, u##n v, int o) { \
 		(void)o;                                                        \

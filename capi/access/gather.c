@@ -24,14 +24,15 @@ struct run {
 };
 
 struct gather {
-	bool may_have_runs; // accesses may have been recorded
+	bool may_have_runs; // accesses may have been recorded since the last drain
 	int unwatched_runs; // number of runs that began in memory that was not watched
 	size_t closed_count;
 	struct gompi_access_site sites[GOMPI_ACCESS_SITES];
 	struct run closed[MAX_CLOSED_RUNS];
 };
 
-static struct gompi_access_site no_sites[GOMPI_ACCESS_SITES]; // their generation 0 is never valid
+// The sites of threads without a struct gather. Their generation 0 is never valid, so no access takes the fast path.
+static struct gompi_access_site no_sites[GOMPI_ACCESS_SITES];
 _Thread_local struct gompi_access_site *gompi_access_sites = no_sites;
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct gather *access_gather;
 // True while the thread is inside a function of this file. If it is true on entry, a signal handler has interrupted
@@ -177,7 +178,7 @@ static bool close_run(struct gather *g, struct gompi_access_site *s) {
 	s->generation = 0;
 	if (stride == size || stride == -size) {
 		add_closed(g, s, low, size * count, 0, 1);
-	} else if (count == 2) { // two blocks do not establish a stride
+	} else if (count == 2) { // the distance of only two blocks may be accidental, so they become two runs
 		add_closed(g, s, s->low, size, 0, 1);
 		add_closed(g, s, s->low + stride, size, 0, 1);
 	} else {
@@ -327,7 +328,7 @@ static size_t drain_gathered(uint64_t *words, size_t room) {
 		full = close_run(g, &g->sites[i]);
 	g->closed_count = join_runs(g->closed, g->closed_count);
 	size_t used = write_groups(g, words, room);
-	g->may_have_runs = used > 0; // not all runs may have fit
+	g->may_have_runs = used > 0; // some runs may not have fit into `words`
 	g->unwatched_runs = 0;
 	access_inside = false;
 	return used;

@@ -232,7 +232,7 @@ int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind k
 		*to = t;
 		return rc;
 	}
-	struct gompi_error_status second; // not reported
+	struct gompi_error_status second; // ignored, because the call reports its first error
 	if (rc != MPI_SUCCESS)
 		gompi_attributes_delete(&second, t, new_object);
 	gompi_attributes_free(t);

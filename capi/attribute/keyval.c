@@ -65,9 +65,9 @@ __attribute__((cold)) static int raise_keyval(const char *call, enum gompi_keyva
 	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Frees a keyval. While attributes use a freed keyval, the application may free the keyval again, without effect. MPI
-// defines that a keyval exists until its last attribute is deleted, and a delete function may free the keyval at each
-// of its calls.
+// Frees a keyval. While attributes still use a freed keyval, freeing it again is not an error and has no effect: MPI
+// defines that a keyval exists until its last attribute is deleted. So a delete function may free the keyval at each of
+// its calls.
 static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
 	if (keyval == NULL)
 		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);

@@ -6,9 +6,9 @@
 
 #include "base/atomics.h"
 
-enum { RESERVE_BYTES = 256 << 10 }; // allocated, but never written to
+enum { RESERVE_BYTES = 256 << 10 }; // never written to, so the reserve uses no physical memory
 
-static void *_Atomic reserve;
+static void *_Atomic reserve; // NULL while the reserve is in use
 
 bool gompi_memory_is_low(void) {
 	void *expected = NULL, *new_reserve;

@@ -1,17 +1,17 @@
-// All memory orders of the data path, by name. An operation with a plain name is relaxed: it orders nothing. _acquire
-// and _release pair with each other; each use names its partner. All threads observe the operations named seq_cst
-// (sequentially consistent) in the same order. Except on x86, a seq_cst operation does not order later relaxed
-// accesses: a later load that must not overtake it needs gompi_full_fence_after_rmw.
+// All memory orders of the data path, by name. An operation with a plain name is relaxed: it orders nothing. An
+// operation named _acquire pairs with one named _release; a comment at each use names the partner. All threads observe
+// the operations named seq_cst (sequentially consistent) in the same order. Except on x86, a later relaxed load may
+// overtake a seq_cst operation. Where that would be wrong, gompi_full_fence_after_rmw follows the operation.
 //
-// No other file names a memory order (tests/go/lint_test.go).
+// No other file names a memory order; tests/go/lint_test.go checks this.
 #ifndef GOMPI_ATOMICS_H
 #define GOMPI_ATOMICS_H
 
 #include <stdatomic.h>
 
 // When gcc copies neighbouring fields, it merges their loads into one. If the fields have just been stored separately,
-// the merged load stalls until both stores, and all earlier stores, have left this core: some 100 ns for each message
-// of a series. The pragma disables this optimization.
+// the merged load stalls until both stores, and all earlier stores, have left this core. That costs some 100 ns for
+// each message of a series. The pragma disables this optimization.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
@@ -55,7 +55,8 @@ typedef _Atomic int32_t gompi_ai32;
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
 // Returns true if *p equals v. The comparison is an acquire operation: stores that precede the release of v are then
-// visible. On x86 it is one instruction, whereas compilers do not fuse an atomic load with the comparison.
+// visible. On x86 the assembly is one instruction. Compilers would emit two, because they do not fuse an atomic load
+// with a comparison.
 static inline bool gompi_equals_acquire(gompi_a64 *p, uint64_t v) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	bool equal;
@@ -111,10 +112,10 @@ static inline void gompi_full_fence_after_rmw(void) {
 #endif
 }
 
-// Starts to fetch the cache line at p for writing; does not wait.
+// Starts to fetch the cache line at p for writing. Does not wait for the line.
 static inline void gompi_prefetch_write(void *p) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers would emit a prefetch for reading
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // __builtin_prefetch would prefetch for reading
 #else
 	__builtin_prefetch(p, 1);
 #endif
@@ -123,7 +124,7 @@ static inline void gompi_prefetch_write(void *p) {
 // Fetches the cache line at p for writing, so that a load and a later store of it need one transfer instead of two.
 static inline void gompi_prefetch_rmw(void *p) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op where the processor lacks it
+	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op on processors without this instruction
 #else
 	__builtin_prefetch(p, 1);
 #endif
@@ -139,8 +140,8 @@ static inline void gompi_pause(void) {
 }
 
 // Operations on elements of window memory, whose types are the application's and therefore not _Atomic. An accumulate
-// releases the origin's earlier stores. It acquires what other origins released by their accumulates to the same
-// element.
+// releases the origin's earlier stores. It also acquires the stores that other origins have released by accumulates to
+// the same element.
 #define gompi_element_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define gompi_element_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gompi_element_swap(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)

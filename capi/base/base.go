@@ -15,7 +15,7 @@ import (
 	"embed"
 )
 
-// The headers are embedded so that packages which import this one are rebuilt when a header changes.
+// The headers are embedded so that the packages that import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

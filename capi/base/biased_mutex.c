@@ -7,8 +7,8 @@
 #include "base/sanitizer.h"
 
 enum {
-	// Duration of the sleep that replaces membarrier(2) if the program has forbidden this system call meanwhile.
-	// After the sleep, every earlier store of the bias owner has left its core.
+	// Duration of the sleep that replaces membarrier(2) if the program has forbidden this system call after its
+	// start (for example, by seccomp). After the sleep, every earlier store of the bias owner has left its core.
 	REVOKE_SLEEP_US = 10000,
 	// After r revocations, the bias owner restores the bias when it has acquired the mutex RESTORE_STREAK << r
 	// times in succession. A revocation costs 2 to 10 us. After MAX_REVOCATIONS revocations the bias is never
@@ -21,7 +21,7 @@ enum {
 enum {
 	OWNER_UNDECIDED, // no lock has been acquired yet
 	OWNER_DECIDED,   // the owner is the thread whose gompi_is_bias_owner is true
-	OWNER_NONE,      // all locks are mutexes: no membarrier(2), or ThreadSanitizer must see each acquisition
+	OWNER_NONE,      // all are mutexes: no membarrier(2), or ThreadSanitizer must see each acquisition
 };
 static gompi_a32 bias;
 

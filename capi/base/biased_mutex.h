@@ -52,8 +52,9 @@ static inline bool gompi_biased_trylock(struct gompi_biased_mutex *l) {
 	return (gompi_load(&l->held_by_owner) == 0 && gompi_biased_lock_fast(l)) || gompi_biased_trylock_slow(l);
 }
 
-// Releases the lock. Returns true if the caller held the lock with the mutex. Another thread may then have found the
-// lock held. In this case the release is a seq_cst operation (atomics.h).
+// Releases the lock. Returns true if the caller also held the mutex, that is, if another thread may have found the lock
+// held. In this case the release is a seq_cst operation (atomics.h), so the caller can then check whether that thread
+// has posted work.
 static inline bool gompi_biased_unlock(struct gompi_biased_mutex *l) {
 	if (__builtin_expect(!l->holds_mutex, 1)) {
 		gompi_store_release(&l->held_by_owner, 0); // pairs with the acquire in biased_mutex.c

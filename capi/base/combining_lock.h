@@ -6,10 +6,11 @@
 //   P1  stores missed = 1                  H1  releases the lock
 //   P2  tries to acquire the lock again    H2  reads missed; if set, swaps it to 0 and starts again
 //
-// No posted work is lost. P1, P2, H1 and H2 are seq_cst, so all threads agree on their order. P2 fails only if it
-// precedes H1 of some holder. Then P1 < P2 < H1 < H2. In H2 this holder reads 1, unless another thread has swapped the
-// flag to 0 since P1. The thread that swaps the flag to 0 starts again: it acquires the lock, or posts again as in P1.
-// Therefore some thread always does the work after P1. The swap acquires what the poster has stored before P1.
+// No posted work is lost. P1, P2, H1 and H2 are seq_cst, so all threads agree on their order. P2 fails only if some
+// thread still holds the lock. This holder executes H1 and H2 later, so P1 < P2 < H1 < H2. In H2 it reads 1, unless
+// another thread has swapped the flag to 0 since P1. The thread that swaps the flag to 0 starts again: it acquires the
+// lock, or posts again as in P1. Therefore some thread always does the work after P1. The swap acquires what the poster
+// has stored before P1.
 //
 // Each of these interleavings would lose the posted work: the lock is free, and no thread reads the flag.
 //   - P2 fails, H1, H2 reads 0, P1. Impossible, because the load in P2 cannot overtake the store in P1.
@@ -20,9 +21,9 @@
 
 #include "base/mutex.h"
 
-// A thread that blocks until the lock is free, or whose trylock posts no work, uses the field mutex directly. Every
-// holder, also one that has acquired mutex directly, must finally call gompi_combining_unlock or gompi_missed_consume,
-// unless no work can have been posted.
+// A thread that waits for the lock, or that tries to acquire it without posting work, uses the field `mutex` directly.
+// Every holder must finally call gompi_combining_unlock or gompi_missed_consume, even if it has acquired `mutex`
+// directly. Otherwise posted work would be lost. A holder need not do so if no thread can post work meanwhile.
 struct gompi_combining_lock {
 	struct gompi_mutex mutex;
 	gompi_a32 missed; // 1: a thread has found the lock held and posted its work

@@ -5,9 +5,8 @@
 //
 // A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
 // inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
-// the live process also ends with an error. It ends after it has seen the same entry unfilled for so long that the
-// sender must have failed. Packages reclaim the entries of their rings that a failed process has filled but not
-// cleared.
+// the live process also ends with an error. It ends after it has seen the same entry unfilled for max_sleep_ns (struct
+// gompi_wait_policy). The packages that own rings reclaim entries that a failed process has filled and not released.
 #include "base/failure.h"
 
 #include <stdio.h>
@@ -24,15 +23,15 @@ static bool on_same_node(int a, int b) {
 
 static bool is_failed_local(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_FAILED; }
 
-// Returns true if entry l, whose field `rank` contains entry_rank, covers a process: the entry is for this process or,
-// after GOMPI_FAILED_NODE_TIMEOUT, for any process of its node.
+// Returns true if the entry l reports the failure of the process `rank`. The argument entry_rank is the value of
+// l->rank. An entry with the cause GOMPI_FAILED_NODE_TIMEOUT reports the failure of all processes on its node.
 static bool covers_process(struct gompi_failed_process *l, uint32_t entry_rank, int rank) {
 	return entry_rank == (uint32_t)rank + 1 ||
 	       (gompi_load(&l->cause) == GOMPI_FAILED_NODE_TIMEOUT && on_same_node((int)entry_rank - 1, rank));
 }
 
-// Returns the entry of a process of another node, or NULL if the process has none. In the latter case *free is the
-// first free entry, or NULL if all are used.
+// Returns the entry of a process of another node, or NULL if the process has none. If the result is NULL, *free is the
+// first free entry, or NULL if all entries are used.
 static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_failed_process **free) {
 	*free = NULL;
 	for (int i = 0; i < GOMPI_FAILED_ENTRIES; i++) {

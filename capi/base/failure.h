@@ -13,7 +13,7 @@ enum {
 bool gompi_is_failed(int rank);
 
 // Returns true if the process has failed, or can receive nothing because an entry of its ring or inbox is stuck: a
-// sender has reserved the entry and never filled it. Between the calls of one wait, `*stuck` keeps state. The wait
+// sender has reserved the entry and never filled it. `*stuck` keeps state between the calls of one wait. The wait
 // zeroes `*stuck` before its first call.
 bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck);
 
@@ -34,7 +34,8 @@ static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, stru
 		       : gompi_find_failed_for_wait(desc, stuck);
 }
 
-// Notes for this thread which failed process ended a wait. The next gompi_failure_text (error_status.h) reports it.
+// Stores, for this thread, the number of the failed process that ended a wait. The next gompi_failure_text
+// (error_status.h) reports it.
 void gompi_note_failed(int rank);
 
 #endif

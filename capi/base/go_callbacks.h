@@ -9,9 +9,9 @@
 #include "base/abi.h"
 #include "base/z_callbacks.h"
 
-// The arguments of a blocking collective as the application passed them; handles and addresses are integers. A
-// gompi_collective_side holds the arguments of the send side or of the receive side. They are unchecked, unlike those
-// in struct gompi_buffer (datatype/buffer.h).
+// The arguments of a collective as the application passed them. Handles and addresses are integers. A
+// gompi_collective_side holds the arguments of the send side or of the receive side. C has not checked these arguments,
+// unlike those in struct gompi_buffer (datatype/buffer.h).
 struct gompi_collective {
 	const char *name; // name of the MPI function
 	int kind;         // core/coll.Kind
@@ -21,16 +21,17 @@ struct gompi_collective {
 		uintptr_t buf;
 		int64_t count;
 		uintptr_t type;
-		// arrays with an element for each member: int, or MPI_Count and MPI_Aint if is_large
+		// addresses of arrays with one element for each member: int; if is_large, MPI_Count (counts) and
+		// MPI_Aint (displs)
 		uintptr_t counts, displs;
-		uintptr_t types; // array of MPI_Datatype; displacements are then in bytes
+		uintptr_t types; // address of an array of MPI_Datatype, or 0; if not 0, displs are in bytes
 	} send, recv;
 	bool is_large;
 	int32_t tag; // nonblocking collectives: tag of the messages
 	// nonblocking collectives: the members communicate through shared memory, so Go only reports errors
 	bool uses_shm;
-	// What the nodes have agreed on in gompi_hierarchy_run: the number of bytes, and whether another member's call
-	// differs. NULL if gompi_hierarchy_run has not run.
+	// The result of the agreement among node leaders in gompi_hierarchy_run: the number of bytes, and whether
+	// another member's call differs. NULL if gompi_hierarchy_run has not run.
 	const struct gompi_agreed {
 		uint64_t bytes;
 		const struct gompi_coll_mismatch *mismatch; // NULL if no call differs

@@ -10,13 +10,13 @@ import "unsafe"
 // Handles is a table of handles that C creates. A test compares its handles with those of core/handle.
 type Handles struct{ c C.struct_gompi_handles }
 
-// Open initializes an empty table. The argument above contains the bits of each handle that precede its number; the
-// argument numbers is the largest number.
+// Open initializes an empty table. The parameter above holds the constant high bits of each handle. The parameter
+// numbers is the largest number in the low bits.
 func (t *Handles) Open(above, numbers uint32) {
 	C.gompi_handles_open(&t.c, C.uint32_t(above), C.uint32_t(numbers))
 }
 
-// Add returns a handle for some object, or 0 if the maximum number of handles is live.
+// Add creates a handle for a placeholder object and returns it. It returns 0 if the maximum number of handles is live.
 func (t *Handles) Add() uintptr {
 	return uintptr(C.gompi_handles_add(&t.c, unsafe.Pointer(&C.gompi_table_empty)))
 }

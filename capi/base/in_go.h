@@ -1,5 +1,5 @@
-// A flag per thread: the thread runs Go. A signal handler may call MPI_Abort. If the handler has interrupted Go,
-// MPI_Abort must not enter Go again (runtime/cross.c).
+// A flag per thread, which is true while the thread runs Go. A signal handler of the application may call MPI_Abort. If
+// the handler has interrupted Go, MPI_Abort must not enter Go again (runtime/cross.c).
 #ifndef GOMPI_IN_GO_H
 #define GOMPI_IN_GO_H
 
@@ -11,7 +11,7 @@
 // other models the first access may allocate memory, which a signal handler must not do.
 extern _Thread_local atomic_bool gompi_in_go __attribute__((tls_model("initial-exec")));
 
-// Returns true if this thread runs Go, or C called by Go outside of gompi_leave_go .. gompi_return_to_go.
+// Returns true if this thread runs Go, or C that Go has called, except between gompi_leave_go and gompi_return_to_go.
 static inline bool gompi_is_in_go(void) { return gompi_load(&gompi_in_go); }
 
 static inline void gompi_set_in_go(bool in) {

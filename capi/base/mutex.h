@@ -7,7 +7,7 @@
 
 #include "base/atomics.h"
 
-// 0: free; 1: held; 2: held, and threads may sleep until it is free.
+// Values of `state`: 0 if free; 1 if held; 2 if held and threads may sleep until it is free.
 struct gompi_mutex {
 	gompi_a32 state;
 };

@@ -12,8 +12,8 @@
 struct gompi_node gompi_node;
 bool gompi_has_membarrier;
 
-// Registers this process for membarrier(2) before the Go runtime starts threads. Registration then takes microseconds,
-// and with several threads milliseconds.
+// Registers this process for membarrier(2) before the Go runtime starts threads. Registration takes microseconds while
+// the process has one thread, but milliseconds with several threads.
 static __attribute__((constructor(102))) void register_membarrier(void) {
 	gompi_has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }

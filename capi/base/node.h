@@ -12,7 +12,7 @@
 
 // A word on which threads of any process of the node sleep. The protocol is in wait.c.
 struct gompi_waitword {
-	gompi_a32 wake_seq;     // futex: each waker changes it
+	gompi_a32 wake_seq;     // futex; each wake-up of sleepers increments it
 	gompi_a32 has_sleepers; // 1 if a thread may sleep on wake_seq
 };
 
@@ -22,14 +22,14 @@ struct gompi_activity {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 seq;
 };
 
-// The processes that a wait depends on, if there is no single peer. ALL: all members of the object, or unspecified.
-// ANY: any member of the object; the next event from any of them ends the wait. SEVERAL: the processes of several
-// events, possibly of different objects; any of the events ends the wait.
+// Values of the field `peer` of a wait that depends on more than one process. ALL: the wait depends on all members of
+// the object, or the processes are unknown. ANY: an event from any one member of the object ends the wait. SEVERAL: any
+// of several events, possibly of different objects, ends the wait.
 enum gompi_wait_peers { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
 
 // The event that ends a wait. For most reasons it is a call that the awaited process (the peer) must make.
 enum gompi_wait_reason {
-	// the waiting call implies the event: the other members must call the same collective, or the library itself
+	// the waiting call itself determines the event: the other members must call the same collective, or the library
 	// ends the wait
 	GOMPI_FOR_CALL,
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
@@ -46,22 +46,22 @@ enum gompi_wait_reason {
 // may read it.
 enum gompi_wait_record_state { RECORD_FREE, RECORD_RESERVED, RECORD_PUBLISHED };
 enum {
-	WAIT_RECORD_ALL = 1 << 8,        // the peer must act next, but the wait depends on all members
+	WAIT_RECORD_ALL = 1 << 8,        // the peer must act next, but the wait depends on all members of the object
 	WAIT_RECORD_OTHER_JOBS = 1 << 9, // this process knows processes of other jobs
 };
 enum { GOMPI_WAIT_RECORD_MEMBERS = 4, GOMPI_WAIT_RECORD_NAME_BYTES = 24, GOMPI_WAIT_MISSING_WORDS = 2 };
 struct gompi_wait_record {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 state;
-	gompi_ai32 peer;        // number of the awaited process, or one of enum gompi_wait_peers
-	gompi_a64 object;       // handle
-	_Atomic char call[32];  // name of the MPI function that the application called, NUL-terminated
-	gompi_a32 wait_count;   // number of waits that this record has described so far
-	gompi_a32 wakeup_count; // number of wake-ups of threads that this record described
-	gompi_ai32 thread;      // thread id (gettid)
-	gompi_ai32 tag;
+	gompi_ai32 peer;                         // number of the awaited process, or one of enum gompi_wait_peers
+	gompi_a64 object;                        // handle of the communicator, window or file; 0 if none
+	_Atomic char call[32];                   // name of the MPI function that the application called, NUL-terminated
+	gompi_a32 wait_count;                    // number of waits that this record has described so far
+	gompi_a32 wakeup_count;                  // number of wake-ups during these waits
+	gompi_ai32 thread;                       // thread id (gettid)
+	gompi_ai32 tag;                          // tag or other number, as `reason` defines
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
 	gompi_a32 reason;                        // enum gompi_wait_reason, and WAIT_RECORD_ bits
-	// The members of the object, or those members that the wait depends on. member_count is their number, and
+	// The members of the object, or only those members on which the wait depends. member_count is their number, and
 	// stride the constant distance between two of them. If stride is 0, the distances differ, and member holds only
 	// the first GOMPI_WAIT_RECORD_MEMBERS members.
 	gompi_ai32 member_count, stride;
@@ -70,7 +70,7 @@ struct gompi_wait_record {
 	// name of the object, NUL-terminated unless truncated; "" if it has no name
 	_Atomic char name[GOMPI_WAIT_RECORD_NAME_BYTES];
 	_Alignas(GOMPI_CACHE_LINE) _Atomic char operation[32]; // awaited MPI function (enum gompi_wait_reason)
-	gompi_a64 missing_bitmap[GOMPI_WAIT_MISSING_WORDS];    // GOMPI_FOR_COLLECTIVE: bit i: rank i is still awaited
+	gompi_a64 missing_bitmap[GOMPI_WAIT_MISSING_WORDS];    // GOMPI_FOR_COLLECTIVE: bit i is 1 if rank i is awaited
 	gompi_a64 go_caller_frame; // frame from which the thread called Go; 0 if it is not inside Go
 	// If any of several events may end a wait, each event has its own record, as long as records are free.
 	// parent_record in the record of an event identifies the record of the wait. event_count in the record of the
@@ -87,19 +87,19 @@ struct gompi_cell {
 	gompi_a32 state;
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 doorbell; // futex of the progress thread
-	gompi_a32 progress_sleeps;
-	// 1 if other processes wait for messages that this process' progress threads must handle: senders must then
-	// ring the doorbell
+	gompi_a32 progress_sleeps;                     // 1 if the progress thread sleeps or is about to sleep
+	// Set to 1 by another process that waits for messages which this process' progress thread must send. Each
+	// sender then rings this process' doorbell (message/plan.h).
 	gompi_a32 needs_doorbell;
 	_Alignas(GOMPI_CACHE_LINE)
-		gompi_ai32 poller_count; // threads that poll this process' rings inside a blocking call
-	gompi_ai32 blocked_count;        // application threads inside a blocking call, polling or asleep
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads that found no free wait record
+		gompi_ai32 poller_count; // threads that poll this process' rings (in blocking calls; progress thread)
+	gompi_ai32 blocked_count;        // number of application threads inside a blocking call, polling or asleep
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads without a wait record: none was free
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
 	gompi_a32 activity_used; // bitmap of the activity flags that threads use
-	// Used by Go only. reserved_bytes: memory that is promised and not yet allocated (core/shm/promise.go).
-	// releasing_bytes: memory that is yet to be released in the background (core/shm/release.go). cached_bytes:
-	// memory of unused blocks (core/shm/blocks.go).
+	// Used by Go only. reserved_bytes: bytes of memory that are promised and not yet allocated
+	// (core/shm/promise.go). releasing_bytes: bytes that a background task will still release
+	// (core/shm/release.go). cached_bytes: bytes of unused blocks (core/shm/blocks.go).
 	_Alignas(GOMPI_CACHE_LINE) int64_t reserved_bytes;
 	int64_t releasing_bytes, cached_bytes;
 	// For tools that read the process from outside; written once.
@@ -115,7 +115,7 @@ struct gompi_cell {
 	// (comm/comm.h). comm_world_address: address of the descriptor of MPI_COMM_WORLD, which is not in the table.
 	uint64_t comms_address, comm_world_address;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64
-		completed_ops[]; // [node size]: number of ring operations of this process that process i has completed
+		completed_ops[]; // [node size]: position + 1 of this process' last packet that process i has applied
 };
 
 // A failed process of another node.
@@ -131,17 +131,17 @@ struct gompi_node_header {
 	uint32_t process_count;
 	uint32_t creator_pid;
 	uint32_t core_count;
-	uint32_t segment;        // id + 1 of the System V segment with the memory; 0: a memfd has it
+	uint32_t segment;        // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
 	gompi_a32 no_membarrier; // 1: some process has no membarrier(2), so every waker needs a full fence (wait.h)
 	// number of failed processes found; if not 0, each wait checks whether it depends on one of them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
 	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
-	// Used by Go only. promise_lock: futex; index + 1 of the process that holds the lock for promises of memory
-	// (core/shm/promise.go); 0 if the lock is free. memory_events: futex; incremented when a promise is lowered or
-	// memory is released.
+	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go); index + 1 of
+	// the lock holder, 0 if the lock is free. memory_events: futex; incremented when a promise is lowered or memory
+	// is released.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 promise_lock;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 memory_events;
-	// failed processes of other nodes, in the order of detection; the launcher writes no cause but
+	// failed processes of other nodes, in the order of detection; the launcher writes only the cause
 	// GOMPI_FAILED_ENDED
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1: there are more failed processes than entries
@@ -161,27 +161,27 @@ enum { GOMPI_STATE_ABSENT, GOMPI_STATE_RUNNING, GOMPI_STATE_FINISHING, GOMPI_STA
 
 // How threads of the node's processes wait. The values are in tuning.h.
 struct gompi_wait_policy {
-	int64_t poll_ns, long_yield_ns, max_sleep_ns; // nanoseconds
+	int64_t poll_ns, long_yield_ns, max_sleep_ns; // see the constants of tuning.h
 	int32_t quiet_polls;
-	// There are fewer cores than processes: a waiting thread yields its core after each check. Otherwise it yields
-	// only after a while, because the system may still run two processes on one core.
+	// True if there are fewer cores than processes. Then a waiting thread yields its core after each check. If
+	// false, it yields only after some time of polling, because the system may still run two processes on one core.
 	bool is_oversubscribed;
 };
 struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed);
 
 // This process' view of its node. gompi_node_open writes it once, before any call can use it.
 struct gompi_node {
-	char *control;                           // the control segment
+	char *control;                           // start of the shared memory: node header, cells
 	int n, local_index;                      // number of processes on the node; index of this process
-	int self;                                // number of this process
+	int self;                                // number of this process (process.h)
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
 	bool has_cma;        // process_vm_readv and process_vm_writev work between the processes of the job
 	bool has_membarrier; // membarrier(2) works: small accumulates and wakers need no CPU fence
-	size_t cell_stride;
-	char *message_rings; // [n] of message_stride bytes: message/inbox.h
+	size_t cell_stride;  // bytes from one process' cell to the next
+	char *message_rings; // inboxes of the n processes, message_stride bytes each (message/inbox.h)
 	size_t message_stride;
-	char *operation_rings; // [n] of operation_stride bytes
+	char *operation_rings; // rings of the n processes, operation_stride bytes each (transport/ring.h)
 	size_t operation_stride;
 };
 extern struct gompi_node gompi_node;
@@ -189,7 +189,8 @@ extern struct gompi_node gompi_node;
 // True if membarrier(2) is available and reaches this process.
 extern bool gompi_has_membarrier __attribute__((visibility("hidden")));
 
-// Points to no_membarrier of the node's header; before gompi_node_open, to a word that is 1.
+// Points to no_membarrier in the node header. Before gompi_node_open, it points to a word that is 1, so wakers use a
+// full fence.
 extern gompi_a32 *gompi_no_membarrier __attribute__((visibility("hidden")));
 
 static inline struct gompi_node_header *gompi_node_header(void) {

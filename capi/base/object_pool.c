@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-// Adapts the capacity of the free list after live_count.peak has changed.
+// Adapts free_capacity after a change of live_count.peak, which decides whether the pool is large.
 static void update_free_capacity(struct gompi_object_pool *s, int64_t peak_before) {
 	bool before = peak_before >= GOMPI_POOL_LARGE_COUNT, now = s->live_count.peak >= GOMPI_POOL_LARGE_COUNT;
 	s->free_capacity += (before - now) * GOMPI_POOL_LARGE_COUNT;
@@ -18,8 +18,7 @@ void *gompi_pool_alloc_slow(struct gompi_object_pool *s) {
 	return object;
 }
 
-// Frees an object. If few objects are left, the kind no longer counts as large, and later releases use the free list
-// again.
+// Frees an object. If few objects are left, the pool is no longer large, and later releases use the free list again.
 void gompi_pool_free_slow(struct gompi_object_pool *s, void *object) {
 	free(object);
 	s->free_capacity++;

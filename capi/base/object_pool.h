@@ -12,8 +12,9 @@ struct gompi_object_pool {
 	struct gompi_handles handles;
 	size_t object_bytes; // size of an object; on the free list, the first 8 bytes of an object are its link
 	void *free_list;
-	// number of objects that still fit into the free list; lower by GOMPI_POOL_LARGE_COUNT, thus negative, while
-	// there are many objects
+	// Number of objects that the free list can still accept. While the pool is large (GOMPI_POOL_LARGE_COUNT
+	// objects or more), this number is lower by GOMPI_POOL_LARGE_COUNT. It is then negative, so that released
+	// objects return to the system.
 	int free_capacity;
 	struct gompi_live_count live_count; // counts all objects, including those on the free list
 };
@@ -25,14 +26,17 @@ enum {
 	GOMPI_KIND_MESSAGE = 7,
 	GOMPI_KIND_INFO = 8,
 	GOMPI_KIND_ERRHANDLER = 9,
-	GOMPI_KIND_PERSISTENT = 10, // persistent requests; core/handle's own requests never reach the application
+	GOMPI_KIND_PERSISTENT = 10, // persistent requests; core/handle uses this kind for requests that stay in Go
 	GOMPI_KIND_DATATYPE = 11,
 	GOMPI_KIND_REQUEST = 12, // requests of messages; core/handle.Kind has neither this kind nor GOMPI_KIND_KEYVAL
 	GOMPI_KIND_KEYVAL = 13,  // the first of several kinds, one for each kind of keyval
 };
-// number of low bits of a handle that hold its number; maximum number of objects of a kind
+// GOMPI_KIND_BITS: number of low bits of a handle that hold its number. GOMPI_KIND_MAX_LIVE: maximum number of live
+// objects of a kind.
 enum { GOMPI_KIND_BITS = 27, GOMPI_KIND_MAX_LIVE = 1 << 24 };
 
+// GOMPI_POOL_FREE_MAX: maximum length of a free list. GOMPI_POOL_LARGE_COUNT: number of objects from which a pool is
+// large.
 enum { GOMPI_POOL_FREE_MAX = 64, GOMPI_POOL_LARGE_COUNT = 4096 };
 
 // Initializes a struct gompi_object_pool for objects of the given kind and C type.

@@ -1,19 +1,19 @@
 // Support for programs that wait by calling MPI repeatedly: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until
 // it succeeds, MPI_Get and MPI_Win_flush, MPI_Win_test, MPI_Iprobe, MPI_Test. The process that they wait for may need
-// the core on which they run. These functions yield the core to that process. Without a yield that process would get
-// the core only at the end of the time slice, after some 1,000 times as long.
+// the core on which they run. These functions yield the core to that process. Without a yield, that process would get
+// the core only at the end of the time slice, which takes some 1,000 times as long.
 #ifndef GOMPI_POLL_H
 #define GOMPI_POLL_H
 
 #include "base/tuning.h"
 #include "base/wait.h"
 
-// The polls of this thread.
+// This thread's polls. A series is a sequence of idle calls that no successful call interrupts.
 struct gompi_poll {
 	uint32_t idle_calls; // consecutive idle calls: they found nothing new
-	uint32_t flushes;
-	uint32_t idle_tests; // MPI_Test and similar calls that found nothing, in total
-	const void *address; // address that the last check read; value: the element there
+	uint32_t flushes;    // total number of flushes
+	uint32_t idle_tests; // total number of calls of MPI_Test and similar functions that found nothing
+	const void *address; // address that the last check read; `value` is the element there
 	uint64_t value;
 	int64_t since_ns;      // time of the first check of the series
 	int64_t last_yield_ns; // time when a flush last yielded the core

@@ -10,11 +10,12 @@
 
 struct gompi_wait_desc;
 
-// What a package reports about the object of a wait. The fields are as in struct gompi_wait_record.
+// The properties of a wait's object that a package reports for the wait record. The fields are as in struct
+// gompi_wait_record.
 struct gompi_wait_details {
 	uint64_t id;
 	int32_t member_count, stride, member[GOMPI_WAIT_RECORD_MEMBERS], pending_count;
-	const char *operation; // NULL: none
+	const char *operation; // name of the awaited MPI function; NULL if unknown
 	uint64_t missing_bitmap[GOMPI_WAIT_MISSING_WORDS];
 	char name[MPI_MAX_OBJECT_NAME];
 };
@@ -28,21 +29,21 @@ void gompi_fill_wait_ranks(struct gompi_wait_details *t, const struct gompi_rank
 struct gompi_service {
 	bool (*has_work)(void);
 	bool (*serve)(void);
-	// NULL, or called when a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, and before each sleep. Must not
+	// May be NULL. Called when a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, and before each sleep. Must not
 	// block.
 	void (*on_long_wait)(void);
 	// Called at the end of each wait, for services whose has_work is expensive. If on_wait_end is NULL, the end of
 	// the wait calls has_work and serve instead.
 	void (*on_wait_end)(void);
-	// NULL, or returns the process number of member i of an object; -1 if i is out of range or the object belongs
-	// to another package. Called once a process has failed.
+	// May be NULL. Returns the process number of member i of an object; -1 if i is out of range or the object
+	// belongs to another package. Called only after a process has failed.
 	int (*member_process)(uint64_t object, int i);
-	// NULL, or describes the object of a wait that is about to sleep. Returns false if the object belongs to
+	// May be NULL. Describes the object of a wait that is about to sleep. Returns false if the object belongs to
 	// another package.
 	bool (*fill_details)(const struct gompi_wait_desc *what, struct gompi_wait_details *t);
-	// May be NULL. Looks for an entry, in the memory of a process on this node, that a sender has reserved and not
-	// filled. Returns a nonzero number that identifies the entry, or 0 if all entries are filled. Reclaims the
-	// entry of a failed sender if possible.
+	// May be NULL. Checks whether a sender has reserved an entry in the ring or inbox of a process on this node and
+	// not filled it. Returns a nonzero number that identifies the entry, or 0 if all entries are filled. Reclaims
+	// the entry of a failed sender if possible.
 	uint64_t (*stuck_entry)(int process);
 };
 
@@ -52,9 +53,9 @@ void gompi_service_add(const struct gompi_service *s);
 
 // Calls each service that has work once. Returns true if there was work.
 bool gompi_serve(void);
-// Calls every service without the quick check, for a thread that is about to sleep. The quick check may miss work.
-// Another thread that started an operation may have consumed the entry that the doorbell announced, and have left the
-// remaining work to the next thread that calls serve. Returns true if there was work.
+// Calls `serve` of every service, without has_work, for a thread that is about to sleep. Returns true if there was
+// work. The quick check has_work may miss work: another thread may already have removed the entry for which the
+// doorbell was rung, and have left the rest of the work to the next thread that calls `serve`.
 bool gompi_serve_all(void);
 // Serves the entries of senders that rang no doorbell because they saw this thread polling. Called at the end of a
 // wait.
@@ -63,9 +64,9 @@ void gompi_serve_at_wait_end(void);
 // Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
 void gompi_notify_long_wait(void);
 
-// Calls member_process (the other two functions call stuck_entry and fill_details) of one service after another, until
-// a service has a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0,
-// and gompi_fill_wait_details changes nothing.
+// Calls member_process of one service after another, until a service has a result. The other two functions call
+// stuck_entry and fill_details in the same way. If no service has a result, gompi_services_member returns -1,
+// gompi_services_stuck_entry returns 0, and gompi_fill_wait_details changes nothing.
 int gompi_services_member(uint64_t object, int i);
 uint64_t gompi_services_stuck_entry(int process);
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t);

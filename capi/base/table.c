@@ -12,10 +12,11 @@ enum {
 	REUSE_DELAY_BITS = 3,
 };
 
-// Guards all tables except those of struct gompi_handles, and all struct gompi_free_list. Their changes are rare.
+// Guards changes of all free lists (struct gompi_free_list), and of all tables except those in struct gompi_handles.
+// These changes are rare, so one lock suffices.
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// There are two entries, because the value of a free entry must have the index of another entry.
+// The empty table has two entries, because the value of a free entry must contain the index of a different entry.
 struct gompi_table_entries gompi_table_empty = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
@@ -71,7 +72,7 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	} else if (handle_in(e) == handle) {
 		object = object_in(e);
 	} else {
-		gompi_store_release(&e->object, object); // after the entry has become free, so no lookup matches it
+		gompi_store_release(&e->object, object); // the entry is free, so no lookup matches it yet
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
 	pthread_mutex_unlock(&tables_lock);

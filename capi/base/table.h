@@ -1,7 +1,7 @@
 // Lock-free lookup of objects by handle. The handles of a table are created either by core/handle (struct gompi_table)
 // or by C (struct gompi_handles). The low bits of a handle are the index of its entry: by a rule of core/handle, no two
-// live handles of a kind are equal in these bits. A table for core/handle's handles has only as many entries as are
-// needed for the handles stored in it.
+// live handles of a kind are equal in these bits. A table of handles from core/handle grows only as far as the handles
+// that are stored in it require.
 #ifndef GOMPI_TABLE_H
 #define GOMPI_TABLE_H
 
@@ -25,8 +25,8 @@ struct gompi_table_entries {
 	struct gompi_table_entry entry[];
 };
 
-// A larger table replaces one that is too small. The old table stays unchanged, for threads that still read it: their
-// handles are older than the new table.
+// A larger table replaces one that is too small. The old table stays valid for threads that still read it: the handles
+// that they look up are older than the new table.
 struct gompi_table {
 	struct gompi_table_entries *_Atomic entries; // its release store publishes the entries
 };
@@ -35,11 +35,11 @@ struct gompi_table {
 struct gompi_handles {
 	struct gompi_table table;
 	uint32_t kind_bits;  // the bits of each handle above its number
-	uint32_t max_number; // the largest number, 2^k - 1
+	uint32_t max_number; // the largest number; all numbers are k bits long, so it is 2^k - 1
 	// Ring buffer of the free entries, in the order of their release. It has as many elements as the table has
-	// entries. An element is the byte offset of a free entry from the start of struct gompi_table_entries. With a
-	// list that is linked through the entries, each call would wait for one more memory access.
-	// free_head: index of the first element; free_tail: index after the last element
+	// entries. An element is the byte offset of a free entry from the start of struct gompi_table_entries. A list
+	// that is linked through the entries would cost each call one more dependent memory access. free_head: index of
+	// the first element; free_tail: index after the last element
 	uint32_t *free_ring, free_head, free_tail;
 	uint32_t grow_threshold; // the table grows when at most this many entries are free
 };
@@ -81,7 +81,7 @@ static inline struct gompi_table_entry *gompi_table_entry_of(struct gompi_table_
 	return &t->entry[handle & t->mask];
 }
 
-// Returns the entry of a handle, or NULL.
+// Returns the entry of a handle, or NULL if the handle has no object.
 static inline struct gompi_table_entry *gompi_table_find(struct gompi_table *t, uintptr_t handle) {
 	// acquire: pairs with the release in gompi_table_put
 	struct gompi_table_entry *e = gompi_table_entry_of(gompi_load_acquire(&t->entries), handle);
@@ -93,11 +93,11 @@ static inline struct gompi_table_entry *gompi_table_find(struct gompi_table *t, 
 static inline void *gompi_table_object(struct gompi_table_entry *e) {
 	void *object = gompi_load(&e->object);
 	if (object == NULL)
-		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
+		__builtin_unreachable(); // lets the compiler remove the callers' tests for NULL
 	return object;
 }
 
-// Returns the object of a handle, or NULL.
+// Returns the object of a handle, or NULL if the handle has none.
 static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 	struct gompi_table_entry *e = gompi_table_find(t, handle);
 	return __builtin_expect(e == NULL, 0) ? NULL : gompi_table_object(e);
@@ -121,7 +121,7 @@ void gompi_handles_trim(struct gompi_handles *s);
 // Frees the memory of the table.
 void gompi_handles_close(struct gompi_handles *s);
 
-// Makes an entry free. The argument `number` is the number of its last handle. A thread that reads the entry
+// Makes an entry free. The argument `number` is the number of the entry's last handle. A thread that reads the entry
 // concurrently may still get the old object.
 static inline void gompi_table_free_entry(struct gompi_table_entry *e, uint32_t number) {
 	gompi_store(&e->handle, ~(uintptr_t)number);
@@ -158,7 +158,7 @@ static inline void gompi_handles_remove_entry(struct gompi_handles *s, struct go
 	gompi_handles_push_free(s, gompi_load(&s->table.entries), e);
 }
 
-// Removes a live handle.
+// Removes a live handle. The caller holds the lock of the table's owner.
 static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handle) {
 	gompi_handles_remove_entry(s, gompi_table_entry_of(gompi_load(&s->table.entries), handle), handle);
 }

@@ -1,7 +1,7 @@
 // All constants of waiting: how often to check a condition, when to yield the core, when to sleep. Each has its reason
-// and, in most cases, a measurement. The measurements are from a virtual machine with two cores, on which idle cores
-// are switched off. docs/RATIONALE.md has more. Constants _NS are times in nanoseconds. Constants _POLLS are numbers of
-// checks of the condition, each of which takes some nanoseconds.
+// and, in most cases, the measurement behind it. The measurements are from a virtual machine with two cores, on which
+// idle cores are switched off. docs/RATIONALE.md has more. Constants _NS are times in nanoseconds. Constants _POLLS are
+// numbers of checks of the condition, each of which takes some nanoseconds.
 #ifndef GOMPI_TUNING_H
 #define GOMPI_TUNING_H
 
@@ -60,9 +60,10 @@ enum {
 	// answers within this time. If the target does not answer in this time, the next transfers to it use system
 	// calls, and take 540 ns instead of 4,500 ns.
 	GOMPI_ACK_POLLS = 400,
-	// Attempts to acquire a window member's lock before the thread draws a ticket. With tickets, each unlock hands
-	// the lock over, which costs a cache line transfer or a context switch. With these attempts, a contended lock
-	// together with a fetch_and_op takes less than 100 ns. On an oversubscribed node each attempt yields the core.
+	// Attempts to acquire a window member's lock before the thread draws a ticket. With tickets, each unlock
+	// transfers the lock to the next ticket, which costs a cache line transfer or a context switch. With these
+	// attempts, a contended lock together with a fetch_and_op takes less than 100 ns. On an oversubscribed node
+	// each attempt yields the core.
 	GOMPI_LOCK_TRIES = 1000,
 	GOMPI_LOCK_TRIES_OVERSUB = 2,
 	// Checks of the lock of large accumulates, or of the activity flags of small accumulates, before the thread
@@ -118,9 +119,11 @@ enum {
 	// a series, 65 us after a pause.
 	GOMPI_NET_POLL_NS = 50000,
 	GOMPI_NET_POLL_IDLE_CORE_NS = 200000,
-	// Unsuccessful checks after which further checks yield the core, because the sender may wait for the core.
+	// Number of unsuccessful checks after which the thread yields the core at each further check, because the
+	// sender may need the core.
 	GOMPI_NET_POLLS_BEFORE_YIELD = 16,
-	// Sleep time while other threads poll. An idle process uses 50 us of CPU time per second.
+	// Sleep time of the thread in a round, while application threads communicate (fabric/progress_thread.h). An
+	// idle process uses 50 us of CPU time per second.
 	GOMPI_NET_SLEEP_NS = 300000,
 	// Time between checks while an operation waits for the provider. It starts with GOMPI_NET_RETRY_NS and grows to
 	// GOMPI_NET_RETRY_MAX_NS. A connection is established after several checks, or never.

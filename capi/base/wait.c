@@ -35,8 +35,8 @@
 // The partner may need this core, because systems run two processes on one core even if another core is idle. Finally
 // the wait sleeps. The durations are in tuning.h.
 //
-// A wait that has served something polls without pause for the next operation of a series, which arrives within 200 ns
-// or not at all. A yield takes longer, and would delay each operation of the series.
+// A wait that has served an operation polls without pause for the next operation of a series, which arrives within 200
+// ns or not at all. A yield takes longer, and would delay each operation of the series.
 
 void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns) {
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
@@ -128,13 +128,13 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 	gompi_store(&r->go_caller_frame, gompi_go_caller_frame);
 	gompi_store(&r->parent_record, parent_record);
 	gompi_store(&r->event_count, event_count);
-	gompi_store_release(&r->state, RECORD_PUBLISHED); // pairs with the acquire in the reader
+	gompi_store_release(&r->state, RECORD_PUBLISHED); // pairs with the acquire of readers (wait_report.c)
 }
 
 enum { NO_RECORD = -1 };
 
-// Publishes one record for each event that may end a wait. The first record has index `record`; for the other events
-// the function takes free records, as long as there are any. Returns the number of events.
+// Publishes a record for each event that may end a wait, as long as records are free. The argument `record` is the
+// index of the record of the wait itself. Returns the number of events.
 static int publish_events(struct gompi_cell *me, int record, const struct gompi_wait_desc *desc) {
 	int n = 0;
 	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {
@@ -152,7 +152,7 @@ static int publish_events(struct gompi_cell *me, int record, const struct gompi_
 
 int gompi_publish_wait(const struct gompi_wait_desc *desc) {
 	if (desc->call == NULL || desc->call[0] == 0)
-		return NO_RECORD; // no application call: a thread of the library waits
+		return NO_RECORD; // not in a call of the application: a thread of the library waits
 	struct gompi_cell *me = gompi_my_cell();
 	int i = reserve_wait_record(me, 0, GOMPI_WAIT_THREADS);
 	if (i == GOMPI_WAIT_THREADS) {
@@ -185,7 +185,8 @@ void gompi_withdraw_wait(int record) {
 	gompi_store_release(&me->wait_records[record].state, RECORD_FREE);
 }
 
-// Updates which members are missing. Members may have arrived since the wait was published, without ending the wait.
+// Updates the missing members in the wait record. Members may have arrived since the wait was published, without ending
+// the wait.
 static void update_pending_members(int record, const struct gompi_wait_desc *desc) {
 	if (record < 0 || record >= GOMPI_WAIT_THREADS ||
 	    (desc->reason != GOMPI_FOR_COMPLETE && desc->fill_details == NULL))
@@ -220,7 +221,8 @@ static void count_wakeup(int record) {
 		gompi_add(&gompi_my_cell()->wait_records[record].wakeup_count, 1);
 }
 
-// Begins a wait. From here on this thread is registered as a poller of its process, and senders rely on it.
+// Begins a wait, and registers this thread as a poller of its process. Senders ring no doorbell while a poller is
+// registered.
 static inline void begin_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	gompi_add(&me->blocked_count, 1);
@@ -233,7 +235,7 @@ static inline void begin_wait(struct gompi_wait *t) {
 	t->stage = WAIT_POLLING;
 }
 
-// Executes one polling step between two checks. Returns false if the wait has polled for long enough.
+// Executes one polling step between two checks. Returns false if the wait has polled for long enough and should sleep.
 static inline bool poll_step(struct gompi_wait *t) {
 	bool worked = gompi_serve();
 	if (t->poll_count == GOMPI_LONG_WAIT_POLLS)
@@ -256,7 +258,7 @@ static inline bool poll_step(struct gompi_wait *t) {
 // Prepares to sleep (arms the wait): from here on, wakers notify this thread. The next check of the condition decides
 // whether the thread sleeps.
 static inline void arm_wait(struct gompi_wait *t) {
-	// before the store to has_sleepers: see the top of this file
+	// This load must precede the store to has_sleepers: see the top of this file.
 	t->wake_seen = gompi_load_seq_cst(&t->word->wake_seq);
 	gompi_store_seq_cst(&t->word->has_sleepers, 1);
 	gompi_node_membarrier(); // supplies the CPU fence for the waker: pairs with gompi_wake_fence
@@ -282,8 +284,8 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	}
 	gompi_add_seq_cst(&me->poller_count, 1);
 	t->stage = WAIT_WOKEN;
-	// Other processes access this process: their next operations will arrive soon, and sleeping is expensive. So
-	// poll again.
+	// Other processes have sent operations to this process. Their next operations will arrive soon, and a sleep is
+	// expensive, so this thread polls again.
 	if (worked) {
 		gompi_withdraw_wait(t->record_index);
 		t->now_ns = gompi_now_ns();

@@ -16,8 +16,8 @@ static inline void gompi_wake_if_asleep(struct gompi_waitword *w) {
 		gompi_wake_sleepers(w);
 }
 
-// Executes the fence between making a condition true and the check for sleepers. If all processes of the node have
-// membarrier(2), it is a compiler fence, and the sleeper supplies the CPU fence by membarrier(2)
+// Executes the fence between the store that makes a condition true and the check for sleepers. If all processes of the
+// node have membarrier(2), it is a compiler fence, and the sleeper supplies the CPU fence by membarrier(2)
 // (gompi_node_membarrier). A CPU fence here would wait until the stores have left this core, some 100 ns for each
 // message or collective.
 static inline void gompi_wake_fence(void) {
@@ -56,22 +56,23 @@ struct gompi_stuck_entry {
 	int64_t since_ns; // time when the wait first saw the entry; 0 if no entry is stuck
 };
 
-// Describes a wait: for the launcher's report on a hang, and for deciding which failed processes end the wait.
+// Describes a wait. The description serves the launcher's report on a hang, and decides which failed processes end the
+// wait.
 struct gompi_wait_desc {
 	const char *call;    // name of the MPI function that the application called
 	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
-	int32_t tag;         // tag or other number, as enum gompi_wait_reason says
-	uint64_t object;     // handle
+	int32_t tag;         // tag or other number, as enum gompi_wait_reason defines
+	uint64_t object;     // handle of the communicator, window or file; 0 if none
 	bool depends_on_all; // the peer must act next, but the wait may depend on any member of the object
 	uint8_t reason;      // enum gompi_wait_reason
-	// NULL, or a function that replaces gompi_find_failed_for_wait, for a wait whose dependencies `peer` and
-	// `object` do not describe. Its argument `of` is find_failed_arg.
+	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and
+	// `object` describe. The argument `of` is find_failed_arg.
 	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);
 	const void *find_failed_arg;
-	// NULL, or a function that completes the report of the wait. Its argument `on` is fill_details_arg. On entry,
-	// *what is a copy of this struct, and *t is zeroed. If `peer` is GOMPI_PEERS_SEVERAL, any of several events may
-	// end the wait. The function then describes the first event with a number >= first, and returns the number of
-	// this event. It returns -1 if there is no such event.
+	// May be NULL. Completes the report of the wait. The argument `on` is fill_details_arg. On entry, *what is a
+	// copy of this struct, and *t is zeroed. If `peer` is GOMPI_PEERS_SEVERAL, any of several events may end the
+	// wait. The function then describes the first event with a number >= first, and returns the number of this
+	// event. It returns -1 if there is no such event.
 	int (*fill_details)(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t);
 	const void *fill_details_arg;
 };
@@ -99,8 +100,8 @@ void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
 int gompi_wait_step(struct gompi_wait *t);
 void gompi_wait_end(struct gompi_wait *t);
 
-// Publishes what this thread waits for, until gompi_withdraw_wait is called with the returned index. Does nothing if
-// desc->call is NULL or empty. gompi_await and gompi_wait_step call both functions around a sleep.
+// Publishes a description of this thread's wait, until gompi_withdraw_wait is called with the returned index. Does
+// nothing if desc->call is NULL or empty. gompi_await and gompi_wait_step call both functions around a sleep.
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 
@@ -112,7 +113,8 @@ void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);
 bool gompi_yield_timed(int64_t *now);
 
 // Wakes the progress thread of the process with this cell, if it sleeps and no thread of that process polls. The caller
-// has put an entry into the process' ring before. Executes a full fence before these two checks.
+// has put an entry into the process' ring before. Executes a full fence before these two checks, so that they do not
+// miss a thread that is about to sleep.
 void gompi_cell_ring_doorbell(struct gompi_cell *c);
 // Rings the doorbell of process i of this node.
 static inline void gompi_ring_doorbell(int i) { gompi_cell_ring_doorbell(gompi_cell(i)); }

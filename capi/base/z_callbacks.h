@@ -98,9 +98,10 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
-    // make_file_objects duplicates a communicator, without its attributes. If it spans nodes, the function also
-    // creates a window with 8 bytes at rank 0. Stores the handles. Collective. Returns 0 or an error class; text, of sizeof
-    // ((struct gompi_error_status *)0)->text bytes, then holds the detail.
+    // make_file_objects duplicates a communicator, without its attributes, for a file. If the communicator spans
+    // nodes, it also creates a window with 8 bytes at rank 0 for the shared file pointer. It stores the handles of both.
+    // The call is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof
+    // ((struct gompi_error_status *)0)->text bytes.
     int (*make_file_objects)(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text);
     // free_file_objects frees what gompi_make_file_objects has created. Collective.
     void (*free_file_objects)(uintptr_t own_comm, uintptr_t win);

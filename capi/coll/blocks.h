@@ -1,4 +1,4 @@
-// The arguments of collectives with one block for each member or neighbor, as entry points receive them.
+// Reads the arguments of collectives as blocks, one for each member or neighbor.
 #ifndef GOMPI_BLOCKS_H
 #define GOMPI_BLOCKS_H
 
@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// The blocks of one side (send or receive) of a call: none, one block, a block of equal size for each member, or blocks
-// that arrays describe.
+// The blocks of one side (send or receive) of a call. SHAPE_EQUAL: a block of equal size for each member. SHAPE_VECTOR:
+// a block for each member; arrays of counts and displacements describe the blocks.
 enum gompi_shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
 
 // Returns the shape of the send side of calls of this kind. gompi_recv_shape returns the shape of the receive side.

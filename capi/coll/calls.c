@@ -5,8 +5,8 @@
 #include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 
-// Returns comm's view for two-level collectives. Returns NULL if comm is invalid or has no such view, or if root is no
-// rank of comm.
+// Returns comm's view (its private state in this process) for two-level collectives. Returns NULL if comm is invalid or
+// has no such view, or if root is no rank of comm.
 static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;

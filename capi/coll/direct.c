@@ -1,13 +1,15 @@
 // Large transfers that bypass the members' buffers: each member reads its data from the other members' memory with
-// process_vm_readv. A direct transfer copies the data once instead of twice. It needs two additional operations without
-// data, whose cost is small in comparison. The cache lines of the data stay in the sender's cache.
+// process_vm_readv. A direct transfer copies the data once instead of twice, and the cache lines of the data stay in
+// the sender's cache. It needs two additional operations (shm_coll.h) without data: one exchanges the addresses, the
+// other reports that the reads have ended. For large data their cost is small.
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// The data that gompi_shm_exchange_word publishes in a member's head.
+// The data that gompi_shm_exchange_word publishes in a member's head (struct gompi_shm_head).
 struct word {
-	// First operation: address of the data, NO_DATA if the member contributes no data, or 0 if direct reads are
-	// impossible. Second operation: whether the member has read all its data.
+	// In the first operation of gompi_shm_read_direct: the address of the member's data, NO_DATA if the member
+	// contributes no data, or 0 if direct reads are impossible. In the second operation: 1 if the member has read
+	// all its data, else 0.
 	gompi_a64 value;
 	gompi_a64 bytes; // bytes of each block
 };

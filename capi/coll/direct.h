@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Runs an operation in which each member publishes a word to all members. Sets *all_nonzero to true if no member
-// published 0. gompi_shm_peer_word can read the words until this member begins its next operation.
+// Runs one shared-memory operation (shm_coll.h) in which each member publishes a word to all members. Sets *all_nonzero
+// to true if no member published 0. gompi_shm_peer_word can read the words until this member begins its next operation.
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero);
 // Returns the word that member i published in the last operation.
@@ -18,7 +18,7 @@ uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i);
 enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
 struct gompi_direct_blocks {
 	bool is_readable;       // this member's data is contiguous and does not lie in its own receive area
-	bool is_compared;       // the members have already compared the call
+	bool is_compared;       // the calls have been compared before; a mismatch in c does not stop the transfer
 	const void *local;      // start of the data that other members read; NULL if they read none
 	int from;               // the rank to read from, GOMPI_FROM_ALL or GOMPI_FROM_NONE
 	uint64_t offset;        // offset of this member's block in another member's data
@@ -36,8 +36,8 @@ enum { GOMPI_DIRECT_ABOVE_BYTES = 16 << 10 };
 int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t w, uint64_t format, bool *done);
 
-// What one member computes in a reduction. It reduces the operands of ranks [0, upto), of which it uses the range
-// [offset, offset + bytes), into the buffer `to`.
+// The part of a reduction that one member computes. The member reduces the bytes [offset, offset + bytes) of the
+// operands of ranks [0, upto) into the buffer `to`.
 struct gompi_direct_reduction {
 	// If is_split is true, each member instead reduces one chunk for all members. Then the members that receive the
 	// result read all chunks.
@@ -50,10 +50,10 @@ struct gompi_direct_reduction {
 	bool in_place;
 };
 
-// A reduction reads its operands directly if they have more than GOMPI_REDUCE_DIRECT_ABOVE bytes or, if it is split, if
-// each member's chunk has more than GOMPI_CHUNK_DIRECT_ABOVE bytes. Measured with 4 members on 2 cores: a reduction of
-// 256 KiB for one member takes 130 us with direct reads, and 340 us through the buffers. With 8 members and less than
-// 32 KiB for each, both ways take the same time.
+// A reduction reads its operands directly if each operand has more than GOMPI_REDUCE_DIRECT_ABOVE bytes. A split
+// reduction does so if each chunk has more than GOMPI_CHUNK_DIRECT_ABOVE bytes. Measured with 4 members on 2 cores: a
+// reduction of 256 KiB for one member takes 130 us with direct reads, and 340 us through the buffers. With 8 members
+// and less than 32 KiB for each, both variants take the same time.
 enum { GOMPI_REDUCE_DIRECT_ABOVE = 32 << 10, GOMPI_CHUNK_DIRECT_ABOVE = 16 << 10 };
 
 // Runs a reduction with direct reads. The contract is that of gompi_shm_read_direct. Stores the error class of the

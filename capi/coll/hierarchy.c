@@ -10,9 +10,10 @@
 
 // --- Sizes
 
-// Limits in bytes. MAX_ROWS_BYTES limits the members' data of all nodes together (rows_fit), and is the size of
-// local_block. MAX_OPERANDS_BYTES limits the operands of all nodes together in a reduction. MAX_SEGMENTED_BYTES limits
-// one member's data that is sent in segments. Segments are used only if the network has no RDMA.
+// Limits in bytes; messages move larger data. MAX_ROWS_BYTES limits the data of the members of all nodes together
+// (rows_fit), and is the size of local_block. MAX_OPERANDS_BYTES limits the operands of all nodes together in a
+// reduction. MAX_SEGMENTED_BYTES limits one member's data that is sent in segments. On a network with RDMA, data is
+// never sent in segments.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. A member's data is then copied directly from its memory into a network
@@ -45,7 +46,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes,
 
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	const bool can_split =
-		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data is sent if nodes reduce chunks
+		one_rank_per_node(s) && s->nodes == 2; // with more nodes, algorithms over messages send less data
 	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
 	if (!one_rank_per_node(s))
 		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);
@@ -104,8 +105,8 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 // --- Results that leaders publish to the members of their nodes
 
 // A leader publishes these values in the high byte of the signature word, in place of the collective, if the call
-// failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not match. So
-// at least one of them differs from the reader's signature.
+// failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not match. At
+// least one of them differs from the reader's own signature, and the reader reports that one.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -180,13 +181,13 @@ static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_wait_
 	return rc;
 }
 
-// A call at a leader.
+// The state of one call at a node leader.
 struct leader_call {
 	struct gompi_hierarchy *view;
 	struct gompi_coll_call *call;
 	uint64_t signature, format;
 	struct division division;
-	uint64_t first_segment;               // segment of the call that is segment 0 for blocks.fill
+	uint64_t first_segment;               // segment of the call that blocks.fill receives as segment 0
 	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
 	int reduce_error;                     // error class of the reduction, or 0
 };
@@ -253,7 +254,7 @@ static int exchange_segments(struct leader_call *g, int to, void (*put)(void *ar
 		g->first_segment = segment;
 		rc = gompi_internode_gather(s->internode, to, &words, NULL, &g->blocks, false, waiting);
 		if (rc)
-			// cannot differ: the leaders have already compared the calls
+			// a mismatch is an internal error here, because the leaders have already compared the calls
 			return rc == GOMPI_INTERNODE_MISMATCH ? MPI_ERR_INTERN : rc;
 		if (receives)
 			on_segment(g, segment);
@@ -383,7 +384,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 
 // --- MPI_Gather, MPI_Allgather, MPI_Alltoall, MPI_Scan and MPI_Exscan: each member contributes a row
 
-// A row: the data that a member contributes, after its number of bytes.
+// A row: the number of bytes that a member contributes, followed by these bytes.
 struct hierarchy_row {
 	uint64_t bytes;
 	char data[];

@@ -11,18 +11,20 @@
 
 #pragma GCC visibility push(hidden)
 
-// One member's view of a communicator over several nodes.
+// One member's private state (its view) for the two-level collectives of a communicator.
 struct gompi_hierarchy {
 	int n, me;                  // members of the communicator, and rank of this member
 	int nodes, node;            // number of nodes, and index of this node
 	int local_size, local_rank; // members on this node, and index of this member among them
 	int max_ranks_per_node;     // largest number of members on any node
-	int32_t *node_of;           // [n]
+	int32_t *node_of;           // [n]: index of each member's node
 	int32_t *local_ranks;       // [local_size]: ranks of the members on this node, ascending
 	uint32_t barrier_count;
-	uint64_t object;                   // handle of the communicator, for reports; 0 if there is none
-	struct gompi_shm_coll *shm_coll;   // view of this node's members; NULL if there is only one member
-	struct gompi_barrier *barrier;     // barrier of this node's members; gather and release are separate
+	uint64_t object;                 // handle of the communicator, for reports; 0 if there is none
+	struct gompi_shm_coll *shm_coll; // view of this node's members; NULL if there is only one member
+	// Barrier of this node's members. Between its two halves (gather, release) the leader synchronizes with the
+	// other leaders. NULL if there is only one member.
+	struct gompi_barrier *barrier;
 	struct gompi_internode *internode; // connections of the leaders; NULL if this member is no leader
 	// At a leader: data of the members on this node; NULL if each node has one member.
 	char *local_block;
@@ -31,9 +33,9 @@ struct gompi_hierarchy {
 	struct gompi_hierarchy *next;
 };
 
-// Returns a view with the contents of s. Copies the arrays node_of and local_ranks, but only the pointers shm_coll and
-// barrier. The argument `id` identifies the communicator in the leaders' messages. The array `leaders` holds the
-// leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
+// Returns a view with the contents of s. Copies the arrays node_of and local_ranks, but not the objects to which
+// shm_coll and barrier point. The argument `id` identifies the communicator in the leaders' messages. The array
+// `leaders` holds the leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
 // Returns the view to a free list. The view's memory is never freed, like that of struct gompi_shm_coll.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);

@@ -31,11 +31,11 @@ struct gompi_nbc_op;
 enum {
 	GOMPI_NBC_INLINE_BYTES = 32, // bytes of data in a head
 	GOMPI_NBC_BODY_BYTES = 2 << 10,
-	GOMPI_NBC_HEADS = 16, // heads of each member
-	GOMPI_NBC_BODIES = 4, // bodies of each member
+	GOMPI_NBC_HEADS = 16, // number of heads of each member
+	GOMPI_NBC_BODIES = 4, // number of bodies of each member
 	GOMPI_NBC_ALL_BODIES_BYTES =
 		GOMPI_NBC_BODIES * GOMPI_NBC_BODY_BYTES, // bytes of all bodies of a member together
-	GOMPI_NBC_MAX_RANKS = 128,                       // members; larger communicators use messages
+	GOMPI_NBC_MAX_RANKS = 128,                       // maximum members; larger communicators use messages
 };
 
 // Values of segments_written and segments_read in a head: a number of segments, or one of these.
@@ -81,7 +81,7 @@ struct gompi_nbc {
 	// `object` is its handle.
 	uint64_t object;
 	uintptr_t owner;      // argument of gompi_go_callbacks.release_comm
-	gompi_a32 references; // number of requests, plus NBC_COMM_FREED
+	gompi_a32 references; // number of requests, plus NBC_COMM_FREED if the application has freed the communicator
 	// Fields for persistent collectives (nbc_persistent.h), in the communicator's view. init_count counts
 	// initializations. mapped[entry] is the address at which this process has mapped the area of a table entry.
 	// mapped is NULL before the first such area.
@@ -130,8 +130,8 @@ void gompi_nbc_reset(struct gompi_nbc *b);
 // Reserves the space that the collective with this number needs. Returns false if the space is still in use.
 bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space);
 
-// Notifies the other members that the area has changed. Wakes members that sleep in a call. With wake_progress, also
-// notifies the members' progress threads, for members whose other threads all compute.
+// Notifies the other members that the area has changed. Wakes members that sleep in a call. If wake_progress is true,
+// also notifies the members' progress threads, because all other threads of a member may be computing.
 void gompi_nbc_notify(struct gompi_nbc *b, bool wake_progress);
 
 // Registers the service by which every wait makes progress with nonblocking shared-memory collectives.
@@ -143,9 +143,9 @@ void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s);
 bool gompi_nbc_progress(struct gompi_nbc *b);
 // Advances like gompi_nbc_progress. The caller holds the lock, and the function releases it.
 void gompi_nbc_progress_locked(struct gompi_nbc *b);
-// Releases the lock if the caller has held it for something other than progress. A thread that found the lock held has
-// left its progress to the next run of the service (gompi_nbc_register_service). So the caller must be in this service,
-// or in a wait that runs the service before it sleeps.
+// Releases the lock of a caller that has made no progress while it held the lock. If another thread has meanwhile found
+// the lock held, the next run of the service (gompi_nbc_register_service) makes progress for that thread. So the caller
+// must be in this service, or in a wait that runs the service before it sleeps.
 void gompi_nbc_unlock(struct gompi_nbc *b);
 
 #pragma GCC visibility pop

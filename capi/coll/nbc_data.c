@@ -62,9 +62,9 @@ static bool has_send_data(const struct gompi_nbc_op *s) {
 	return true;
 }
 
-// The layout of a member's data in the head or bodies: its blocks side by side, each with at most block_bytes in a
-// segment. If the readers do not know the lengths, a table of the lengths of all blocks precedes the blocks. With a
-// table, if all blocks fit into one segment, they follow each other without padding (is_tight).
+// The layout of a member's data in its head or bodies. A segment holds at most block_bytes bytes of each block, side by
+// side. If the readers do not know the lengths, a table of the lengths of all blocks precedes the blocks. If blocks
+// after a table fit into one segment, they follow each other without padding (is_tight).
 struct data_layout {
 	enum gompi_nbc_space space;
 	bool is_tight;        // blocks follow each other without padding

@@ -51,7 +51,7 @@ struct gompi_nbc_op {
 	const char *name;                 // name of the MPI function
 	int kind, root;                   // kind and root of the MPI call
 	uint64_t bytes, longest_bytes;    // byte counts of the call signature, which members compare
-	struct gompi_reduction reduction; // size is 1 without a reduction
+	struct gompi_reduction reduction; // its field `size` is 1 if the collective reduces nothing
 	bool calls_user_op;               // the reduction calls a user-defined function
 	int phases;
 	struct gompi_nbc_phase phase[2];
@@ -62,15 +62,15 @@ struct gompi_nbc_op {
 	char *scratch;           // memory for a chunk that this member reduces for others
 	struct gompi_idup *idup; // NULL unless this is an MPI_Comm_idup
 
-	// Progress.
+	// The progress of the collective.
 	enum { NBC_QUEUED, NBC_RUNNING, NBC_COMPLETE } state;
 	int phase_index;
-	uint64_t number;              // of the current phase of collective n: 2n or 2n + 1
+	uint64_t number;              // number of the current phase: 2n or 2n + 1 for collective n
 	uint32_t segments_written;    // segments that this member has written, or NBC_DIRECT
 	uint32_t segments_read;       // segments that have been read from all members
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
-	bool is_awaited;              // a member may wait until this member has read its data
+	bool is_awaited;              // another member may wait until this member has read its data
 	// A head that has not been published yet, and the number that it will have. progress_nbc_op polls this head
 	// without the lock. missing_head is NULL if progress needs the lock.
 	struct gompi_nbc_head *_Atomic missing_head;
@@ -118,7 +118,8 @@ bool gompi_nbc_reads_from(const struct gompi_nbc_op *s, int i);
 bool gompi_nbc_is_read_by(const struct gompi_nbc_op *s, int i);
 // Returns the space that this member's data needs.
 enum gompi_nbc_space gompi_nbc_space_of(const struct gompi_nbc_op *s);
-// Returns true if there is enough data to notify progress threads while the application computes.
+// Returns true if this member should notify the progress threads of other members: the data is large, and the node has
+// more cores than processes.
 bool gompi_nbc_wakes_progress(const struct gompi_nbc_op *s);
 // Returns the number of segments of this member's data.
 uint32_t gompi_nbc_segments(const struct gompi_nbc_op *s);

@@ -35,8 +35,8 @@ static uint64_t apply_choice(struct gompi_nbc_table *t) {
 }
 
 static bool ensure_memory(struct gompi_nbc *parent, struct gompi_nbc_entry *e) {
-	// Acquire: pairs with another member's change of block_name below. This member then publishes the other
-	// member's block.
+	// Acquire: pairs with another member's change of block_name below. This member's choice of the entry then also
+	// publishes the other member's block to third members.
 	if (gompi_load_acquire(&e->block_name) != 0)
 		return true;
 	uint64_t none = 0, name = gompi_go_callbacks.alloc_block(parent->owner, nbc_bytes(parent));

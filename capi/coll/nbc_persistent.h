@@ -12,7 +12,7 @@
 
 #include "coll/nbc.h"
 
-enum { GOMPI_NBC_MAX_PERSISTENT = 64 }; // entries
+enum { GOMPI_NBC_MAX_PERSISTENT = 64 }; // number of entries of the table
 
 struct gompi_nbc_entry {
 	gompi_a64 number;      // number of the collective that uses, or last used, the entry; or 0

@@ -19,14 +19,15 @@ struct pairs {
 	struct gompi_shm_coll *t;
 	struct gompi_coll_call *c;
 	uint64_t number;                  // number of the operation
-	int entries;                      // entries of the table
-	enum gompi_size_class size_class; // of the buffer: the head or one body
-	bool uses_all_bodies;             // instead, all bodies together are the buffer
+	int entries;                      // number of entries of this member's table
+	enum gompi_size_class size_class; // place of this member's buffer: the head or one body
+	bool uses_all_bodies;             // the buffer is all bodies together, whatever size_class is
 	// This member's block for itself. NULL if the block is in the buffer, or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
 	bool is_lent; // other members read this member's memory, which must not change until they finish
-	// Copies of blocks for direct reads, one after another; NULL if no block is copied. This field separates
-	// is_lent and has_borrowed: the compiler would merge the loads of adjacent flags into one.
+	// Copies of blocks for direct reads, one after another; NULL if no block is copied. This field stays between
+	// is_lent and has_borrowed: the compiler would merge loads of adjacent flags into one load, which stalls after
+	// separate stores to the flags.
 	char *packed;
 	bool has_borrowed; // this member has read a sender's memory; the sender waits for this member
 };

@@ -8,7 +8,7 @@
 #include "datatype/datatype.h"
 
 enum {
-	CACHED_PLANS = 8, // cached plans of a communicator
+	CACHED_PLANS = 8, // maximum number of cached plans of a communicator
 };
 
 // The arrays of one side of a call, with n elements each.

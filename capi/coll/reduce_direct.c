@@ -18,7 +18,7 @@ struct direct_reads {
 	// holds a result that must not overwrite this member's operand yet. If this member gets no result, the two
 	// buffers `chunks` alternately hold its reduced chunks.
 	char *segment, *pending_result, *chunks[2];
-	bool read_failed; // a read failed
+	bool read_failed; // a read has failed at this member or, in reduce_chunks, at any member
 };
 
 static bool read_peer(struct direct_reads *f, int i, uint64_t at, char *to, uint64_t bytes) {

@@ -16,7 +16,7 @@
 // mismatch when its call ends.
 //
 // The entry points in C (calls.c) use these functions for calls that are quick to check, and core/coll uses them for
-// all other calls. The functions see data as bytes.
+// all other calls. The functions treat data as bytes.
 #ifndef GOMPI_SHM_COLL_H
 #define GOMPI_SHM_COLL_H
 
@@ -57,8 +57,8 @@ enum {
 	GOMPI_SHM_INLINE_BYTES = 40,      // bytes of data in a head
 	GOMPI_SHM_SMALL_BYTES = 2 << 10,  // bytes of a small body, in the communicator's control block
 	GOMPI_SHM_LARGE_BYTES = 16 << 10, // bytes of a large body, which is allocated when first needed
-	GOMPI_SHM_HEADS = 16,             // heads of each member
-	GOMPI_SHM_BODIES = 4,             // bodies of each member
+	GOMPI_SHM_HEADS = 16,             // number of heads of each member
+	GOMPI_SHM_BODIES = 4,             // number of bodies of each member
 	GOMPI_PAIRWISE_MAX_RANKS = 64,    // maximum members for blocks of individual lengths
 };
 
@@ -158,7 +158,7 @@ struct gompi_coll_mismatch {
 //     and of neighborhoods      to, from; see pairwise.c
 struct gompi_coll_call {
 	int kind, root;
-	const char *name; // of the MPI function, for reports
+	const char *name; // name of the MPI function, for reports
 	uint64_t bytes;
 	const char *in;
 	char *out;
@@ -169,13 +169,13 @@ struct gompi_coll_call {
 	int send_count, recv_count;
 	bool in_place; // received data overwrites the data of the blocks `to`
 
-	struct gompi_coll_mismatch mismatch; // result
+	struct gompi_coll_mismatch mismatch; // set by gompi_shm_run
 };
 
 // Results of gompi_shm_run, besides error classes.
 enum {
 	GOMPI_COLL_DONE = 0,
-	GOMPI_COLL_MISMATCH = -1, // see the field mismatch; data from members whose calls match is complete
+	GOMPI_COLL_MISMATCH = -1, // a call differs (field mismatch); data from members whose calls match is complete
 	// no data has moved, and the caller must run the call with messages; all members passed the same lengths
 	GOMPI_COLL_USE_MESSAGES = -2,
 };

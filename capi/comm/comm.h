@@ -12,8 +12,8 @@
 #include "errors/handler.h"
 #include "group/group.h"
 
-// Where the shared file pointer of a file is in the control memory of its communicator: this many bytes behind the
-// barrier (core/comm/block.go).
+// Offset, in bytes from the end of the barrier, of a file's shared file pointer in the control memory of the file's
+// communicator (core/comm/block.go).
 enum { GOMPI_COMM_FILE_POINTER = 8 };
 
 // Hints from info objects (hints.c).
@@ -37,7 +37,7 @@ struct gompi_comm {
 	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h);
 					     // then shm_coll and nbc are NULL
 	struct gompi_plan_cache *plan_cache; // cached plans of the latest calls (coll/plan_cache.h)
-	int32_t plan_tag;                    // tag of the latest call that used a plan with requests
+	int32_t plan_tag;                    // tag of the latest nonblocking or persistent collective that used a plan
 	struct gompi_topology topology;
 	struct gompi_bsend_buffer *_Atomic bsend_buffer; // attached buffer (message/bsend_buffer.h); NULL if none was
 							 // ever attached
@@ -49,7 +49,7 @@ struct gompi_comm {
 	struct gompi_comm *next;                  // next in the free list
 };
 
-extern struct gompi_table gompi_comms; // all communicators except the next two
+extern struct gompi_table gompi_comms; // all communicators except MPI_COMM_WORLD and MPI_COMM_SELF
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on

@@ -20,7 +20,7 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 		*result = MPI_UNEQUAL;
 	} else {
 		int similarity = gompi_ranks_compare(&a->members, &b->members);
-		if (a->is_inter) { // the constants increase with decreasing similarity
+		if (a->is_inter) { // MPI_IDENT, MPI_SIMILAR and MPI_UNEQUAL are in ascending order
 			int remote = gompi_ranks_compare(&a->peers, &b->peers);
 			similarity = remote > similarity ? remote : similarity;
 		}

@@ -7,7 +7,7 @@
 #include "base/error_status.h"
 #include "comm/z_calls.h"
 
-// Upper bounds for numbers below 2^31: of the number of prime factors, and of the number of divisors (2095133040 has
+// Upper bounds of the number of prime factors, and of the number of divisors, of a number below 2^31 (2095133040 has
 // the most divisors).
 enum { MAX_PRIMES = 30, MAX_DIVISORS = 1600 };
 
@@ -84,13 +84,14 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 
 // Stores k >= 2 numbers in descending order whose product is n.
 static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
-	uint32_t largest = n, smallest = 0; // a larger difference than any solution has, even n and 1
+	uint32_t largest = n, smallest = 0; // their difference, n, is larger than that of any solution
 	for (int i = 0; i < d->n; i++) {
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
 			continue;
-		// x is the candidate for the largest number. If the other k - 1 numbers cannot all reach x - spread,
-		// neither x nor a larger candidate improves or equals the spread found so far.
+		// x is the candidate for the largest number. Stops if the other k - 1 numbers cannot all be at least
+		// x - spread, because their product n / x is too small: every solution with x then has a larger spread
+		// than the best solution so far. This holds for larger candidates too.
 		if (x > spread && power_up_to(x - spread, k - 1, n) > n / x)
 			break;
 		for (int j = i; j >= 0 && x - d->at[j] <= spread; j--)
@@ -170,7 +171,7 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		numbers[0] = (uint32_t)left;
 	} else if (trial) {
 		k = two_factors((uint32_t)left, numbers);
-	} else if (found < unset) { // some number is 1: one prime per number makes the largest minimal
+	} else if (found < unset) { // fewer primes than dimensions: one prime each keeps the largest dimension minimal
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
 	} else if ((numbers[0] = root_of(primes, found, unset)) != 0) {

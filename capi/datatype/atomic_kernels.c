@@ -5,7 +5,7 @@
 
 #include "base/atomics.h"
 
-// Lists and tables made by macros.
+// Macros that define lists, kernels and tables; clang-format would break their layout.
 // clang-format off
 #define INTEGER_CLASSES(X) \
 	X(I8, int8_t, uint8_t) X(U8, uint8_t, uint8_t) X(I16, int16_t, uint16_t) X(U16, uint16_t, uint16_t) \

@@ -43,8 +43,8 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 	}
 }
 
-// Expands the statement `loop` with a constant size for the most frequent block sizes, so that each block is copied
-// with one load and one store.
+// Expands the macro `loop` with a constant size for the most frequent block sizes, so that each block is copied with
+// one load and one store. The macro's arguments are the copy function and the block size.
 #define COPY_SIZES(block, loop)        \
 	switch (block) {               \
 	case 1:                        \

@@ -22,7 +22,8 @@ struct gompi_buffer {
 	int64_t count;
 	const struct gompi_type *type; // NULL if the data is contiguous
 	int64_t skip_bytes;
-	// the operation's owner holds a reference to the type until the operation has completed
+	// the operation's owner holds a reference to the type until the operation has completed, so that
+	// gompi_buffer_retain and gompi_buffer_release need not change the reference count
 	bool type_held_by_owner;
 	uint8_t memory; // enum gompi_memory; always GOMPI_MEMORY_HOST at present
 };

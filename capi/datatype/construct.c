@@ -1,5 +1,6 @@
-// Constructs types from recipes. Valid recipes with a layout that draft.h supports are constructed here without a call
-// into Go; Go constructs the same type again if it needs the type. Go handles all other recipes and reports all errors.
+// Constructs types from recipes (recipe.h: the arguments of a constructor). If a recipe is valid and draft.h supports
+// its layout, the type is constructed here without a call into Go. Go constructs the same type again if Go needs the
+// type. Go handles all other recipes and reports all errors.
 #include <stdlib.h>
 #include "base/minmax.h"
 #include <string.h>
@@ -55,7 +56,8 @@ static void add_component(struct construction *m, const struct gompi_type *old, 
 		return;
 	if (o->is_resized) {
 		f->lb = f->is_resized ? gompi_min_i64(f->lb, lo) : lo;
-		f->true_extent = f->is_resized ? gompi_max_i64(f->true_extent, hi) : hi; // temporarily the upper bound
+		// until compute_bounds, true_extent holds the upper bound
+		f->true_extent = f->is_resized ? gompi_max_i64(f->true_extent, hi) : hi;
 		f->is_resized = true;
 	}
 	if (old->elements == 0)
@@ -235,7 +237,7 @@ static bool construct_darray(struct construction *m, const struct gompi_type *ol
 	if ((r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN) || r->a < 1 || at < 0 || at >= grid_left ||
 	    r->n > MAX_DIMS)
 		return false;
-	// the grid is numbered in row-major order, regardless of the order of the array
+	// the processes of the grid are numbered in row-major order, regardless of the order of the array
 	for (int64_t i = 0; i < r->n; i++) {
 		int64_t processes = gompi_recipe_at(r, 3, i);
 		if (processes < 1 || grid_left % processes != 0)
@@ -250,7 +252,7 @@ static bool construct_darray(struct construction *m, const struct gompi_type *ol
 	for (int64_t k = 0; k < r->n; k++) {
 		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
 		const struct darray_share *s = &of[i];
-		// Go constructs the type if the last block is shorter than the other blocks
+		// Go constructs the type if the last block is shorter: gompi_draft_repeat repeats only equal blocks
 		if (s->last != s->block && s->blocks > 1)
 			return false;
 		gompi_draft_repeat(m->t, s->last, extent, &m->overflow);
@@ -301,8 +303,8 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 			if (fields) {
 				span(&overflow, props, displacements[i], n, old->extent, &first, &end);
 			} else {
-				// Go handles large offsets: the order of the additions determines whether they
-				// overflow.
+				// Go handles large offsets: whether their sums overflow depends on the order of the
+				// additions, which differs between this file and Go.
 				if (n != copies) {
 					span(&overflow, props, 0, copies = n, old->extent, &from, &to);
 					if (is_large_offset(from) || is_large_offset(to))
@@ -337,7 +339,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	return true;
 }
 
-// Returns the length, in 8-byte words, of the nodes that the recipe adds to the program.
+// Returns the maximum length, in 8-byte words, of the nodes that the recipe adds to the program of its old type.
 static int64_t nodes_of(const struct gompi_recipe *r) {
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:

@@ -1,5 +1,5 @@
-// The arguments with which a datatype was constructed (MPI-5.0 5.1.13). envelope.c returns their counts. Go handles
-// types that it has constructed, and reports errors.
+// MPI_Type_get_contents: returns the arguments with which a datatype was constructed (MPI-5.0 5.1.13). envelope.c
+// returns their counts. Go handles types that Go has constructed, and reports errors.
 #include <string.h>
 
 #include "base/go_callbacks.h"

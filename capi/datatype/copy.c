@@ -10,7 +10,7 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n) {
-	if (n == 1) // a single block is usually long
+	if (n == 1) // a single block is usually long, so its copy needs no constant size
 		copy_one(d, s, block);
 	else
 		copy_blocks(d, dstride, s, sstride, block, n);

@@ -3,8 +3,8 @@ package datatype
 /*
 #include "datatype/datatype.h"
 
-// These functions take the address of a buffer as an integer, because it may be outside of all memory (the data begins
-// at an offset), which Go does not allow for pointers.
+// These functions take the address of a buffer as an integer. If the data begins at an offset from the address, the
+// address itself may be outside of all memory, and Go does not allow such pointers.
 static int64_t pack_at(void *out, int64_t limit, uintptr_t buf, int64_t count, const int64_t *program,
 		       int64_t position) {
 	return gompi_typed_pack(out, limit, (const void *)buf, count, (const struct gompi_type *)program, position);

@@ -89,7 +89,7 @@ void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos) {
 		return;
 	}
 	pos -= k * c->copy_bytes;
-	if (c->prog[c->root] == NODE_BLOCK) { // the copies themselves form the run
+	if (c->prog[c->root] == NODE_BLOCK) { // each copy is one block, so all remaining copies form one run
 		c->run = (struct gompi_run){c->origin + k * c->extent, c->copy_bytes, c->copy_count - k, c->extent};
 		if (c->extent == c->copy_bytes)
 			c->run = (struct gompi_run){c->run.offset, c->run.n * c->copy_bytes, 1, 0};

@@ -21,10 +21,10 @@ enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 
 // The head of a program, which core/datatype/format.go explains.
 struct gompi_type {
-	int64_t magic;       // 0 if there is no type or it is not committed
+	int64_t magic;       // GOMPI_TYPE_MAGIC; 0 if there is no type or it is not committed
 	int64_t words;       // number of words of the whole program
 	int64_t flags;       // GOMPI_TYPE_ flags
-	int64_t elem;        // handle of the one predefined type of all elements, or 0
+	int64_t elem;        // handle of the predefined type of all elements; 0 if their types differ
 	int64_t elem_size;   // distance between the elements of an array; 0 if elem is 0
 	int64_t elements;    // number of elements of predefined types
 	int64_t size;        // bytes of data
@@ -32,8 +32,8 @@ struct gompi_type {
 	int64_t extent;      // distance between copies
 	int64_t true_lb;     // lowest byte touched
 	int64_t true_ub;     // one past the highest byte touched
-	int64_t depth;       // levels of nodes
-	int64_t segments;    // contiguous segments of one copy
+	int64_t depth;       // number of levels of nodes
+	int64_t segments;    // number of contiguous segments of one copy
 	int64_t origin;      // displacement of the first byte in typemap order
 	int64_t root;        // node for all bytes
 	int64_t elem_origin; // displacement of the first element
@@ -100,8 +100,8 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
 // Returns true if data that begins `lo` bytes after the address `buf` is at an invalid address. An address in the first
-// page is invalid, because that page is never mapped. The cause is that `buf` is NULL or another MPI constant, or
-// MPI_BOTTOM with displacements that are not addresses.
+// page is invalid, because that page is never mapped. Such an address results if `buf` is NULL or another MPI constant,
+// or MPI_BOTTOM with displacements that are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
 // A run: n blocks of `block` bytes each, which begin `stride` bytes apart. The first block begins `offset` bytes after

@@ -1,5 +1,5 @@
-// The program of a type under construction, for the most frequent layouts. It equals the program that core/datatype's
-// builder makes from the same arguments. The caller has allocated space for all additions.
+// Builds the program (datatype.h) of a type under construction, for the most frequent layouts. The result equals the
+// program that core/datatype's builder makes from the same arguments. The caller has allocated space for all additions.
 #ifndef GOMPI_DRAFT_H
 #define GOMPI_DRAFT_H
 
@@ -25,7 +25,7 @@ void gompi_draft_shift(struct gompi_type *t, int64_t displacement, bool *overflo
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *out_overflow);
 // Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all
-// elements, or 0 if there is no single one.
+// elements, or 0 if the elements have several types.
 void gompi_draft_end(struct gompi_type *t, int64_t elem, int64_t elem_size);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// The numbers of arguments with which a datatype was constructed (MPI-5.0 5.1.13). MPI_Type_get_contents returns the
-// arguments.
+// MPI_Type_get_envelope: returns the numbers of arguments with which a datatype was constructed (MPI-5.0 5.1.13).
+// contents.c returns the arguments.
 #include "datatype/type_props.h"
 
 #include "base/error_status.h"

@@ -1,6 +1,6 @@
-// The loops of the predefined reductions and the table of them. One X-macro list contains the C type and the class of
-// each predefined datatype. The class determines its operations. op_avx2.c and op_avx512.c each compile this file
-// again.
+// The loops of the predefined reductions and the table of these loops. One X-macro list contains the C type and the
+// class of each predefined datatype. The class determines which operations the datatype allows. op_avx2.c and
+// op_avx512.c each compile this file again.
 #include "datatype/op.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ typedef double f64 UNALIGNED;
 typedef long double f80 UNALIGNED;
 typedef _Float128 f128 UNALIGNED;
 
-// Lists and tables made by macros.
+// Macros that define lists, kernels and tables; clang-format would break their layout.
 // clang-format off
 #define COMPLEX_TYPE(name, part) \
 	typedef struct __attribute__((may_alias)) { part re, im; } name##_aligned; \

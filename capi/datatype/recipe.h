@@ -8,11 +8,11 @@ enum { GOMPI_RECIPE_LISTS = 4 };
 
 struct gompi_recipe {
 	const char *call; // name of the constructor
-	int combiner;     // MPI_COMBINER_
-	bool is_large;    // the form with MPI_Count
+	int combiner;     // an MPI_COMBINER_ constant
+	bool is_large;    // the constructor has MPI_Count arguments (name ends in _c)
 	bool is_stored;   // stored by a type, which holds references to the types that it was constructed from
-	int order;        // of a subarray or distributed array
-	int64_t n;        // copies, blocks or dimensions
+	int order;        // MPI_ORDER_ constant of a subarray or distributed array
+	int64_t n;        // number of copies, blocks or dimensions
 	// vector: blocklength and stride; indexed block: blocklength; resized: lb and extent; darray: size and rank
 	int64_t a, b;
 	// Indexed and struct types: lengths and displacements of the blocks. Subarrays: sizes, subsizes and starts.

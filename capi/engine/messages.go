@@ -189,7 +189,8 @@ type Counts struct {
 	Queues                        int64
 	Unexpected, Posted            int64
 	Matched                       int64 // messages that MPI_Mprobe has removed from the queue
-	// NumberCapacity: used entries of the table of send ids; Number: ids assigned so far
+	// NumberCapacity is the number of used entries of the table of send ids. Number is the number of ids that have
+	// been assigned so far.
 	NumberCapacity, Number int64
 	Segmented              int64 // number of receives so far whose data arrives in fragments
 	HoldsBack              bool  // true if the process asks senders to keep their data (flow control)

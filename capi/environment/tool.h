@@ -1,4 +1,4 @@
-// Shared by the implementation of the tool information interface and its generated stubs.
+// Declares the function that tool.c and the generated stubs of the tool information interface share.
 #ifndef GOMPI_TOOL_H
 #define GOMPI_TOOL_H
 

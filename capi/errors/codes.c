@@ -63,8 +63,8 @@ int gompi_error_class_of_peer(uint64_t class) {
 	return known ? (int)class : MPI_ERR_INTERN;
 }
 
-// Returns an added class or code, or NULL. The caller must hold the lock; only gompi_error_class_of, which just reads
-// the class, does not.
+// Returns an added class or code, or NULL. The caller must hold the lock, except gompi_error_class_of, which reads only
+// the class.
 static inline struct added_code *find_added(int n) {
 	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked
 	if (n < FIRST_ADDED_CODE || list == NULL || n - FIRST_ADDED_CODE >= list->capacity)

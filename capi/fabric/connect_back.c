@@ -12,7 +12,7 @@ enum { CELL_CHECK_NS = 500000000 }; // interval at which the cells are checked f
 // The record that is forwarded from node to node.
 struct connect_request {
 	int32_t from, to;  // ranks: process `to` must connect to process `from`
-	int32_t hops_left; // number of nodes that may still forward the request
+	int32_t hops_left; // number of further nodes that may forward the request; 0: drop it
 	int32_t zero;
 };
 
@@ -86,7 +86,7 @@ void gompi_connect_back_tick(int64_t now) {
 	if (now < next_check_ns)
 		return;
 	if (next_check_ns == 0 &&
-	    gompi_health_is_lowest()) { // first call: the previous node may be unable to connect to this node
+	    gompi_health_is_lowest()) { // first call: connect, in case the previous node cannot connect to this node
 		int prev_leader = gompi_health_lowest_rank(-1);
 		if (prev_leader >= 0)
 			connect_to_peer(prev_leader);

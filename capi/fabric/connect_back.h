@@ -1,10 +1,11 @@
 // Connections that can be made in one direction only: a process that cannot connect to a peer requests that the peer
 // connect to the process.
 //
-// The process writes the request into its cell. The lowest process of its node sends the request to the lowest process
-// of the next node, and so on until the request reaches the peer's node. There the lowest process writes the request
-// into the peer's cell. The lowest processes of neighbouring nodes try to connect in both directions. So a request
-// reaches the peer's node if, of each two neighbouring nodes, at least one can connect to the other.
+// The lowest process of a node is its living process with the lowest rank (health.h). A process writes its request into
+// its cell. The lowest process of its node sends the request to the lowest process of the next node, and so on until
+// the request reaches the peer's node. There the lowest process writes the request into the peer's cell. The lowest
+// processes of neighbouring nodes try to connect in both directions. So a request reaches the peer's node if, of each
+// two neighbouring nodes, at least one can connect to the other.
 #ifndef GOMPI_FABRIC_CONNECT_BACK_H
 #define GOMPI_FABRIC_CONNECT_BACK_H
 

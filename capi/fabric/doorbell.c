@@ -10,7 +10,7 @@
 #include "base/wait.h"
 #include "fabric/net.h"
 
-static const int64_t NO_LIMIT_NS = 1000000000000000; // treated as no limit
+static const int64_t NO_LIMIT_NS = 1000000000000000; // longer sleeps have no limit
 
 struct gompi_net_doorbell gompi_net_doorbell = {.fd = -1};
 
@@ -53,9 +53,9 @@ void gompi_net_app_polled(void) {
 		gompi_store(&gompi_net_doorbell.app_polled, 1);
 }
 
-// Makes the progress thread arm itself now if it makes rounds (progress_thread.h). The caller is about to sleep until a
-// handler wakes it, so the progress thread must handle arrivals at once. Without this call, the progress thread would
-// arm itself only after a round without activity.
+// Makes the progress thread arm itself now, unless it is armed already (progress_thread.h). The caller is about to
+// sleep until a handler wakes it, so the progress thread must handle arrivals at once. Without this call, the progress
+// thread would arm itself only after a round without activity.
 void gompi_net_app_sleeps(void) {
 	if (gompi_load(&gompi_my_cell()->poller_count) > 0)
 		return;

@@ -5,15 +5,16 @@
 
 #include "base/atomics.h"
 
-// The state of the progress thread (progress_thread.h). The thread makes rounds, is armed (sleeps until something
-// arrives), or makes rounds and must check at once whether it can arm itself.
+// The state of the progress thread (progress_thread.h). PROGRESS_ROUNDS: the thread makes rounds. PROGRESS_ARMED: it
+// sleeps until something arrives. PROGRESS_ARM_REQUESTED: an application thread has requested that the thread end its
+// rounds and arm itself.
 enum { PROGRESS_ROUNDS, PROGRESS_ARMED, PROGRESS_ARM_REQUESTED };
 
 struct gompi_net_doorbell {
-	gompi_a32 mode;
+	gompi_a32 mode;       // PROGRESS_*
 	gompi_a32 app_active; // 1 if an application thread has communicated since the progress thread last checked
 	gompi_a32 app_polled; // 1 if an application thread has polled for arrivals since that check
-	int fd;
+	int fd;               // eventfd on which the progress thread sleeps; -1 if not open
 };
 
 #pragma GCC visibility push(hidden)
@@ -26,8 +27,8 @@ int gompi_net_doorbell_open(void);
 // the sleep. Returns true if something has arrived.
 bool gompi_net_doorbell_sleep(bool armed, int64_t ns);
 
-// Wakes the progress thread if it is armed. Callers have added to a list of work, and an armed progress thread would
-// sleep on.
+// Wakes the progress thread if it is armed. Called after an addition to a list of work, which an armed progress thread
+// does not check.
 void gompi_net_wake_if_armed(void);
 
 // Wakes the progress thread for work that only the progress thread does. The caller has published the work.

@@ -17,7 +17,8 @@ struct early_record {
 	struct internode_record record;
 };
 
-// A group that was closed after a failed call, before all of its records had arrived.
+// A group that was closed after a failed call, when some of its records had not arrived. Its early records are
+// acknowledged and dropped.
 struct closed_group {
 	struct closed_group *next;
 	uint64_t id;
@@ -35,7 +36,7 @@ struct credit_state {
 };
 
 static struct {
-	struct gompi_mutex mu; // protects the fields below, and arrivals whose generation is not stored yet
+	struct gompi_mutex mu; // protects the fields below, and each struct arrival while a record is stored in it
 	struct gompi_internode *groups[BUCKETS];
 	struct early_record *records[BUCKETS];       // by group id
 	struct closed_group *closed_groups[BUCKETS]; // by group id
@@ -215,7 +216,7 @@ static bool accept_for_open_group(struct gompi_internode *m, struct credit_state
 	return true;
 }
 
-// Stores a record until its group is opened. A correct member stays within the limits; records beyond them are dropped.
+// Stores a record until its group is opened. Drops records beyond the limits, which no correct member exceeds.
 static void store_early_record(struct credit_state *a, const struct internode_record *r, size_t length) {
 	bool is_query = r->kind == INTERNODE_QUERY_OPEN;
 	size_t cost = length + GOMPI_EARLY_OVERHEAD;

@@ -5,12 +5,12 @@
 // is opened. A sender does not know whether the receiver has opened the group. So it sends a peer at most
 // GOMPI_EARLY_MAX_BYTES bytes, over all groups, that the peer has not acknowledged as matched with an open group. A
 // call that needs to send more first sends a query (INTERNODE_QUERY_OPEN) and waits until the peer has opened the
-// group. A collective call may have to wait for this anyway. This wait depends on no other group, and therefore on no
-// other thread. Once a process knows that a peer has opened a group, it sends that peer records of the group without
-// limit.
+// group. This wait cannot cause a deadlock: a collective call may have to wait for its peer anyway, and this wait
+// depends on no other group and therefore on no other thread. Once a process knows that a peer has opened a group, it
+// sends that peer records of the group without limit.
 //
-// Only records that are marked as sent early (is_early) are stored. Any other record for a group that is not open
-// belongs to a group that has been closed, and is dropped.
+// Only queries and records that are marked as sent early (is_early) are stored. Any other record for a group that is
+// not open belongs to a group that this process has closed, and is dropped.
 #ifndef GOMPI_FABRIC_EARLY_H
 #define GOMPI_FABRIC_EARLY_H
 
@@ -22,10 +22,10 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_INTERNODE_MAX_AHEAD = 32,    // maximum lead of a member, in calls; a power of two
+	GOMPI_INTERNODE_MAX_AHEAD = 32,    // a member may be fewer than this many calls ahead; a power of two
 	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
 	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
-	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum queries from one peer: one per thread in a call
+	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum stored queries of one peer: one per thread in a call
 };
 
 enum internode_kind {
@@ -33,8 +33,9 @@ enum internode_kind {
 	INTERNODE_GATHER,
 	INTERNODE_BCAST,
 	INTERNODE_MISMATCH,
-	// Flow control of early arrivals. The field round has the number that the querying process uses.
-	INTERNODE_QUERY_OPEN, // has the receiver opened the group?
+	// Flow control of early arrivals. In a query and in its reply, the field round is the round of the querying
+	// process that sends to the receiver of the query.
+	INTERNODE_QUERY_OPEN, // asks whether the receiver has opened the group
 	INTERNODE_IS_OPEN,    // reply: the group is open; call.bytes may also acknowledge bytes
 	INTERNODE_ACK,        // belongs to no group: acknowledges call.bytes bytes that were sent early
 	INTERNODE_KINDS
@@ -51,7 +52,7 @@ struct internode_record {
 		uint64_t signature, format;
 		uint32_t bytes; // bytes of a member's data
 		int32_t rank;
-	} call; // in INTERNODE_MISMATCH, the data is a call that does not match this call
+	} call; // call of the sender; in INTERNODE_MISMATCH, the data describes a call that does not match it
 	char data[];
 };
 

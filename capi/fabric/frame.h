@@ -43,9 +43,9 @@ _Static_assert(sizeof(struct gompi_record_head) == 8, "the head of a record");
 struct gompi_frame {
 	struct gompi_net_op op;
 	struct gompi_frame *next;
-	void *descriptor; // descriptor of the buffer's registration, if the provider requires a registration
-	uint32_t used_bytes;
-	int32_t peer; // rank of the destination
+	void *descriptor;    // descriptor of the buffer's registration, if the provider requires a registration
+	uint32_t used_bytes; // bytes of the frame that have been written, with the head
+	int32_t peer;        // rank of the destination
 	_Alignas(16) char bytes[GOMPI_FRAME_BYTES];
 };
 

@@ -8,8 +8,9 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
-// Returns how many frames may be in flight to a peer (the window). The window also grows when other peers acknowledge
-// frames. No wake-up is needed then, because each acknowledgement from a peer sends the next frames to this peer.
+// Returns the maximum number of unacknowledged frames to a peer (the window). The window also grows when other peers
+// acknowledge frames. No action is needed then: at its limit, this peer has frames to acknowledge, and each of its
+// acknowledgements sends the next frames.
 static uint32_t current_window(void) {
 	return gompi_load(&gompi_frames_in_flight) < GOMPI_CROWDED_FRAMES ? GOMPI_SEND_WINDOW
 									  : GOMPI_SEND_WINDOW_CROWDED;

@@ -16,9 +16,9 @@
 
 enum {
 	PROBE_NS = 750000000,         // interval of the probes of the next node
-	SECOND_CHECK_NS = 500000000,  // interval at which the second living process checks whether the first lives
-	OTHERS_CHECK_NS = 2000000000, // interval at which the other processes check whether they are first or second
-	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is failed
+	SECOND_CHECK_NS = 500000000,  // interval at which a node's second living process checks whether the first lives
+	OTHERS_CHECK_NS = 2000000000, // interval at which its other processes check whether they are first or second
+	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is declared failed
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
 	WITNESSES = 3,                // other processes of a node that are probed when its lowest process is silent
@@ -28,7 +28,7 @@ static struct {
 	int32_t *lowest_rank; // [nodes]: lowest rank of each node
 	int nodes, node;      // number of nodes, and number of this node
 	int64_t timeout_ns, interval_ns;
-	int64_t next_tick_ns, last_tick_ns; // times of the next tick and of the previous one
+	int64_t next_tick_ns, last_tick_ns; // times of the next and of the previous tick
 	int64_t silence_since_ns; // silence of peers before this time is ignored, because this process was stopped
 	int probed_rank;          // rank of the process that is probed on the next node; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
@@ -71,7 +71,7 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 // --- A process has failed
 
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
-// failed process. Returns false if the failure was already recorded; then the other nodes have been notified.
+// failed process. Returns false if the failure was already recorded; the other nodes have then been notified already.
 static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
@@ -92,8 +92,8 @@ bool gompi_fabric_peer_failed(int peer) {
 	       gompi_is_failed(peer);
 }
 
-// Marks a peer as failed or, if cause is GOMPI_FAILED_NODE_TIMEOUT, all peers on its node. Their transfers then end,
-// and their failures are not reported again.
+// Marks the peer `rank` as failed or, if `cause` is GOMPI_FAILED_NODE_TIMEOUT, all peers on its node. Their transfers
+// then end, and their failures are not reported again.
 static void mark_failed(int rank, int cause) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (p->rank == rank || (cause == GOMPI_FAILED_NODE_TIMEOUT && node_of(p->rank) == node_of(rank))) {
@@ -330,7 +330,8 @@ int64_t gompi_health_tick(int64_t now) {
 			health.next_tick_ns = now + health.interval_ns;
 		return health.next_tick_ns;
 	}
-	// This tick is late, so this process itself was stopped. Silence of its peers before now does not count.
+	// This tick is late, so this process itself was stopped and could receive nothing. So silence of its peers
+	// before now is ignored.
 	if (health.last_tick_ns != 0 && now - health.next_tick_ns > health.interval_ns)
 		health.silence_since_ns = now;
 	health.last_tick_ns = now;

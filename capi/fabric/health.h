@@ -29,8 +29,8 @@ void gompi_health_stop(void);
 int64_t gompi_health_tick(int64_t now);
 
 // Returns the lowest living rank on the node whose number is `ahead` higher than this node's, modulo the number of
-// nodes. Returns -1 if no process lives on that node, or if it is this process' node. gompi_health_node_count returns
-// the number of nodes.
+// nodes. Returns -1 if no process lives on that node, or if that node is this process' node. gompi_health_node_count
+// returns the number of nodes.
 int gompi_health_lowest_rank(int ahead);
 int gompi_health_node_count(void);
 // Returns true if this process is the lowest living process of its node.

@@ -18,8 +18,8 @@
 #include "fabric/fabric.h"
 
 enum {
-	MAX_UNSYNCED_CALLS = 16, // consecutive calls that need not synchronize all members
-	STREAM_DEPTH = 6,        // segments of a stream in progress
+	MAX_UNSYNCED_CALLS = 16, // maximum number of consecutive calls that need not synchronize all members
+	STREAM_DEPTH = 6,        // maximum number of segments of a stream in progress
 };
 _Static_assert(STREAM_DEPTH + MAX_UNSYNCED_CALLS + 2 < GOMPI_INTERNODE_MAX_AHEAD &&
 		       2 * STREAM_DEPTH < GOMPI_INTERNODE_MAX_AHEAD,
@@ -158,9 +158,10 @@ enum block_exchange_kind { EXCHANGE_ALLGATHER, EXCHANGE_ALLTOALL, EXCHANGE_GATHE
 
 // The blocks that a member sends in a round: those with the numbers `first` to `last`. If `bit` is not 0, the member
 // sends only numbers with this bit set. In EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i at member k is the block of
-// member k - i, modulo n. In EXCHANGE_ALLTOALL, block i is for the member with the rank of its sender plus i. The block
-// travels a distance of 2^r in each round r whose bit is set in i. A member stores the block in `received` as if the
-// member at distance i before it had sent the block directly. After the last round, that member is the block's sender.
+// member k - i, modulo n. In EXCHANGE_ALLTOALL, block i of member k is for member k + i, modulo n. The block is
+// forwarded by a distance of 2^r in each round r whose bit is set in i. Each member that receives block i stores it in
+// the element of `received` for the member at distance i before it. After the last round, that member is the block's
+// original sender.
 struct round_blocks {
 	int first, last, bit;
 };
@@ -191,8 +192,8 @@ static struct round_blocks round_blocks_of(int member, int n, enum block_exchang
 	return (struct round_blocks){0, (d < n - left ? d : n - left) - 1, 0};
 }
 
-// The state of an exchange. The field local_call is this member's call. If is_mismatch is true, other_call is a call
-// that does not match local_call.
+// The state of an exchange. The field local_call is this member's call. If is_mismatch is true, other_call is the call
+// of another process that does not match local_call.
 struct block_exchange {
 	struct gompi_internode *m;
 	struct gompi_internode_blocks *b;
@@ -245,7 +246,7 @@ static int send_round(struct block_exchange *t, int round) {
 	if (t->is_mismatch)
 		memcpy(at, &t->other_call, sizeof t->other_call);
 	for (int i = p.first; !t->is_mismatch && bytes > 0 && i <= p.last; i = next_block(&p, i), at += bytes)
-		// No other member has sent this block, so it is this member's own block.
+		// No member has forwarded this block to this member, so it is this member's own block.
 		if (t->flow == EXCHANGE_ALLTOALL ? (i & (d - 1)) == 0 : i == 0)
 			t->b->fill(t->b->arg, (m->me + i) % m->n, 0, at);
 		else
@@ -284,7 +285,8 @@ static int receive_round(struct block_exchange *t, int round) {
 	return 0;
 }
 
-// Runs all rounds. Each member sends a record in each round. The record has no data if the receiver needs none.
+// Runs all rounds. Each member sends a record in each round. If the receiver needs no data in a round, the record of
+// this round has no data.
 static int run_all_rounds(struct block_exchange *t) {
 	struct gompi_internode *m = t->m;
 	begin_group_call(m);
@@ -321,7 +323,7 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 
 // Receives the other member's record at the root of a group of two. The root sends a record only if the other member
 // waits for a record, or may wait for one. If the other member's record does not arrive soon, that member may be in a
-// different call, of which it is the root.
+// different call in which it is the root itself. So the root then sends its record first.
 static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 	bool sends_first = t->is_mismatch || !poll_for_arrival(t->m, 0);
 	int rc = sends_first ? send_round(t, 0) : 0;
@@ -334,7 +336,7 @@ static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 
 static int run_gather(struct block_exchange *t, bool wait_for_root) {
 	struct gompi_internode *m = t->m;
-	// A member must not send a record early if the receiver does not wait for it.
+	// A member must not send a record early (early.h) to a receiver that does not wait for this record.
 	if (m->n != 2 || !m->is_open_everywhere)
 		return run_all_rounds(t);
 	int rc = begin_unsynced_call(m, t->waiting);
@@ -384,7 +386,7 @@ static int await_stream_segment(struct gompi_internode *m, struct gompi_internod
 		if (rc)
 			return rc;
 		if (r->kind != INTERNODE_GATHER || bytes != b->block_bytes)
-			return MPI_ERR_INTERN; // no member sends a record of this kind
+			return MPI_ERR_INTERN; // invalid record, which no correct member sends
 		b->received[(m->me - (1 << round) + m->n) % m->n] = r->data;
 	}
 	return 0;

@@ -29,8 +29,8 @@ struct gompi_internode;
 // yet. Uses O(log n) memory. Returns NULL if out of memory.
 struct gompi_internode *gompi_internode_open(uint64_t id, int n, int me, const int32_t *peers);
 
-// Closes the group at this member, after this member's last call. Other members may still be in their last call. The
-// argument m may be NULL.
+// Closes the group at this member, after this member's last call on the group. Other members may still be in their last
+// call. The argument m may be NULL.
 void gompi_internode_close(struct gompi_internode *m);
 
 // Runs a barrier: waits until all members have made this call. Takes ceil(log2 n) rounds, in which each member sends
@@ -51,8 +51,8 @@ enum { GOMPI_INTERNODE_MAX_BYTES = (64 << 10) + 64 };
 // signature, format or number of bytes. *call then describes the call of a member that does not match.
 enum { GOMPI_INTERNODE_MISMATCH = -1 };
 
-// One block per member, all of the same size. The blocks of n / 2 members (at least one) together have at most
-// GOMPI_INTERNODE_MAX_BYTES bytes.
+// One block per member, all of the same size. The blocks of n / 2 members (at least one) must together fit into
+// GOMPI_INTERNODE_MAX_BYTES bytes, because one record carries them.
 struct gompi_internode_blocks {
 	uint32_t block_bytes;
 	// Writes one segment of this member's block into a record, at the address `at`. In an all-to-all, this is the

@@ -1,4 +1,4 @@
-// State that the files of this directory share: the process' endpoint and its lock.
+// State that the files of this directory share: the endpoint of this process, and the lock of the provider.
 //
 // A thread that calls the provider holds gompi_net.lock. Each peer has a lock that protects its state (peer.h). Lock
 // order: the peer's lock, then gompi_net.lock. The serving thread, which is one thread at a time, reads completions
@@ -15,7 +15,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The endpoint. Written once, by gompi_net_open.
+// The endpoint. gompi_net_open and gompi_net_begin write the fields before `lock` once, before any other use.
 struct gompi_net {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
@@ -27,7 +27,7 @@ struct gompi_net {
 	int fd;                // readable if cq has completions; -1 if the provider has no descriptor
 	bool needs_local_mr;   // the provider requires registration of the memory for sends and receives
 	size_t inject_bytes;   // messages up to this size are sent without a completion
-	uint64_t max_op_bytes; // maximum bytes of a transfer
+	uint64_t max_op_bytes; // maximum bytes of one operation of the provider
 	uint64_t secret[2];    // secret of the job
 	char *addresses;       // addresses of all processes, by rank
 	size_t address_bytes;  // bytes of each address

@@ -37,8 +37,8 @@ static const char *unsuitable_reason(const char *name) {
 	return NULL;
 }
 
-// The name of gompirma's own provider, capi/tcp, which needs no libfabric. libfabric's TCP providers connect to only
-// one address of a host, and libfabric takes a third of a second to start.
+// The name of gompirma's own provider, capi/tcp. It exists because libfabric's TCP providers connect to only one
+// address of a host, and because libfabric takes a third of a second to start.
 static const char builtin_name[] = "tcp";
 
 static bool is_builtin_tcp(const char *name) { return name != NULL && strcmp(name, builtin_name) == 0; }
@@ -135,7 +135,7 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char er
 	for (i = all; i != NULL; i = i->next)
 		if (is_usable_provider(i) && (wanted != NULL || unsuitable_reason(i->fabric_attr->prov_name) == NULL))
 			break;
-	if (i == NULL && requested != NULL) // the user has excluded all other providers
+	if (i == NULL && requested != NULL) // FI_PROVIDER has excluded all suitable providers, so use an unsuitable one
 		for (i = all; i != NULL && !is_usable_provider(i); i = i->next) {
 		}
 	if (i != NULL && (requested != NULL || !is_tcp_based(i->fabric_attr->prov_name))) {
@@ -193,7 +193,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int c
 	list[0].explanation = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
 			      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
 					       : "gompirma's own provider; libfabric has no better network";
-	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // ignored, because libfabric may not be needed
+	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // the error is ignored, because the job may not need libfabric
 	if (!gompi_libfabric_load(ignored_error))
 		return n;
 	if ((all = find_providers(NULL, ignored_error)) != NULL) {

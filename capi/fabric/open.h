@@ -36,9 +36,10 @@ struct gompi_candidate {
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int capacity,
 			 char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// Opens an endpoint of the provider. Stores the address by which peers reach the endpoint in address, and its bytes in
-// *length. Stores in the array `host` the address data that all processes of this host share. This data may be empty,
-// and one process of each node publishes it. On failure returns false and writes the reason to error_detail.
+// Opens an endpoint of the provider. Stores the address by which peers reach the endpoint in `address`, and the length
+// of this address in *length. Stores in the array `host` the address data that all processes of this host share. This
+// data may be empty, and one process of each node publishes it. On failure returns false and writes the reason to
+// error_detail.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS_BYTES], size_t *length,
 		    char host[GOMPI_HOST_DATA_BYTES], size_t *host_length, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 

@@ -27,8 +27,9 @@ struct gompi_peer {
 	int32_t rank;
 	fi_addr_t address;
 
-	// Frames to the peer. Only the open frame accepts records; the others wait for credits or for the provider.
-	struct gompi_frame *open_frame; // frame that collects records; NULL if no frame is open
+	// Frames to the peer. Only the open frame accepts records. The frames of the queue wait for credits or for the
+	// provider.
+	struct gompi_frame *open_frame; // frame that collects records; NULL if none is open
 	struct gompi_frame *queue_first, *queue_last;
 	bool flush_requested;             // send the open frame as soon as possible
 	uint32_t frames_sent;             // number of frames with records
@@ -59,12 +60,14 @@ struct gompi_peer {
 
 	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen and sends_in_flight.
 	gompi_a32 activity_seen;   // 1 if a frame from the peer has arrived since the last check
-	gompi_a32 sends_in_flight; // frames to the peer that the provider has not completed
+	gompi_a32 sends_in_flight; // number of frames to the peer that the provider has not completed
 	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
 	bool was_connected;        // a frame from the peer has arrived before
 	int probes_unanswered;     // number of probes without a reply
-	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns; // times in ns; 0 if never
-	struct gompi_peer *next;                                                  // next peer in the list of all peers
+	// Arrival of the last frame; since when this process probes the peer as the lowest process of the next node;
+	// since when operations are in progress; since when the peer refuses connections. Times in ns, 0 if none.
+	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns;
+	struct gompi_peer *next; // next peer in the list of all peers
 };
 
 // Allocates the table of peers. Frees the table and the peers of a previous network. Returns false if out of memory.
@@ -103,8 +106,8 @@ enum gompi_probe_result {
 };
 // Sends the peer a probe, to which its progress thread replies.
 enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p);
-// Returns true if frames or transfers of p are not completed or not acknowledged (p is busy). gompi_peers_busy returns
-// true if any living peer is busy.
+// Returns true if p is busy, that is, if some of its frames or transfers are not completed or not acknowledged.
+// gompi_peers_busy returns true if any living peer is busy.
 bool gompi_peer_busy(struct gompi_peer *p);
 bool gompi_peers_busy(void);
 // Returns the first peer of the list of all peers.
@@ -117,7 +120,7 @@ void gompi_peer_schedule_retry(struct gompi_peer *p);
 bool gompi_peers_have_retries(void);
 // Empties the retry list and returns its former first peer, or NULL if the list was empty.
 struct gompi_peer *gompi_peers_dequeue_retries(void);
-// 1 if the failure of a peer has not been reported to the other nodes yet.
+// 1 if the failure of a peer must still be reported to the other nodes.
 extern gompi_a32 gompi_peers_unreported;
 // Returns true if a peer is on the retry list, or has queued records.
 bool gompi_peers_have_work(void);

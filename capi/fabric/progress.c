@@ -9,13 +9,14 @@
 #include "fabric/peer.h"
 
 enum {
-	RECEIVE_BUFFERS = 32, // receive buffers that are posted at any time, for all senders
-	CQ_BATCH = 16,        // completions that are read at once
-	RETRY_POLLS = 16,
+	RECEIVE_BUFFERS = 32, // number of receive buffers that are kept posted, for all senders together
+	CQ_BATCH = 16,        // maximum number of completions that are read at once
+	RETRY_POLLS = 16,     // number of polls without completions between two retries (poll_once)
 };
 
-// The list `unposted` holds the empty receive buffers that the serving thread will post again. The variable
-// missing_buffers is the number of receive buffers that hold out-of-order frames and have not been replaced yet.
+// Used by the serving thread only. The list `unposted` holds the empty receive buffers that must be posted again. The
+// variable missing_buffers is the number of receive buffers that hold out-of-order frames and have not been replaced
+// yet.
 static struct gompi_frame *unposted;
 static int missing_buffers;
 
@@ -73,9 +74,8 @@ static bool insert_out_of_order(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// Handles a frame of `length` bytes. Delivers frames in the order of their numbers, because a provider that receives
-// messages in order may still report a short message before an earlier long one. Returns true if the buffer is free
-// again.
+// Handles a frame of `length` bytes. Delivers frames in the order of their numbers, because a provider may report a
+// short message before an earlier long message. Returns true if the buffer is free again.
 static bool handle_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_frame_head_of(f);
 	int class;
@@ -238,7 +238,7 @@ static void net_before_sleep(void) {
 }
 
 // Sends queued records at the end of a wait. Does not poll again: the progress thread still makes rounds, and a poll
-// would delay the thread's next record, for which a peer may wait.
+// would delay this thread's next record, for which a peer may wait.
 static void net_wait_ends(void) {
 	if (gompi_fabric_is_open())
 		gompi_fabric_flush(-1);

@@ -30,8 +30,8 @@ static bool arm_and_sleep(int64_t until) {
 }
 
 // Handles arrivals. If there were any, polls for more arrivals for a short time. The argument has_arrival is true if an
-// arrival has woken the progress thread. The arrival may be internal work of the provider, which gompi_net_poll does
-// not report.
+// arrival has woken the progress thread. This argument is needed because the arrival may be internal work of the
+// provider, which gompi_net_poll does not report.
 static void poll_arrivals(bool has_arrival) {
 	if (!gompi_net_poll() && !has_arrival)
 		return;

@@ -9,7 +9,7 @@
 #include "fabric/doorbell.h"
 #include "fabric/peer.h"
 
-// Returns true if a wait for space has ended: no frame waits, or the peer has failed.
+// Returns true if a wait for space has ended: no frame to the peer waits, or the peer has failed.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
 	return gompi_load_seq_cst(&p->blocked) == 0 || gompi_load(&p->has_failed) != 0;

@@ -14,10 +14,10 @@
 // Returns true if there is an object with this handle.
 bool gompi_info_exists(MPI_Info info);
 
-// To create an object, call gompi_info_begin, then gompi_info_append for each pair, with distinct keys, then
-// gompi_info_finish. gompi_info_finish stores the handle; it returns MPI_SUCCESS or the error class in *v,
-// MPI_ERR_NO_MEM. From gompi_info_begin to gompi_info_finish the thread holds the lock of info objects, which also
-// guards the hints of communicators and windows.
+// To create an object, call gompi_info_begin, then gompi_info_append for each pair, then gompi_info_finish. The keys
+// must be distinct. gompi_info_finish stores the handle. It returns MPI_SUCCESS, or MPI_ERR_NO_MEM with the text in *v.
+// From gompi_info_begin to gompi_info_finish the thread holds the lock of info objects. This lock also guards the hints
+// of communicators and windows.
 struct gompi_info;
 struct gompi_info *gompi_info_begin(void);
 void gompi_info_append(struct gompi_info *x, const char *key, size_t key_length, const char *value, size_t length);

@@ -1,8 +1,9 @@
-// Pending output of a VCI: records that found no space, and the data of sends that goes out in fragments.
+// Pending output of a VCI: records that found no space, and streams. A stream is a send whose data goes out in
+// fragments.
 #include "message/remote.h"
 
-// Adds `change` to the number of records and streams that wait for a peer. Adds the link to the VCI's list when the
-// number becomes positive, and removes it when the number becomes 0.
+// Adds `change` to the number of records and streams that wait at link p. Adds p to the VCI's list when the number
+// becomes positive, and removes p when the number becomes 0.
 static void add_pending_count(struct gompi_vci *l, struct gompi_link *p, int change) {
 	int count = gompi_add_seq_cst(&p->pending_count, change) + change;
 	if (change > 0 && count == change) {
@@ -70,7 +71,7 @@ static bool send_next_pending(struct gompi_vci *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first_pending;
 	if (w == NULL)
 		return send_fragment(l, p);
-	struct gompi_request *r = w->send; // may be freed as soon as its record has been sent
+	struct gompi_request *r = w->send; // may be freed when its record is sent, so record_pending is reset first
 	if (r != NULL)
 		r->record_pending = false;
 	if (!gompi_pending_try_send(l, p, w)) {
@@ -221,7 +222,7 @@ void gompi_vci_unlock_started(struct gompi_vci *l) {
 	gompi_vci_unlock(l);
 	// gompi_vci_unlock checks missed_progress only if it releases the mutex. But gompi_flush_pending may have
 	// released the mutex after another thread had set missed_progress, and then have acquired the lock again
-	// without the mutex.
+	// without the mutex. So check missed_progress here.
 	if (__builtin_expect(has_sent, 0))
 		gompi_vci_progress_missed(l);
 }

@@ -20,12 +20,12 @@ struct gompi_request;
 // A message in a buffer.
 struct gompi_bsend_message {
 	struct gompi_bsend_buffer *buffer;
-	char *data; // size bytes
+	char *data; // address of the data: size bytes
 	int64_t size;
-	bool in_user_memory;                       // `data` is in the application's memory, else in memory to free
+	bool in_user_memory;                       // `data` is in the attached buffer; else in memory from malloc
 	uint64_t seq;                              // sequence number in its buffer, from 1 on
-	struct gompi_bsend_message *prev, *next;   // neighbours by sequence number
-	struct gompi_bsend_message *below, *above; // neighbours by address
+	struct gompi_bsend_message *prev, *next;   // neighbours in the list by sequence number
+	struct gompi_bsend_message *below, *above; // neighbours in the list by address
 };
 
 // A buffer, attached or not. All zero if a buffer has never been attached.
@@ -34,10 +34,10 @@ struct gompi_bsend_buffer {
 	gompi_a64 oldest_seq;        // sequence number of the oldest message in the buffer; 0 if it is empty
 	char *addr;                  // NULL if nothing is attached
 	int64_t size;                // 0 if nothing is attached
-	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while there are messages
+	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while the buffer has messages
 	uint64_t last_seq;           // sequence number of the last message
-	struct gompi_bsend_message *first, *last, *lowest, *highest;
-	struct gompi_request *flush_requests; // incomplete flush requests, in order of creation
+	struct gompi_bsend_message *first, *last, *lowest, *highest; // ends of the two lists of messages
+	struct gompi_request *flush_requests;                        // incomplete flush requests, in order of creation
 };
 
 #pragma GCC visibility push(hidden)

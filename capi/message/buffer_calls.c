@@ -9,8 +9,8 @@
 struct buffer_owner {
 	const char *call;
 	MPI_Comm comm;
-	struct gompi_messages *messages; // NULL if MPI is not running
-	struct gompi_comm *comm_slot;
+	struct gompi_messages *messages;   // NULL if MPI is not running
+	struct gompi_comm *comm_slot;      // descriptor of comm; NULL if comm is invalid or MPI_COMM_NULL
 	struct gompi_bsend_buffer *buffer; // NULL if the communicator is invalid or never had a buffer
 };
 
@@ -43,7 +43,7 @@ static bool is_invalid_owner(const struct buffer_owner *o, int *rc) {
 	return true;
 }
 
-static const int64_t automatic_size = 1LL << 62;
+static const int64_t automatic_size = 1LL << 62; // size of MPI_BUFFER_AUTOMATIC: larger than all messages together
 
 // Returns the buffer descriptor of a communicator. Creates it at the first attach. Returns NULL if out of memory.
 static struct gompi_bsend_buffer *create_comm_buffer(struct gompi_comm *c) {

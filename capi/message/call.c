@@ -99,7 +99,7 @@ int gompi_call_error(const char *call, int class, const char *text, ...) {
 	va_start(ap, text);
 	vsnprintf(v.text, sizeof v.text, text, ap);
 	va_end(ap);
-	// If MPI is not running, report this error instead.
+	// If MPI is not running, this error has precedence.
 	if (gompi_load(&gompi_app_messages) == NULL)
 		class = MPI_ERR_COMM;
 	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);
@@ -301,7 +301,7 @@ struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const str
 		return NULL;
 	*r = *s;
 	if (!gompi_request_add_handle(r)) {
-		r->buf.type = NULL; // r does not hold a reference to the type yet
+		r->buf.type = NULL; // prevents the release of a reference to the type that r does not hold yet
 		gompi_request_release(r);
 		return NULL;
 	}

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The arguments as the application has passed them: buffer, peer, tag and communicator.
+// The arguments of a send or receive as the application has passed them, not checked yet.
 struct gompi_envelope {
 	const char *call;
 	const void *at;
@@ -105,7 +105,7 @@ static inline struct gompi_request *gompi_request_new_fast(const struct gompi_re
 }
 
 // Returns the buffer for a buffered send on a communicator: the communicator's own buffer if one is attached, else the
-// buffer of the process, which may be unattached.
+// buffer of the process, which need not be attached.
 static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_messages *m, struct gompi_comm *c) {
 	// acquire: pairs with the compare-and-swap in create_comm_buffer
 	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->bsend_buffer) : NULL;
@@ -146,7 +146,7 @@ int gompi_send_wait(const struct gompi_request *r, const char *call, struct gomp
 // Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0, the
 // error class of r, or the error class of the wait if the receive has been abandoned.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
-// Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
+// Waits for a receive that has been matched or posted already. Returns the same values as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous
 // if the data of the send must stay in this process until the send is matched.

@@ -30,7 +30,7 @@ void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r) {
 }
 
 // Fetches the data of a message that a matched probe has extracted, so that its send completes. If there is no memory
-// for the data, the sender waits for the receive.
+// for the data, does nothing, and the send completes only when the message is received.
 static void fetch_message(struct gompi_vci *l, struct gompi_message *m) {
 	char *copy = NULL;
 	if ((m->self_send != NULL || (m->rts && m->fetch == NULL)) && m->size > 0 &&
@@ -103,7 +103,7 @@ static void withdraw_message(struct gompi_vci *l, uint64_t context, int32_t from
 	if (m != NULL)
 		fetch_message(l, m);
 	else
-		l->work_is_urgent = l->work != NULL; // the message may be matched already: copy its data now
+		l->work_is_urgent = l->work != NULL; // the message may be matched: copy its data at the unlock
 }
 
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h) {

@@ -7,7 +7,7 @@
 
 static inline bool gompi_is_running(void) { return gompi_load(&gompi_app_messages) != NULL; }
 
-// What a handle refers to.
+// The object to which a request handle refers.
 enum gompi_handle_state {
 	GOMPI_HANDLE_LIVE,    // an existing request
 	GOMPI_HANDLE_NULL,    // MPI_REQUEST_NULL
@@ -95,8 +95,8 @@ static inline void gompi_status_done(MPI_Status *status) {
 
 #pragma GCC visibility push(hidden)
 
-// Raises the error that gompi_array_is_invalid has found. i is the index of the invalid handle, or -1 if another
-// argument is invalid.
+// Raises the error that gompi_array_is_invalid has found. The argument i is the index of the invalid handle, or -1 if
+// another argument is invalid.
 __attribute__((cold)) int gompi_array_raise(const char *call, const struct gompi_request_array *s, int i);
 // Checks the arguments of a call on several requests and examines the handles. The flag has_results is set if the
 // result arguments are not NULL. Returns true if an argument is invalid. The function has then raised MPI_ERR_COUNT,
@@ -154,8 +154,8 @@ static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_f
 	}
 }
 
-// Ends a complete request for which gompi_request_finish has been called. Leaves an inactive or null request unchanged.
-// Stores the status in both cases. Returns the error class of the request.
+// Ends a complete request for which gompi_request_finish has been called. Leaves an inactive request and
+// MPI_REQUEST_NULL unchanged. Stores the status in both cases. Returns the error class of the request.
 static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	int class = MPI_SUCCESS;
@@ -181,7 +181,7 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 // Returns the number of a failed process that prevents a request of the array from completing, or GOMPI_NONE_FAILED.
 // Sets *failed_index to the index of that request.
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
-// Calls gompi_array_failed_peer. Its signature is that of find_failed in struct gompi_wait_desc.
+// Implements find_failed (struct gompi_wait_desc) for a wait on a request array: calls gompi_array_failed_peer.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);
 
 #pragma GCC visibility pop

@@ -45,11 +45,11 @@ struct gompi_engine_operation {
 	uintptr_t at;
 	int64_t size, count;
 	uintptr_t datatype; // handle; 0 if the buffer is contiguous
-	uintptr_t program;  // address of the type's program at the caller, for a handle that C does not know
+	uintptr_t program;  // address of the caller's struct gompi_type; used if C does not know the handle
 };
 
-// Starts the operation o. Returns NULL if the operation is already complete or, with *no_memory set, if it cannot be
-// started.
+// Starts the operation o. Returns NULL if the operation is already complete. If it cannot be started, sets *no_memory
+// and returns NULL.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
 // The result of a complete request.
@@ -70,7 +70,7 @@ void gompi_engine_restart(struct gompi_request *r);
 void gompi_engine_cancel(struct gompi_request *r);
 // Frees a request: immediately if it is complete or inactive, else upon completion.
 void gompi_engine_free(struct gompi_request *r);
-// Returns the address of the state word of r.
+// Returns the address of the field `state` of r, which Go reads.
 uint32_t *gompi_engine_state(struct gompi_request *r);
 
 void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out);
@@ -90,8 +90,8 @@ void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int
 struct gompi_engine_counts {
 	int64_t sends, receives, unexpected_bytes, pending_links, queues, unexpected, posted, extracted, id_entries,
 		ids_added,
-		fragmented_receives; // receives so far whose data arrives, or has arrived, in fragments
-	bool throttles;              // flow control: the process asks senders to keep their data
+		fragmented_receives; // total number of receives whose data has been sent in fragments
+	bool throttles;              // true if the process has asked senders to keep their data (FLOW_RENDEZVOUS)
 };
 void gompi_engine_counts(struct gompi_messages *m, struct gompi_engine_counts *out);
 // Handles a record of n bytes (fixed part and payload) as if it had arrived at the process. For tests.

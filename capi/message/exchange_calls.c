@@ -82,7 +82,7 @@ GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c);
 // outgoing data. The application's request is complete when both messages are, and its status is that of the receive.
 // All three requests are in the communicator's VCI.
 struct exchange {
-	struct gompi_request *half[2]; // the receive and the send; NULL if complete
+	struct gompi_request *half[2]; // [0]: the receive, [1]: the send; NULL if complete
 	char copy[];
 };
 

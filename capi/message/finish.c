@@ -1,4 +1,4 @@
-// What freeing a communicator and MPI_Finalize do with messages.
+// Drops the messages of a communicator that is freed, and ends unacknowledged sends in MPI_Finalize.
 #include "message/messages.h"
 
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context) {
@@ -63,7 +63,7 @@ bool gompi_messages_flushed(struct gompi_messages *m) {
 		if (gompi_load(&l->pending_links) > 0 || !gompi_biased_trylock(&l->lock))
 			return false;
 		withdraw_deferred(l);
-		// The loop body may free the table; then entries_used is 0.
+		// The loop body may free the table, which sets entries_used to 0 and so ends the loop.
 		for (uint32_t k = 0; k < l->send_ids.entries_used; k++) {
 			struct gompi_request *r = l->send_ids.entries[k].request;
 			if (r != NULL && r->peer_link != NULL && may_withdraw(r))

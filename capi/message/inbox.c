@@ -1,7 +1,7 @@
 #include "message/inbox.h"
 
-// Distance of the prefetch for the next records. The owner's core has these lines in its cache. Fetching one line from
-// there takes as long as sending a small message.
+// Distance of the prefetch for the next records. The prefetch is needed because the owner's core still has these lines
+// in its cache: fetching one of them takes as long as sending a small message.
 enum { PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE };
 
 struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {

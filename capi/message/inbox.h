@@ -17,14 +17,15 @@
 #include "message/record.h"
 
 // A process has GOMPI_VCI_COUNT inboxes of GOMPI_INBOX_SIZE bytes each (core/shm.MessageRingSize is the sum). A
-// communicator uses one VCI permanently. So threads that use different communicators rarely share an inbox.
+// communicator uses one VCI permanently. There are several VCIs so that threads that use different communicators rarely
+// share an inbox.
 enum { GOMPI_VCI_COUNT = 4, GOMPI_INBOX_SIZE = 256 << 10, GOMPI_MAX_NODE_PROCESSES = 4096 };
 
 struct gompi_inbox {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // bytes reserved so far by all producers; never wraps
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // bytes consumed so far; only the owner writes it
-	gompi_a32 has_waiters;                     // 1 if a producer waits for space; see waiters
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 flow; // enum gompi_flow: flow control that the owner asks of senders
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // bytes that producers have reserved since the start; never wraps
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // bytes released to producers so far; only the owner writes it
+	gompi_a32 has_waiters;                     // 1 if a producer waits for space (waiters)
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 flow; // enum gompi_flow; the owner writes it, senders read it
 	// probe_address: address of a copy of probe_value in the owner's memory. Peers read the copy to find out
 	// whether process_vm_readv reaches the owner.
 	gompi_a64 probe_address;
@@ -37,7 +38,7 @@ struct gompi_inbox {
 
 enum { INBOX_DATA = (GOMPI_INBOX_SIZE - sizeof(struct gompi_inbox)) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE };
 
-// Flow control: what a process asks of its senders.
+// Flow control: the protocol that a process requests from its senders.
 enum gompi_flow {
 	FLOW_EAGER,      // small messages are eager
 	FLOW_RENDEZVOUS, // standard sends keep their data (rendezvous): this process holds too many unexpected bytes

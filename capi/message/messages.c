@@ -99,7 +99,8 @@ int gompi_messages_inbox_error(const struct gompi_messages *m) {
 }
 
 bool gompi_messages_run_plans(struct gompi_messages *m) {
-	// There is no active plan. If another thread activates a plan at the same time, the second check sees it.
+	// There is no active plan, so clear plan_may_continue. Another thread may have activated a plan since the first
+	// check; then the second check sets plan_may_continue again.
 	if (gompi_load(&m->hooks) < HOOK_PLANS) {
 		gompi_store_seq_cst(&m->plan_may_continue, 0);
 		if (gompi_load_seq_cst(&m->hooks) >= HOOK_PLANS)

@@ -19,7 +19,7 @@
 #pragma GCC visibility push(hidden)
 
 // Output of records (record.c). The request r describes the send. The caller has filled in all fields except those that
-// the VCI's lock guards.
+// only the holder of the VCI's lock may access.
 
 // Tries to send a small message without a lock or a request. Returns false if the message is not eager, if pending
 // output or flow control prevents it, or if there is no space. gompi_try_eager sends to a peer on this node,
@@ -69,7 +69,7 @@ void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h);
 // Returns a cleared message descriptor, from the free list or new. gompi_message_release returns it to the free list.
 struct gompi_message *gompi_message_alloc(struct gompi_vci *l);
 void gompi_message_release(struct gompi_vci *l, struct gompi_message *m);
-// Replaces the data buffer of m by one of at least n bytes. Returns false if out of memory; then the message has
+// Replaces the data buffer of m by a buffer of at least n bytes. Returns false if out of memory; then the message has
 // failed, and its receive raises the error.
 bool gompi_message_grow(struct gompi_message *m, int64_t n);
 static inline bool gompi_message_reserve(struct gompi_message *m, int64_t n) {
@@ -145,7 +145,7 @@ static inline bool gompi_try_send(const struct gompi_request *s) {
 						       : gompi_try_eager_any(gompi_link_to(s->vci, s->world), s);
 }
 
-// Cancellation (cancel.c), and what freeing a communicator and MPI_Finalize do with messages (finish.c).
+// Cancellation (cancel.c); messages when a communicator is freed, and in MPI_Finalize (finish.c).
 
 // Requests the cancellation of an active send or receive. A matched operation continues (cancel.c).
 void gompi_cancel_locked(struct gompi_vci *l, struct gompi_request *r);
@@ -166,8 +166,8 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each
-// unacknowledged send: the receiver agrees once it is in MPI_Finalize too, because no call can then receive the
-// message.
+// unacknowledged send. The receiver drops the message when it is in MPI_Finalize too, because no call can receive the
+// message then.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).

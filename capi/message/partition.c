@@ -31,10 +31,10 @@ struct partitioned {
 	bool is_send;
 	bool awaits_handshake;                 // a receive has been started, and the handshake has not completed yet
 	gompi_a32 receives_posted;             // the receives of this round have been posted
-	int32_t partition_count, sender_count; // number of partitions on this side, and at the sender
-	int64_t partition_bytes, sender_bytes; // bytes of a partition on this side, and at the sender
-	uint64_t channel;                      // 0 until the handshake has completed
-	struct handshake *handshake;           // the pending receive of the handshake, or NULL
+	int32_t partition_count, sender_count; // number of partitions of this request, and of the sender's request
+	int64_t partition_bytes, sender_bytes; // bytes of a partition of this request, and of the sender's request
+	uint64_t channel;                      // context of the partitions' messages; 0 before a receiver's handshake
+	struct handshake *handshake;           // the handshake message, while its receive is pending; else NULL
 	int handshake_error;                   // error class if the handshake has failed
 	struct handshake_data data;            // the contents of the handshake message
 	gompi_ai32 open_count; // incomplete partitions of this round, plus calls that are starting partitions
@@ -46,8 +46,8 @@ static const struct gompi_request_kind partitioned_kind;
 
 static struct partitioned *partitioned_of(const struct gompi_request *r) { return (struct partitioned *)r->object; }
 
-// Returns the context of a new channel. It is built like the ids of core/p2p's NewID, but has bit 39 set, and maps to
-// VCI l.
+// Returns the context of a new channel. It has the format of the ids of core/p2p's NewID, but has bit 39 set, so that
+// it differs from all of them. It maps to VCI l.
 static uint64_t new_channel(const struct gompi_vci *l) {
 	static gompi_a64 channels;
 	const struct gompi_messages *m = l->messages;
@@ -138,7 +138,7 @@ static void post_partitions(struct gompi_request *r) {
 	if (p->handshake_error == MPI_SUCCESS) {
 		int32_t n = p->sender_count, done_count = 1;
 		r->result.bytes = n * p->sender_bytes;
-		gompi_store(&p->open_count, n + 1); // one more, so that the round cannot end before all are posted
+		gompi_store(&p->open_count, n + 1); // +1, so that the round cannot end before all receives are posted
 		for (int32_t i = 0; i < n; i++) {
 			struct gompi_request q = partition_message(r, p->channel, i);
 			q.buf = partition_buffer(&r->buf, i * p->sender_bytes, p->sender_bytes);

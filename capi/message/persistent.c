@@ -1,6 +1,6 @@
 // Persistent requests of messages (MPI-5.0 3.9). Only application calls create and free them, in most programs on one
-// thread. So their memory and handles have their own biased lock, which costs that thread next to nothing. The lock of
-// the VCI guards everything else, as for other requests.
+// thread. So their memory and handles have their own biased lock, which that thread acquires without an atomic
+// instruction. The lock of the VCI guards everything else, as for other requests.
 #include "message/vci.h"
 
 struct gompi_object_pool gompi_persistent_requests = GOMPI_OBJECT_POOL(GOMPI_KIND_PERSISTENT, struct gompi_request);

@@ -153,7 +153,7 @@ static bool send_forward(struct gompi_plan *p, const struct gompi_step *s) {
 	int64_t bytes = forward_bytes(p, s->bytes);
 	if (bytes <= s->bytes)
 		return start_message(p, s, s->from, bytes);
-	struct gompi_plan_error_data *block = calloc(1, sizeof *block + (size_t)bytes); // no process reads the data
+	struct gompi_plan_error_data *block = calloc(1, sizeof *block + (size_t)bytes); // only its length matters
 	if (block == NULL)
 		return false;
 	block->next = p->error_data;
@@ -205,7 +205,7 @@ static void complete_plan(struct gompi_plan *p) {
 			gompi_cancel_locked(l, r);
 		if (gompi_load(&r->state) == REQUEST_ACTIVE) {
 			r->freed = true;
-			p->error_data = NULL; // leaked, because the send may still read the error data
+			p->error_data = NULL; // not freed (a leak), because the send may still read the error data
 		} else {
 			gompi_request_release(r);
 		}
@@ -277,7 +277,7 @@ void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *
 		if (r->peer < 64 * GOMPI_WAIT_MISSING_WORDS)
 			t->missing_bitmap[r->peer / 64] |= 1ULL << r->peer % 64;
 	}
-	if (gompi_combining_unlock(&p->lock)) // makes the wait poll the plan before it sleeps
+	if (gompi_combining_unlock(&p->lock)) // posted work: makes the wait poll the plan before it sleeps
 		gompi_store_seq_cst(&p->messages->plan_may_continue, 1);
 }
 

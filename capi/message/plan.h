@@ -3,8 +3,8 @@
 // progress.
 //
 // A step only starts a send or receive. STEP_WAIT ends a round: the steps after it run when all messages started so far
-// are complete. A message of another length than planned is still received, because other processes wait for data that
-// this process passes on. The plan then ends with an error.
+// are complete. If a message has another length than planned, the plan records an error and continues, because other
+// processes wait for data that this process passes on.
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
@@ -27,15 +27,15 @@ enum gompi_step_kind {
 	STEP_CALL_GO, // calls Go; the field `bytes` is the number of the action
 };
 
-// One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step, which
+// One step. Addresses are integers, because they may point to memory of Go. The layout equals that of p2p.Step, which
 // capi/engine/plan.go checks.
 struct gompi_step {
 	uint8_t kind;
-	uint8_t context_index;  // index of the plan's context
+	uint8_t context_index;  // index in gompi_plan_params.context of the message's context
 	bool calls_application; // calls an application function, so progress threads must not run it
-	bool skip_on_error;     // skipped after an error
+	bool skip_on_error;     // the step is skipped if the plan has an error
 	int32_t peer;           // rank of the peer in the communicator
-	int32_t world;          // rank of the peer in MPI_COMM_WORLD
+	int32_t world;          // process number of the peer (base/process.h)
 	uintptr_t from, to;
 	int64_t bytes;
 };
@@ -61,7 +61,7 @@ struct gompi_plan_error_data {
 
 struct gompi_plan {
 	struct gompi_plan_params params;
-	gompi_kernel kernel;
+	gompi_kernel kernel; // the reduction function of STEP_REDUCE
 	struct gompi_messages *messages;
 	gompi_a32 is_complete;
 	struct gompi_combining_lock lock; // held while a thread runs the plan
@@ -103,8 +103,8 @@ struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_p
 				  const struct gompi_step *steps, uint32_t n);
 void gompi_plan_free(struct gompi_plan *p);
 
-// Runs a plan as far as possible without waiting. Returns true if it is complete. If another thread runs the plan, that
-// thread also makes the progress for this thread, and the function returns false.
+// Runs a plan as far as possible without waiting. Returns true if it is complete. If another thread runs the plan,
+// returns false; that thread then also makes the progress for this thread (base/combining_lock.h).
 bool gompi_plan_poll(struct gompi_plan *p);
 // Resets a plan to its first step. The plan must be complete or never started.
 void gompi_plan_reset(struct gompi_plan *p);

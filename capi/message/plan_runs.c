@@ -9,7 +9,8 @@
 #include "message/call.h"
 #include "message/plan.h"
 
-// Releases one of the two references to a plan (PLAN_IN_USE, PLAN_CACHED). The last release frees the plan.
+// Releases one of the two references to a plan: ref_flag is PLAN_IN_USE or PLAN_CACHED. Frees the plan if no reference
+// is left.
 static void drop_plan_ref(struct gompi_plan *p, uint32_t ref_flag) {
 	if (gompi_and_seq_cst(&p->ref_flags, ~ref_flag) != ref_flag)
 		return;
@@ -111,7 +112,7 @@ void gompi_plan_activate(struct gompi_plan *p) {
 	p->is_listed = true;
 	gompi_or_seq_cst(&m->hooks, HOOK_PLANS);
 	gompi_mutex_unlock(&m->plans_lock);
-	// Messages that completed before the plan was in the list have not advanced it.
+	// Messages that completed before the plan was in the list have not advanced the plan, so advance it now.
 	gompi_messages_progress_all(m);
 	gompi_plans_progress(m);
 }

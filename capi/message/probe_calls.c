@@ -9,7 +9,7 @@ static struct gompi_object_pool message_handles = GOMPI_OBJECT_POOL(GOMPI_KIND_M
 
 struct probe {
 	struct gompi_vci *vci;
-	uint64_t context, seen_arrived; // seen_arrived: value of unexpected_arrived at the last check
+	uint64_t context, seen_arrived; // seen_arrived: unexpected_arrived of the VCI at the last check
 	int32_t source, tag;
 	bool found, extract;
 	bool out_of_handles; // the message has not been extracted, because it cannot get a handle

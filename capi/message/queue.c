@@ -27,8 +27,8 @@ static void apply_pattern(int i, int32_t *source, int32_t *tag) {
 		*tag = MPI_ANY_TAG;
 }
 
-// Stores the key of the fifo that contains the message of the send with this id. No receive has this key, because its
-// source is negative. Sends whose ids differ only above bit 31 share a fifo.
+// Stores the key of the fifo that contains the message of the send with this id. No receive has this key, because the
+// key's source is neither a rank nor MPI_ANY_SOURCE. Sends whose ids differ only above bit 31 share a fifo.
 static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
 	*source = INT32_MIN + from;
 	*tag = (int32_t)(uint32_t)id;
@@ -51,7 +51,7 @@ static void grow_index(struct gompi_index *x) {
 	uint32_t buckets = x->mask + 1;
 	struct gompi_fifo **larger = calloc(2 * buckets, sizeof *larger);
 	if (larger == NULL)
-		return; // the table stays at its size, which is slower
+		return; // out of memory: the table keeps its size, so searches are slower
 	x->bucket = larger;
 	x->mask = 2 * buckets - 1;
 	for (uint32_t i = 0; i < buckets; i++)
@@ -254,7 +254,7 @@ static void grow_queues(struct gompi_queues *qs) {
 	struct gompi_queue **bucket =
 		old != NULL ? calloc(new_size, sizeof *bucket) : gompi_alloc_or_abort(new_size * sizeof *bucket);
 	if (bucket == NULL)
-		return; // the table stays at its size, which is slower
+		return; // out of memory: the table keeps its size, so searches are slower
 	qs->bucket = bucket;
 	qs->mask = new_size - 1;
 	for (uint32_t i = 0; i < buckets; i++)

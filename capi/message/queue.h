@@ -15,7 +15,7 @@ struct gompi_fifo;
 // of struct gompi_request and struct gompi_message.
 struct gompi_entry {
 	int32_t source, tag; // a receive may have MPI_ANY_SOURCE and MPI_ANY_TAG
-	uint64_t seq;
+	uint64_t seq;        // sequence number in the list: older entries have lower numbers
 	// Links in the list; if the list has an index, links in the fifo of the entry's own source and tag.
 	struct gompi_entry_link {
 		struct gompi_entry *prev, *next;
@@ -30,13 +30,14 @@ enum { GOMPI_PATTERNS = 4, GOMPI_ENTRY_LINKS };
 // The first fields of struct gompi_message. A list accesses only these fields.
 struct gompi_listed_message {
 	struct gompi_entry entry;
-	// [GOMPI_ENTRY_LINKS - 1]: all links but the first. The array stays allocated as long as the message.
+	// [GOMPI_ENTRY_LINKS - 1]: links 1 and higher of the entry; link 0 is entry.list_link. NULL until the message
+	// is first in an index; the array stays allocated as long as the message.
 	struct gompi_entry_link *index_links;
 	uint64_t id;  // id of its send; 0 if none
-	int32_t from; // process of the sender
+	int32_t from; // process number of the sender (base/process.h)
 };
 
-// Entries in order of arrival: either the whole list, or those with one key.
+// Entries in order of arrival: either the whole list, or the entries with one key in an index.
 struct gompi_fifo {
 	struct gompi_entry *first, *last;
 	int32_t source, tag;
@@ -54,7 +55,7 @@ struct gompi_fifo {
 struct gompi_list {
 	struct gompi_fifo entries; // used while there is no index
 	int64_t count;
-	uint64_t seq;
+	uint64_t seq;      // sequence number of the newest entry
 	bool has_messages; // true: list of messages; false: list of receives
 	struct gompi_index *index;
 };
@@ -122,7 +123,7 @@ struct gompi_entry *gompi_list_find_send(struct gompi_list *l, int32_t from, uin
 struct gompi_queue {
 	uint64_t context;
 	struct gompi_list posted, unexpected;
-	bool is_closing; // the communicator is freed: the queue is freed when no receive is left
+	bool is_closing; // the communicator has been freed: the queue is freed when no posted receive is left
 	struct gompi_queue *next;
 };
 

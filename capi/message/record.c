@@ -68,8 +68,8 @@ static void copy_fixed(struct gompi_record *to, const struct gompi_record *from)
 	memcpy((char *)to + first_offset, (const char *)from + first_offset, sizeof *to - first_offset);
 }
 
-// Announces a message by RECORD_RTS. If the receiver can read the data, the record tells where the data is. Returns as
-// send_eager_record does.
+// Announces a message by RECORD_RTS. If the receiver can read the data, the record contains the location of the data.
+// Returns as send_eager_record does.
 static int send_rts_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_record *h,
 			   struct gompi_request *r, bool remote) {
 	struct iovec segments[GOMPI_SEGMENTS + 1];
@@ -132,7 +132,7 @@ bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct go
 	bool remote = gompi_is_remote(p);
 	int class;
 	if (kind == RECORD_EAGER && (remote ? gompi_load(&p->flow) == FLOW_RENDEZVOUS : wants_rendezvous(p))) {
-		gompi_send_assign_id(l, r); // flow control: the data stays in this process
+		gompi_send_assign_id(l, r); // the peer has requested FLOW_RENDEZVOUS: the data stays in this process
 		w->record.id = r->id;
 		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
 	}

@@ -17,7 +17,7 @@ enum gompi_record_kind {
 	RECORD_CANCEL,   // to the receiver: the sender withdraws the message
 	RECORD_DROPPED,  // to the sender: the receiver no longer has the message
 	RECORD_REMINDER, // to receivers: the sender waits until its earlier messages are received
-	RECORD_FLOW,     // to a process on another node: flow control, enum gompi_flow
+	RECORD_FLOW,     // to a process on another node: requests a protocol (enum gompi_flow in `size`)
 	RECORD_KIND_COUNT
 };
 
@@ -42,7 +42,7 @@ struct gompi_record {
 	int32_t source;   // rank of the sender in the communicator
 	int32_t tag;
 	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
-	int32_t class; // ACK: error class, or 0
+	int32_t class; // ACK: error class, or MPI_SUCCESS
 	uint64_t size; // bytes of the whole message; CTS: number of bytes to send; FLOW: enum gompi_flow
 	uint64_t id;   // id that answers must carry; CTS, FRAGMENT, ACK, DROPPED: id of the addressed request
 };

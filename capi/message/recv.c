@@ -83,7 +83,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		return;
 	struct iovec *segment = n == 1 ? &m->single_segment : malloc((size_t)n * sizeof *segment);
 	if (segment == NULL)
-		return; // the sender then sends the data in fragments
+		return; // without segments, the receiver requests the data in fragments
 	gompi_copy_small(segment, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t bytes = (int64_t)segment[i].iov_len;

@@ -48,8 +48,8 @@ static inline void gompi_record_commit(struct gompi_link *p, struct gompi_reserv
 // registered.
 bool gompi_remote_register(struct gompi_request *r);
 void gompi_remote_unregister(struct gompi_request *r);
-// Queues a remote read of the data of r->matched. The read starts when the VCI's pending work is flushed. At the end of
-// the read the function `done` is called. It must call gompi_remote_read_end first.
+// Queues a remote read of the data of r->matched. gompi_remote_start_reads starts the read. At the end of the read, the
+// network calls `done`, which must call gompi_remote_read_end first.
 void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r, void (*done)(struct gompi_transfer *t, int class));
 // Acquires the lock of a read's VCI, frees the descriptor of the read, and returns the receive that the read belongs
 // to.

@@ -7,7 +7,8 @@
 // - Otherwise: the receiver sends RECORD_CTS, and the sender sends all data in fragments (RECORD_FRAGMENT).
 //
 // Copies on this node are queued in the VCI's work list. Any thread of the receiver may dequeue a copy, and performs it
-// without the lock. Calls that only start an operation dequeue none, unless a sender waits.
+// without the lock. Calls that only start an operation dequeue no copies, unless a sender waits
+// (gompi_vci_unlock_started).
 #define _GNU_SOURCE
 #include "message/remote.h"
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Returns true if process_vm_readv reaches the peer. Only the first call tests it.
+// Returns true if process_vm_readv reaches the peer. Only the first call for a peer tests this.
 static bool cma_reaches(struct gompi_messages *m, struct gompi_link *p) {
 	uint32_t state = gompi_load(&p->cma_state);
 	if (state != CMA_UNKNOWN)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { MIN_FREED_ENTRIES = 4096 }; // a table of ids with more entries is freed when no id is in use
+enum { MIN_FREED_ENTRIES = 4096 }; // a table of ids with more entries than this is freed when no id is in use
 
 struct gompi_request *gompi_request_alloc_slow(struct gompi_vci *l) {
 	struct gompi_request *r = gompi_memory_is_low() ? NULL : calloc(1, sizeof *r);
@@ -109,7 +109,7 @@ struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t conte
 		r->buf.type = NULL;
 		gompi_store(&r->state, REQUEST_ACTIVE);
 		if (!gompi_request_add_handle(r)) {
-			r->kind = NULL; // the caller still owns the object
+			r->kind = NULL; // prevents free_object: the caller still owns the object
 			gompi_request_release(r);
 			r = NULL;
 		}

@@ -42,13 +42,13 @@ struct gompi_request_kind {
 	// access only the field object, because the other fields are invalid by then.
 	void (*release)(struct gompi_request *r);
 	void (*free_object)(struct gompi_request *r);
-	// Writes the error description to v. The class is that of result.
+	// Writes the error description to v. The error class is result.class.
 	void (*error_detail)(const struct gompi_request *r, struct gompi_error_status *v);
 	// For a message that is a part of another request: called when the message is complete. Unlike the other
 	// functions, it is called under the VCI's lock.
 	void (*on_complete)(struct gompi_vci *l, struct gompi_request *r);
-	// NULL, or describes what a wait for the request depends on: fills in the fields of t and of what that differ
-	// from the defaults.
+	// May be NULL. Describes the processes on which a wait for the request depends: changes those fields of *t and
+	// *what that differ from the defaults.
 	void (*describe_wait)(const struct gompi_request *r, struct gompi_wait_desc *what,
 			      struct gompi_wait_details *t);
 	bool keeps_handle;        // MPI_Request_free of an active request: the handle stays valid until completion
@@ -103,25 +103,25 @@ struct gompi_request {
 		};
 	};
 	const struct gompi_request_kind *kind; // NULL for a message
-	uintptr_t object;                      // private data of the kind
-	gompi_a32 state;
-	bool receive;              // true: a receive; false: a send, if kind is NULL
-	bool persistent;           // persistent request, which MPI_Start starts
-	bool in_persistent_table;  // its handle and memory do not belong to the VCI (persistent.c)
-	bool has_handle;           // the application holds a handle
-	bool freed;                // MPI_Request_free was called on the active request; completion frees it
-	bool posted;               // in the list of posted receives; the field `entry` is valid
-	bool blocking;             // a blocking call: the thread that started it waits for it
-	bool use_rendezvous;       // a send: its data stays in this process until it is matched
-	bool urgent;               // the record must notify the receiver's progress thread
-	bool cancel_requested;     // a send: its cancellation has been requested
-	bool record_pending;       // a send: its first record is pending, so no other process knows of it
-	bool message_dropped;      // a send: the receiver no longer has the message
-	bool registered;           // a send: region is valid
-	uint8_t mode;              // enum gompi_mode
-	uint32_t handle;           // valid if has_handle is set
+	uintptr_t object;                      // private data of the kind, usually an address
+	gompi_a32 state;                       // REQUEST_ACTIVE, REQUEST_COMPLETE or REQUEST_INACTIVE
+	bool receive;                          // true: a receive; false: a send, if kind is NULL
+	bool persistent;                       // persistent request, which MPI_Start starts
+	bool in_persistent_table;              // its handle and memory do not belong to the VCI (persistent.c)
+	bool has_handle;                       // the application holds a handle
+	bool freed;                            // MPI_Request_free was called on the active request; completion frees it
+	bool posted;                           // in the list of posted receives; the field `entry` is valid
+	bool blocking;                         // a blocking call: the thread that started it waits for it
+	bool use_rendezvous;                   // a send: its data stays in this process until it is matched
+	bool urgent;                           // the record must notify the receiver's progress thread
+	bool cancel_requested;                 // a send: its cancellation has been requested
+	bool record_pending;                   // a send: its first record is pending, so no other process knows of it
+	bool message_dropped;                  // a send: the receiver no longer has the message
+	bool registered;                       // a send: the field `region` is valid
+	uint8_t mode;                          // enum gompi_mode
+	uint32_t handle;                       // valid if has_handle is set
 	int32_t peer, tag, source; // peer: rank of destination or source; source (of a send): rank of this process
-	// a send, or another kind: rank of the destination in MPI_COMM_WORLD; -1 if there are several
+	// a send, or another kind: process number of the destination (base/process.h); -1 if there are several
 	int32_t world;
 	uint64_t context;
 	uintptr_t comm; // handle of the object on which errors are raised; for MPI_Rput and similar calls the window
@@ -145,9 +145,8 @@ struct gompi_requests {
 };
 
 // The ids by which records of other processes refer to requests: an index and a generation. An id repeats only after
-// 2^32 other requests have used its index, so a late or forged answer finds nothing. The ids are not in a struct
-// gompi_handles, because gompi_messages_flushed iterates over all sends of a VCI and needs the used entries to be
-// contiguous.
+// 2^32 other requests have used its index, so a late or forged answer finds nothing. A struct gompi_handles cannot hold
+// the ids: gompi_messages_flushed iterates over all sends of a VCI, so the used entries must be contiguous.
 struct gompi_id_table {
 	struct gompi_id_entry {
 		struct gompi_request *request;
@@ -156,9 +155,9 @@ struct gompi_id_table {
 	// entries_used: number of entries that have been used so far; capacity: number of allocated entries;
 	// first_free: index of the first free entry + 1
 	uint32_t entries_used, capacity, first_free;
-	uint32_t first_generation; // the first generation of an entry that has never been used, minus 1
-	gompi_ai32 used;
-	uint64_t total_added;
+	uint32_t first_generation; // highest generation in earlier, freed tables; new entries start above it
+	gompi_ai32 used;           // number of ids in use
+	uint64_t total_added;      // number of ids added since the start
 };
 
 #pragma GCC visibility push(hidden)

@@ -44,14 +44,15 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 	return send_slow(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode);
 }
 
-// Protocol of nonblocking sends. Sizes in bytes.
+// The protocol of nonblocking sends. The constants below are sizes in bytes.
 //
 // While the receiver's inbox has space, a nonblocking send is eager, like a blocking one. With 64 posted sends of 8
 // KiB, an eager send takes 0.6 us, and a send by process_vm_readv 3.0 us (16 KiB: 0.85 us and 3.6 us).
 //
 // A send of more than MAX_QUEUED_BYTES bytes that finds no space does not wait for space. If the receiver can read the
-// data by process_vm_readv, the send leaves its data in place until it is matched. If both sides send before they
-// receive, and so fill both inboxes, a message of 8 KiB takes 7.4 us with waiting, and 3.9 us with process_vm_readv.
+// data by process_vm_readv, the send leaves its data in place until it is matched. Two processes that both send before
+// they receive fill both inboxes. Then a message of 8 KiB takes 7.4 us if the send waits for space, and 3.9 us with
+// process_vm_readv.
 //
 // A send to another node or a synchronous send of more than MAX_DOUBLE_COPY_BYTES bytes leaves its data in place, if
 // the receiver can read the data there (may_use_rendezvous), even if there is space. A blocking send of eager size

@@ -11,7 +11,7 @@ enum {
 	ENTRY_COST_BYTES = 256,        // bytes that an unexpected message costs besides its data
 	MAX_FREE_MESSAGES = 256,       // maximum length of the free list of messages
 	MAX_FREE_DATA_BYTES = 1 << 20, // maximum bytes of the data buffers in the free list
-	MIN_DATA_BYTES = 64,
+	MIN_DATA_BYTES = 64,           // minimum bytes of a data buffer
 };
 
 struct gompi_message *gompi_message_alloc(struct gompi_vci *l) {
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void set_flow(struct gompi_vci *l, enum gompi_f
 	l->flow = f;
 	gompi_store_seq_cst(&l->inbox->flow, f);
 	if (f == FLOW_RENDEZVOUS)
-		return; // peers on other nodes are asked when their next message arrives
+		return; // peers on other nodes are asked when their next message arrives (gompi_throttle_peer)
 	for (struct gompi_link *p = l->first_throttled; p != NULL; p = p->next_throttled)
 		send_flow(l, p, FLOW_EAGER);
 	l->first_throttled = NULL;

@@ -22,14 +22,14 @@ struct gompi_link {
 	struct gompi_inbox *inbox; // the peer's inbox; NULL if the peer is on another node
 	gompi_a64 cached_head;     // cached copy of the inbox' head
 	gompi_a64 full_head;       // head of the inbox when polling for space was last unsuccessful
-	// number of pending records and streams (below); while not 0, no record overtakes them, except answers to other
-	// nodes
+	// Number of pending records and streams (below). While it is not 0, further records are queued too, so that
+	// none overtakes them, except answers to other nodes.
 	gompi_ai32 pending_count;
 	gompi_a32 cma_state;     // enum gompi_cma_state
 	int32_t world;           // number of the process (base/process.h)
 	int32_t node_index;      // index of the process on this node; -1 if it is on another node
 	struct gompi_cell *cell; // shared cell of the peer; NULL if the peer is on another node
-	gompi_a32 flow;          // enum gompi_flow: flow control that a peer on another node has requested
+	gompi_a32 flow;          // enum gompi_flow: protocol that a peer on another node has requested
 	// The VCI's lock guards the following fields.
 	struct gompi_pending *first_pending, *last_pending; // FIFO of records that found no space
 	struct gompi_request *first_stream, *last_stream;   // sends whose data goes out in fragments (RECORD_FRAGMENT)
@@ -67,7 +67,7 @@ struct gompi_message {
 	// Id of the send that waits for an acknowledgement; 0 if none waits. For a send of this process to itself: the
 	// address of its request.
 	uint64_t id;
-	int32_t from; // rank of the sender in MPI_COMM_WORLD
+	int32_t from; // process number of the sender (base/process.h)
 	// reminders_received of the sender's link when the message arrived. If the counter has changed since, the
 	// sender waits for this message.
 	uint32_t reminders_seen;
@@ -87,9 +87,9 @@ struct gompi_message {
 		struct gompi_region region;  // the sender's memory, registered for remote reads
 	};
 	struct gompi_request *fetch;    // internal receive that fetches the data; NULL if none
-	struct gompi_request *receiver; // the receive that waits for fetch
+	struct gompi_request *receiver; // the receive that has matched the message and waits for `fetch`; NULL if none
 	struct gompi_vci *vci;
-	uintptr_t comm; // handle; set if a matched probe has returned the message
+	uintptr_t comm; // handle of the communicator; set if a matched probe has returned the message
 	struct gompi_message *next;
 };
 
@@ -105,9 +105,9 @@ enum { GOMPI_SEGMENTS = 64 };
 struct gompi_vci {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_biased_mutex lock;
 	gompi_a32 missed_progress; // 1: a thread has left its progress to the lock holder (base/combining_lock.h)
-	bool has_completions;      // an operation has completed since the lock was acquired
-	bool has_released_space;   // space in the inbox has been released since the lock was acquired
-	bool must_flush;           // pending output may find space now
+	bool has_completions;      // an operation has completed since the lock was acquired: the unlock wakes waiters
+	bool has_released_space;   // space in the inbox has been released since then: the unlock notifies producers
+	bool must_flush;           // the next flush of pending output may find space
 	bool work_is_urgent;       // data in the work list is urgent: its sender waits
 	gompi_a32 inbox_error;     // error class if the inbox is damaged, else 0
 	union {
@@ -138,11 +138,11 @@ struct gompi_vci {
 	struct gompi_message *free_messages;
 	int free_message_count;
 	int64_t free_message_bytes;   // bytes of the data buffers of the free messages
-	uint32_t flow;                // enum gompi_flow that this VCI asks of senders
+	uint32_t flow;                // enum gompi_flow: protocol that this VCI requests from senders
 	int64_t unexpected_bytes;     // bytes held by unexpected messages
 	uint64_t sends_at_reminder;   // value of send_ids.total_added at the last reminder to receivers
 	gompi_a64 unexpected_arrived; // count of unexpected messages so far, for probes
-	gompi_ai32 unexpected_count;  // unexpected messages that no receive has matched yet
+	gompi_ai32 unexpected_count;  // number of unexpected messages that no receive has matched yet
 	struct gompi_pending *free_pending;
 	struct gompi_live_count live_count; // counts requests and messages
 	// For other nodes. queued_reads: remote reads that are not started yet. free_reads: free list. first_throttled:
@@ -155,11 +155,11 @@ struct gompi_vci {
 // The message layer of one process. The application has one instance; tests create several.
 struct gompi_messages {
 	struct gompi_node node;
-	bool no_cma;         // no process may read another's memory
+	bool no_cma;         // process_vm_readv is not used between the processes
 	uint64_t *cma_probe; // one page that peers read to find out whether process_vm_readv reaches this process
 	gompi_a32 plan_may_continue; // a message has completed, perhaps one of a plan
 	gompi_a32 plan_needs_app;    // a progress thread has left the next step of a plan to application threads
-	gompi_a32 hooks;             // bit mask of HOOK_*
+	gompi_a32 hooks;             // bits HOOK_*: work of a poll besides the VCIs
 	struct gompi_vci vci[GOMPI_VCI_COUNT];
 	struct gompi_bsend_buffer bsend_buffer; // buffer of MPI_Buffer_attach
 	struct gompi_mutex plans_lock;          // guards active_plans; held briefly
@@ -172,7 +172,7 @@ struct gompi_messages {
 	bool (*progress)(struct gompi_vci *l);
 };
 
-// Bits of hooks: what a poll must do besides polling the VCIs.
+// Bits of gompi_messages.hooks: the work of a poll besides polling the VCIs.
 enum {
 	HOOK_NETWORK = 1,  // the job spans nodes
 	HOOK_SERVICES = 2, // another package has active requests, which its service advances
@@ -215,7 +215,7 @@ struct gompi_link *gompi_remote_links(struct gompi_messages *m, int world);
 void gompi_links_close(struct gompi_messages *m);
 
 // Marks functions with an intended data race: they read memory that another thread may be writing or may have released.
-// They only decide whether to poll.
+// Their results only decide whether to poll, so a wrong value is harmless.
 #if defined(__SANITIZE_THREAD__)
 #define GOMPI_RACY_READ __attribute__((no_sanitize("thread")))
 #else
@@ -232,9 +232,9 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
 // Tries to acquire the lock in order to make progress. Returns false if another thread holds the lock. That thread then
-// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. So the
-// attempt fails only if another thread holds the mutex. Therefore a thread that releases the lock without the mutex
-// need not check missed_progress.
+// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock, so the
+// attempt fails only if another thread holds the lock's mutex. Therefore a thread that has held the lock without the
+// mutex need not check missed_progress when it releases the lock.
 static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_biased_trylock(&l->lock), 1))
 		return true;
@@ -244,10 +244,11 @@ static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 
 // Notifies the processes that wait for space in the inbox, if enough of the inbox is free.
 void gompi_vci_notify_space(struct gompi_vci *l);
-// Releases the lock temporarily. Wakes threads that wait for completions, and notifies processes that wait for space in
-// the inbox. The full fence orders the release of space before the read of inbox->has_waiters. It is paired with
-// gompi_inbox_register_waiter. Without the fence, this thread could read an old value of has_waiters while a producer
-// registers and still finds no space. Returns true if another thread may have found the lock held.
+// Releases the lock. A caller that does not acquire it again must then check missed_progress, as gompi_vci_unlock does.
+// Wakes threads that wait for completions, and notifies processes that wait for space in the inbox. The full fence
+// orders the release of space before the read of inbox->has_waiters. It is paired with gompi_inbox_register_waiter.
+// Without the fence, this thread could read an old value of has_waiters while a producer registers and still finds no
+// space. Returns true if another thread may have found the lock held.
 static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	bool completed = l->has_completions, announces = l->has_released_space;

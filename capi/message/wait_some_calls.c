@@ -107,8 +107,8 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 GOMPI_ENTRY(MPI_Testany, gompi_testany);
 
 // Ends all complete requests, and stores their number, indices and statuses. Determines the set of complete requests
-// once, because further requests may complete meanwhile. If one request of the set has failed, the statuses of the
-// whole set have error classes.
+// once, because further requests may complete while this function runs. If one request of the set has failed, the
+// statuses of the whole set have error classes.
 static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
 		    MPI_Status statuses[]) {
 	struct gompi_first_failure f;

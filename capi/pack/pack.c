@@ -33,7 +33,7 @@ static const struct gompi_type *checked_type(struct gompi_error_status *v, int64
 struct packed {
 	const void *buffer;
 	int64_t buffer_bytes, *position;
-	const struct gompi_type *type; // of the data
+	const struct gompi_type *type; // datatype of the data
 	int64_t data_bytes;
 };
 

@@ -15,7 +15,8 @@ import (
 	"gompirma/core/boot"
 )
 
-// underMpirun is an environment variable that makes this test program a process of a job when a launcher starts it.
+// underMpirun is an environment variable. If it is set, this test program runs as one process of a job and executes
+// `process` instead of the tests. Its value is the mode of `process`.
 const underMpirun = "GOMPIRMA_TEST_UNDER_MPIRUN"
 
 func TestMain(m *testing.M) {

@@ -11,8 +11,8 @@ static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_wi
 								 MPI_Datatype type, MPI_Op op) {
 	int64_t bytes, size = gompi_simple_bytes(type);
 	char *to;
-	// bytes is 0 if the type is not simple or there are no elements. The slow path handles either case; it also
-	// counts operations without elements.
+	// bytes is 0 if the type is not simple (predefined, without gaps) or there are no elements. The slow path
+	// handles either case; it also counts operations without elements.
 	if (__builtin_expect(!gompi_atomic_is_fastest(count, size) ||
 				     !gompi_resolve_direct(w, target, disp, count, size, &to, &bytes) || bytes == 0,
 			     0))

@@ -1,4 +1,4 @@
-// Checks of the arguments of a communication call, and the location of its target buffer.
+// Checks the arguments of a communication call, and determines where its target buffer is.
 #include "rma/checked.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "win/epoch.h"
 #include "datatype/op.h"
 
-// Writes to `text` how an error text refers to the datatype of the buffer `what`. Returns `text`.
+// Writes the words "the WHAT datatype" to `text`, for error texts about the buffer `what`. Returns `text`.
 static const char *datatype_of(const char *what, char text[40]) {
 	snprintf(text, 40, "the %s datatype", what);
 	return text;

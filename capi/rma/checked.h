@@ -17,9 +17,9 @@ struct gompi_checked_op {
 	const struct gompi_mapped_range
 		*partial_range; // mapped_range if only a part of the target's buffer is in it; else NULL
 	int64_t bytes;          // number of bytes to move
-	MPI_Datatype element;   // the predefined type of an accumulate
-	int64_t elements;
-	bool spans_regions; // the target's buffer lies in several attached regions
+	MPI_Datatype element;   // predefined type of the elements of an accumulate
+	int64_t elements;       // number of elements of an accumulate
+	bool spans_regions;     // the target's buffer lies in several attached regions
 	// types of bytes for the three buffers, if an accumulate copies between different element types; else NULL;
 	// this struct owns them
 	struct gompi_type *byte_types[3];

@@ -23,7 +23,8 @@ bool gompi_resolve_partial(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Cou
 	return offset >= (int64_t)p.from && offset <= (int64_t)p.to && (uint64_t)*bytes <= p.to - (uint64_t)offset;
 }
 
-// Puts at most GOMPI_SHORT_PUT_BYTES of a simple type to a member on another node.
+// Puts at most GOMPI_SHORT_PUT_BYTES of a simple type (predefined, without gaps) to a member on another node. Returns
+// false, without any effect, in all other cases.
 static bool put_remote(struct gompi_win *w, const void *origin, int target, MPI_Aint disp, MPI_Count count,
 		       int64_t size) {
 	int64_t offset, bytes;
@@ -44,7 +45,8 @@ static bool put_remote(struct gompi_win *w, const void *origin, int target, MPI_
 	return true;
 }
 
-// Executes a put or get of a simple type if the target's buffer is in the mapped range of its memory.
+// Executes a put or get of a simple type (predefined, without gaps) if the target's buffer is in the mapped range of
+// the target's memory.
 static bool copy_partial(struct gompi_win *w, bool put, char *local, int rank, MPI_Aint disp, MPI_Count count,
 			 int64_t size) {
 	int64_t bytes;

@@ -28,7 +28,7 @@ static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatyp
 // The elements of one side as a contiguous array.
 struct element_array {
 	char *data;                           // NULL if out of memory
-	char *allocated;                      // to be freed, or NULL
+	char *allocated;                      // memory to free at the end, or NULL
 	_Alignas(16) char inline_buffer[256]; // used if it is large enough
 };
 

@@ -176,7 +176,7 @@ static bool exposure_completed(void *arg) {
 	return (int32_t)(gompi_load_acquire(&gompi_member(w, w->me)->complete_count) - w->expected_completes) >= 0;
 }
 
-// Returns a failed process because of which the open exposure epoch cannot end, or GOMPI_NONE_FAILED.
+// Returns a failed process that keeps the open exposure epoch from ending, or GOMPI_NONE_FAILED.
 static int failed_exposure_origin(const void *of, struct gompi_stuck_entry *place) {
 	const struct gompi_win *w = of;
 	for (int i = 0; i < w->post_group.size; i++) {

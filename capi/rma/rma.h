@@ -95,7 +95,7 @@ gompi_move(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	if (__builtin_expect((returns_request && request == NULL) || gompi_invalid_address(origin_addr, 0) ||
 				     !gompi_resolve_direct(gompi_win_get(win), target_rank, target_disp, target_count,
 							   gompi_simple_bytes(target_datatype), &at, &bytes) ||
-				     bytes == 0, // `bytes` is 0 also if the type is not simple
+				     bytes == 0, // no data, or the type is not predefined or has gaps
 			     0))
 		return gompi_move_slow(origin_addr, target_count, target_datatype, target_rank, target_disp,
 				       target_count, target_datatype, win, kind, returns_request, request);

@@ -51,7 +51,7 @@ static int patch_signal_table(struct dl_phdr_info *object, size_t size, void *ar
 				continue;
 			for (int sig = 1; sig < RUNTIME_SIGNALS; sig++)
 				table[sig].flags |= RUNTIME_DEFAULT;
-			s->flags &= ~RUNTIME_UNBLOCK; // Go is not profiled
+			s->flags &= ~RUNTIME_UNBLOCK; // the runtime needs SIGPROF only to profile Go code
 			return 1;
 		}
 		return 1;

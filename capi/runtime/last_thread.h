@@ -13,8 +13,8 @@ int gompi_create_library_thread(pthread_t *thread, const pthread_attr_t *attr, v
 
 // gompi_is_only_thread returns true if the process has no thread except library threads and the calling thread.
 // gompi_adopt_threads registers all threads except the calling thread as library threads. Call gompi_is_only_thread
-// before code in which another library (libpmix, a provider of libfabric) starts threads and, if it returned true,
-// gompi_adopt_threads afterwards.
+// before another library (libpmix, a provider of libfabric) starts threads. If it returned true, call
+// gompi_adopt_threads afterwards: all new threads then belong to that library.
 bool gompi_is_only_thread(void);
 void gompi_adopt_threads(void);
 

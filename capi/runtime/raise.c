@@ -19,8 +19,8 @@ struct pending_call {
 static _Thread_local struct pending_call pending_call __attribute__((tls_model("initial-exec")));
 
 // Returns the error handler function of an object (struct gompi_errhandler_ref). Stores in *on the handle to pass to
-// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD; for files
-// that of MPI_FILE_NULL.
+// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD. If a file
+// does not exist, uses the handler of MPI_FILE_NULL.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;

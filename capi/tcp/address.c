@@ -197,7 +197,7 @@ bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_
 
 // --- The published form
 
-enum { HOST_HEAD_BYTES = 10 }; // identity, has_loopback and count
+enum { HOST_HEAD_BYTES = 10 }; // bytes of identity, has_loopback and count
 
 size_t gompi_host_encode(const struct gompi_tcp_host *h, char *to) {
 	memcpy(to, &h->identity, sizeof h->identity);

@@ -15,7 +15,7 @@ enum { GOMPI_HOST_MAX_ADDRESSES = 12 }; // maximum number of published addresses
 enum gompi_address_scope {
 	SCOPE_DEFAULT,   // on the network of the default route
 	SCOPE_OTHER,     // on another network
-	SCOPE_CONTAINER, // of a bridge, containers or virtual machines; many hosts have the same address
+	SCOPE_CONTAINER, // on an interface of containers or virtual machines; many hosts have this address
 	SCOPE_LINK,      // link-local address
 	SCOPE_HOST,      // loopback
 };
@@ -28,7 +28,7 @@ struct gompi_host_address {
 _Static_assert(sizeof(struct gompi_host_address) == 18, "an address as it is published");
 
 struct gompi_tcp_host {
-	uint64_t identity; // equal for processes that share a loopback interface
+	uint64_t identity; // hash that is equal for processes that share a loopback interface
 	bool has_loopback; // this process listens on the loopback interface
 	int count;
 	struct gompi_host_address addresses[GOMPI_HOST_MAX_ADDRESSES];

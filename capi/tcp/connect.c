@@ -4,7 +4,8 @@
 // Handshake: the accepting side sends a random number (hello). The connecting side replies with its rank, a random
 // number of its own, and a hash of these values that is keyed with the job's secret (request). The accepting side
 // replies whether it accepts the link, also with a hash (response). The connecting side confirms (TCP_CONFIRM). Until
-// then the accepting side sends nothing more, and does not treat the end of the connection as a failure of the peer.
+// the confirmation arrives, the accepting side sends nothing more, and does not treat the end of the connection as a
+// failure of the peer.
 //
 // Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
 // The higher rank accepts the request of the lower rank and closes its own attempt. The lower rank rejects the request
@@ -35,17 +36,22 @@
 static const int64_t STAGGER_NS = 300 * MS, // time after which the next address is tried too
 	ATTEMPT_NS = 5000 * MS,             // timeout of an attempt; the system resends the SYN after 1 and 3 s
 	PROOF_NS = 2000 * MS,               // timeout of an accepted connection that does not authenticate
-	PROOF_SHORT_NS = 100 * MS,          // the same while other connections wait for a descriptor
+	PROOF_SHORT_NS = 100 * MS,          // replaces PROOF_NS while other connections wait for a descriptor
 	ROUND_PAUSE_NS = 10 * MS, ROUND_PAUSE_MAX_NS = 1000 * MS, // first and longest pause between two rounds
-	CROSSED_RETRY_NS = 20 * MS,  // pause before the next attempt if the other side connects
-	CONNECT_BACK_NS = 1000 * MS, // time after which the other side is asked to connect
-	REPORT_NS = 5000 * MS,       // time after which the problem is printed
-	GIVE_UP_NS = 12000 * MS;     // time after which a peer is unreachable if all errors are definite
+	CROSSED_RETRY_NS = 20 * MS,  // pause before the next attempt if the peer connects too
+	CONNECT_BACK_NS = 1000 * MS, // time after which the peer is asked to connect to this process
+	REPORT_NS = 5000 * MS,       // time without a connection after which a message is printed
+	GIVE_UP_NS = 12000 * MS;     // time after which a peer is unreachable if all addresses have definite errors
 
+// BACKLOG: length of the queue of a listening socket. ACCEPT_BATCH: maximum number of connections that one call
+// accepts. MAX_UNAUTH: maximum number of unauthenticated links.
 enum { BACKLOG = 4096, ACCEPT_BATCH = 64, MAX_UNAUTH = 256 };
 
 static const uint64_t greeting = 0x31706d6f67; // "gomp1"
 
+// The answer of the accepting side. ANSWER_YES: it accepts the link. ANSWER_BUSY: it has a link to the peer already, or
+// cannot have one. ANSWER_CROSSED: its own request has priority (crossed connections). ANSWER_ERROR: the request is for
+// another process.
 enum handshake_answer { ANSWER_YES = 1, ANSWER_BUSY, ANSWER_CROSSED, ANSWER_ERROR };
 
 struct hello {
@@ -69,16 +75,16 @@ struct gompi_tcp_counts gompi_tcp_counts;
 // other, and the resulting low rate lowers the estimate further. So a link begins without pacing, because pacing that
 // has begun on a connection never ends.
 static const char bbr_name[] = "bbr";
-static bool default_is_bbr; // the system's default congestion control is BBR
+static bool default_is_bbr; // true if new sockets use BBR: the system's default congestion control is BBR
 
 static void disable_pacing(int fd) {
-	char name[16] = ""; // maximum length of a name of a congestion control
+	char name[16] = ""; // 16: maximum length of the name of a congestion control algorithm
 	socklen_t length = sizeof name;
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 ||
 	    strncmp(name, bbr_name, sizeof name) != 0)
 		return;
 	default_is_bbr = true;
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // may not be permitted
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // the system may not permit cubic
 		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
@@ -118,8 +124,8 @@ static void watch_listeners(uint32_t events) {
 		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listeners[i], &e);
 }
 
-// Stops accepting until resume_accepting is called because a link has been closed or authenticated, or for
-// PROOF_SHORT_NS. Connections wait in the listening sockets' queues meanwhile.
+// Stops accepting connections. Accepting resumes when a link is closed or authenticated, or when the timer expires
+// after PROOF_SHORT_NS (resume_accepting). Connections wait in the listening sockets' queues meanwhile.
 static void pause_accepting(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->accept_at_ns == 0)
@@ -332,7 +338,7 @@ static bool offer_idle_links(int at_least);
 static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->unauth_links > 0)
-		return drop_oldest_unauth(now); // if false, the link can be closed within PROOF_SHORT_NS
+		return drop_oldest_unauth(now); // if false, a link can be closed within PROOF_SHORT_NS
 	offer_idle_links(1);
 	if (t->fd_shortage_reported)
 		return false;
@@ -549,8 +555,8 @@ static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	gompi_timer_set(p->next_try_ns);
 }
 
-// Ends a connection attempt because the other side connects as well. If the other side's connection does not become the
-// link, this side tries again later.
+// Ends a connection attempt because the peer connects to this process as well. If the peer's connection does not become
+// the link, this process tries again later.
 static void postpone_attempt(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -741,7 +747,7 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 		gompi_tcp_peer_fail(p, FI_ENOTCONN);
 		t->job.events->on_failed(p->rank);
 	} else if (p->queue_first != NULL || p->requests != NULL) {
-		gompi_tcp_peer_want_link(p); // the link was not confirmed yet, or was being closed as idle
+		gompi_tcp_peer_want_link(p); // data is queued, and the link was not open yet or was being closed
 	}
 }
 
@@ -866,7 +872,7 @@ static int listen_port(uint16_t port) {
 			break;
 		length = sizeof s;
 		if (port == 0 && getsockname(t->listeners[0], (struct sockaddr *)&s, &length) == 0)
-			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // same offset in sockaddr_in6
+			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // sin6_port has the same offset
 	}
 	if (rc == 0) {
 		socklen_t length = sizeof s;
@@ -891,7 +897,7 @@ int gompi_tcp_listen(char *error_detail, size_t error_bytes) {
 			error = listen_port(0);
 		return error;
 	}
-	const int n = last - first + 1, begin = (int)(getpid() % n); // the processes of a node begin at different ports
+	const int n = last - first + 1, begin = (int)(getpid() % n); // processes of a node begin at different ports
 	for (int i = 0; i < n && error != 0; i++)
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)

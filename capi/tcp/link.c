@@ -295,7 +295,7 @@ static bool end_body(struct gompi_tcp_link *l) {
 		if (r == NULL)
 			return false;
 		if (h.kind == TCP_DONE && r->dest != NULL && r->bytes > 0 && (int)h.key == 0) {
-			l->request = r; // a reply to a read without data, so the link is closed and the request fails
+			l->request = r; // the reply lacks the data of the read: close the link and fail the request
 			return false;
 		}
 		gompi_completion_add(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
@@ -334,7 +334,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 				at += chunk;
 				if (l->head_have_bytes < need)
 					return at;
-				continue; // this kind may have a longer head
+				continue; // the kind is known now, and may have a longer head
 			}
 			bool wait = false;
 			if (!begin_body(l, &wait)) {

@@ -18,7 +18,7 @@ enum gompi_tcp_kind {
 	TCP_READ,         // requests data of registered memory
 	TCP_DATA,         // reply to a read: the data
 	TCP_DONE,         // reply to a write, or to a read that has failed or is empty
-	TCP_CONFIRM,      // first head that the connecting side sends: the link is open
+	TCP_CONFIRM,      // first head from the connecting side: confirms that the link is open
 	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender then waits for the reply before it sends
 	TCP_CLOSE_REJECT, // reply to TCP_CLOSE_OFFER: the link stays open
 	TCP_CLOSE_ACCEPT, // reply to TCP_CLOSE_OFFER: the link is closed
@@ -30,7 +30,7 @@ struct gompi_tcp_head {
 	// The fields below exist only in reads, writes and replies to them.
 	uint64_t id;     // id of the request, chosen by the requester
 	uint64_t key;    // key of the memory; in TCP_DONE: an error of libfabric, or 0
-	uint64_t offset; // in the memory
+	uint64_t offset; // offset in the registered memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
 enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of the head of all other kinds
@@ -55,11 +55,11 @@ struct gompi_tcp_item {
 	struct gompi_tcp_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
-	struct iovec data;                     // follows the head
+	struct iovec data;                     // data that follows the head
 	size_t sent_bytes;                     // bytes of head and data that have been sent
 	void *context;                         // operation that completes when all is sent; NULL if none
 	char *owned_copy;                      // copy of the data that is freed when all is sent; NULL if none
-	const struct gompi_tcp_memory *memory; // registered memory that contains data; NULL if none
+	const struct gompi_tcp_memory *memory; // registered memory that contains `data`; NULL if none
 };
 
 // A read or write to which the reply has not arrived yet.
@@ -90,7 +90,7 @@ enum {
 };
 
 struct gompi_tcp_link {
-	int fd;
+	int fd; // -1 if the link is closed
 	enum gompi_link_state state;
 	bool request_sent;                        // this side has sent its request
 	uint32_t epoll_events;                    // events registered with epoll
@@ -107,17 +107,17 @@ struct gompi_tcp_link {
 		struct gompi_tcp_head head;
 		char bytes[GOMPI_HANDSHAKE_BYTES];
 	} in;
-	size_t head_have_bytes;
-	bool in_body;
+	size_t head_have_bytes; // received bytes of the head or of the handshake message
+	bool in_body;           // the head is complete, and its data is arriving
 	char *sink;
-	size_t body_left_bytes;
+	size_t body_left_bytes;                // bytes of the data that have not arrived
 	struct gompi_tcp_buffer *buffer;       // receive buffer of a message
 	struct gompi_tcp_request *request;     // request to which the TCP_DATA is the reply
 	const struct gompi_tcp_memory *memory; // destination of a write
-	char *stash;                           // received bytes that wait for a receive buffer
+	char *stash;                           // received bytes that wait for a receive buffer; NULL if none
 	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
-	bool is_stalled;
+	bool is_stalled; // the link waits for a receive buffer; it is in the list `stalled`
 };
 
 // A posted receive buffer.
@@ -130,21 +130,23 @@ struct gompi_tcp_buffer {
 
 struct gompi_tcp_peer {
 	int rank;
-	struct gompi_tcp_link *link;                         // open, or accepted and about to open
+	struct gompi_tcp_link *link;                         // link that is open or LINK_ACCEPTED; NULL if none
 	struct gompi_tcp_link *attempts[GOMPI_MAX_ATTEMPTS]; // connection attempts of this side
 	bool has_failed;
-	bool was_connected;
-	struct gompi_tcp_item *queue_first, *queue_last;
+	bool was_connected;                              // a link to the peer has been open
+	struct gompi_tcp_item *queue_first, *queue_last; // items to send
 	struct gompi_tcp_item *last_before_bulk; // last item that is not bulk data (is_bulk); NULL if there is none
-	struct gompi_tcp_request *requests;
-	struct gompi_tcp_peer *next; // in the list of peers that want a link
+	struct gompi_tcp_request *requests;      // reads and writes without a reply yet
+	struct gompi_tcp_peer *next;             // in the list of peers that want a link
 
 	// State of the connection attempts. A round ends when all addresses have been tried.
 	bool wants_link;
-	int round, next_address;                         // number of rounds ended; next index in address_order
+	int round, next_address;                         // number of complete rounds; next index in address_order
 	int address_order[GOMPI_HOST_MAX_ADDRESSES + 1]; // indexes of the host's addresses
 	int address_count;
+	// Times in ns: start of the attempts; time of the next attempt; pause before the next round.
 	int64_t wanted_since_ns, next_try_ns, pause_ns;
+	// Flags: a message has been printed; all addresses refuse connections; this process has stopped trying.
 	bool is_warned, is_refused, is_unreachable;
 	struct {
 		int error; // errno; -1 if a process of another job answers; 0 if not known yet
@@ -155,26 +157,26 @@ struct gompi_tcp_peer {
 struct gompi_tcp_state {
 	struct gompi_tcp_job job;
 	struct gompi_tcp_host local_host;
-	uint16_t port;
+	uint16_t port; // port of the listening sockets
 	int listeners[GOMPI_HOST_MAX_ADDRESSES], listener_count;
-	int epoll, timer;
-	int64_t timer_ns;
+	int epoll, timer;              // descriptors of epoll(7) and of the timer (timerfd)
+	int64_t timer_ns;              // time at which `timer` expires; 0 if it is not set
 	struct gompi_tcp_peer **peers; // by rank
 	struct gompi_tcp_host *hosts;  // by node
 	int8_t *good_address;          // by node: index of the address that worked last; -1 if none
 	struct gompi_tcp_link *links;
-	struct gompi_tcp_peer *wanting_peers;
-	struct gompi_tcp_buffer *buffers; // posted receive buffers
-	struct gompi_tcp_buffer *free_buffers;
-	struct gompi_tcp_link *stalled;
-	struct gompi_tcp_link *hot_link;
-	uint64_t last_request_id;
-	int max_links;
-	int unauth_links;     // number of links in state LINK_UNAUTHENTICATED
-	int spare_fd;         // spare descriptor, closed to accept one more connection; -1 if closed
-	bool spare_fd_owed;   // spare_fd is closed, and no idle link is being closed to reopen it
-	int64_t accept_at_ns; // the listeners are not watched until this time; 0 if they are watched
-	bool fd_shortage_reported;
+	struct gompi_tcp_peer *wanting_peers;  // list of peers with wants_link
+	struct gompi_tcp_buffer *buffers;      // posted receive buffers
+	struct gompi_tcp_buffer *free_buffers; // free list
+	struct gompi_tcp_link *stalled;        // list of links that wait for a receive buffer
+	struct gompi_tcp_link *hot_link;       // link that received data last, which is polled first
+	uint64_t last_request_id;              // id of the last read or write
+	int max_links;                         // number of links above which idle links are closed
+	int unauth_links;                      // number of links in state LINK_UNAUTHENTICATED
+	int spare_fd;                          // spare descriptor, closed to accept one more connection; -1 if closed
+	bool spare_fd_owed;                    // spare_fd is closed, and no idle link is being closed to reopen it
+	int64_t accept_at_ns;                  // the listeners are not watched until this time; 0 if they are watched
+	bool fd_shortage_reported;             // the lack of file descriptors has been reported
 	// Functions of connect.c that link.c calls: gompi_link_broken and gompi_link_on_close.
 	void (*on_broken)(struct gompi_tcp_link *l, int error);
 	void (*on_close)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
@@ -187,7 +189,7 @@ void gompi_link_set_events(struct gompi_tcp_link *l, bool out);
 
 // --- link.c: data through a link
 
-// Sends as much as possible of the peer's queue.
+// Sends as much as possible of the queue of the link's peer.
 void gompi_link_send(struct gompi_tcp_link *l);
 // Returns a zeroed item, or NULL if out of memory. gompi_item_free frees an item. gompi_tcp_peer_enqueue queues an item
 // whose head has been filled in: items with large data of reads and writes at the end of the queue, all other items
@@ -234,7 +236,7 @@ void gompi_timer_set(int64_t when);
 struct gompi_tcp_completion {
 	void *context;
 	size_t length;
-	int error; // of libfabric
+	int error; // 0 or an error of libfabric
 };
 // Reserves an entry for an operation's completion. Returns false if out of memory; then the operation must not start.
 bool gompi_completion_reserve(void);

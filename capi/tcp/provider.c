@@ -20,7 +20,7 @@
 enum {
 	INJECT_BYTES = 4096, // maximum bytes of an injected message, which is sent at once or copied
 	MAX_EVENTS = 32,     // maximum epoll events that are read at once
-	HOT_POLLS = 8,       // one of this many polls serves all links, the others only the hot link
+	HOT_POLLS = 8,       // every HOT_POLLS-th poll serves all links, the other polls only the hot link
 };
 
 // --- Polling

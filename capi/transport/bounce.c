@@ -5,7 +5,7 @@
 #include "transport/rma_request.h"
 #include "transport/ring.h"
 
-// Bit that is set in the name of a bounce buffer. No user-space address has this bit.
+// A bit that is set in each name of a bounce buffer (gompi_bounce_address). No user-space address has this bit.
 #define BOUNCE_NAME_BIT ((uint64_t)1 << 63)
 
 _Static_assert(GOMPI_RING_SIZE + (size_t)GOMPI_BOUNCE_COUNT * sizeof(struct gompi_bounce) <= 576 << 10,
@@ -16,11 +16,12 @@ static struct gompi_bounce *bounces_of(int process) {
 				       GOMPI_RING_SIZE);
 }
 
-// The state of this process' bounce buffers, which are used cyclically.
+// The state of this process' bounce buffers. A use is the time from the acquisition of a buffer to its release; uses
+// are numbered from 0 and acquire the buffers cyclically.
 static struct {
 	struct gompi_mutex mutex;
-	gompi_a64 first, next; // uses [first, next) are in progress; use i has buffer i % GOMPI_BOUNCE_COUNT
-	int unreported_error;  // class of an error that has not been returned
+	gompi_a64 first, next; // uses first to next - 1 are in progress; use i has buffer i % GOMPI_BOUNCE_COUNT
+	int unreported_error;  // class of the last error that no call has returned yet; 0 if none
 	struct use {
 		enum { USE_FREE, USE_TAKEN, USE_SENT, USE_DONE } state;
 		int peer;

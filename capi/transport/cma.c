@@ -5,7 +5,7 @@
 
 #include "base/node.h"
 
-enum { IOVECS = 256 };
+enum { IOVECS = 256 }; // maximum number of segments that one system call moves
 
 // Returns the pid of a process of this node.
 static int pid_of(int peer) { return gompi_load(&gompi_cell(gompi_local_index(peer))->pid); }

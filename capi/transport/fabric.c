@@ -10,8 +10,8 @@ _Static_assert(STREAM_DATA_BYTES % 8 == 0 && STREAM_DATA_BYTES < 1 << 16, "gompi
 // --- Operations
 
 // Returns the bytes to reserve for the data of a packet: enough for the whole operation, or the maximum. Non-contiguous
-// data also needs layout words. If its blocks are small, this estimate is too low, and the operation takes more
-// packets.
+// data also needs layout words (layout.h). For small blocks, this estimate of the layout words is too low, and the
+// operation takes more packets.
 static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t bytes = sides * (o->bytes < STREAM_DATA_BYTES ? o->bytes : STREAM_DATA_BYTES);
@@ -26,8 +26,9 @@ static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct g
 	return bytes < STREAM_DATA_BYTES ? bytes : STREAM_DATA_BYTES;
 }
 
-// Sends as much of o as one packet holds, and sets o->bytes to the bytes sent. The argument rma_request is the pending
-// request to which the result belongs, or NULL. Returns 0 or an error class.
+// Sends as much of o as one packet holds, and sets o->bytes to the bytes sent. The argument `at` is the target's
+// buffer, and `bits` holds RECORD_ flags. The argument rma_request is the pending request to which the result belongs,
+// or NULL. Returns 0 or an error class.
 static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_buffer *at, int bits,
 		       struct gompi_rma_request *rma_request) {
 	const char *call = o->operation->call;
@@ -156,7 +157,8 @@ static uint64_t flush_number(struct gompi_stream *s, bool local) {
 }
 
 // Waits until the member `target`, or every member with a stream (GOMPI_ALL), has applied the records up to
-// flush_number. For the stream to the process ordered_peer, waits only for results.
+// flush_number. For the stream to the process ordered_peer (-1 if none), waits only for results: see
+// flush_before_barrier in transport.h.
 static int flush_streams(struct gompi_win *w, int target, bool local, int ordered_peer, const char *call) {
 	struct gompi_stream *s;
 	if (target != GOMPI_ALL) {
@@ -175,9 +177,10 @@ static int flush_streams(struct gompi_win *w, int target, bool local, int ordere
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		// Since the request, another thread may have sent more records without requesting an acknowledgement.
+		// So wait only for the records up to the last request.
 		uint64_t number = flush_number(s, local || s->peer == ordered_peer),
 			 asked = gompi_load(&s->asked_number);
-		// waits even after an error of another stream
+		// Waits even after an error of another stream, because the records of this stream have been sent.
 		int stream_rc = gompi_stream_flush_to(s, number < asked ? number : asked, call);
 		rc = rc == MPI_SUCCESS ? stream_rc : rc;
 	}
@@ -204,8 +207,8 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	return MPI_SUCCESS;
 }
 
-// Sends the start record of the epoch if no operation has sent it. Limits the number of epochs whose records wait at
-// the target for posts.
+// Sends the start record of the epoch if no operation has sent it. If too many bytes of earlier epochs wait at the
+// target for a post, waits for the post.
 static int ensure_started(struct gompi_stream *s, const char *call) {
 	int rc = gompi_load_acquire(&s->lock_sent) ? MPI_SUCCESS : gompi_stream_send_control(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->acked) < gompi_load(&s->lock_number) &&

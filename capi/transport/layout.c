@@ -4,7 +4,7 @@ enum { WORD = sizeof(int64_t), RUN_WORDS = 4, LIST_WORDS = 2 };
 
 int64_t gompi_layout_encode(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
 			    int64_t *bytes) {
-	int64_t used = 0, *list = NULL; // the last group if it is a list, to which offsets can be added
+	int64_t used = 0, *list = NULL; // the last group if it is a list, which can be extended; else NULL
 	*bytes = 0;
 	while (c->run.n != 0) {
 		int64_t space = limits->words_bytes - used * WORD - (limits->is_shared ? *bytes : 0);

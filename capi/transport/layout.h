@@ -11,9 +11,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// Limits of a layout. The field words_bytes is the space for the words or, if is_shared is true, for the words and the
-// data together. The field max_data_bytes is the maximum size of the data. Blocks that exceed these limits are split at
-// multiples of `unit` bytes, the size of an element.
+// Limits of a layout. The field words_bytes is the number of bytes for the words or, if is_shared is true, for the
+// words and the data together. The field max_data_bytes is the maximum size of the data. Blocks that exceed these
+// limits are split at multiples of `unit` bytes, the size of an element.
 struct gompi_layout_limits {
 	int64_t words_bytes, max_data_bytes, unit;
 	bool is_shared;
@@ -27,9 +27,9 @@ int64_t gompi_layout_encode(int64_t *words, struct gompi_cursor *c, const struct
 // A position in a layout.
 struct gompi_layout {
 	const int64_t *next, *end;
-	int64_t list_left; // number of offsets at `next` that belong to the current list
-	int64_t block;
-	struct gompi_run run;
+	int64_t list_left;      // number of offsets of the current list that follow at `next`
+	int64_t block;          // bytes of each block of the current list
+	struct gompi_run run;   // blocks at equal distances that have not been returned yet
 	int64_t consumed_bytes; // bytes of the run's first block that have been returned
 };
 

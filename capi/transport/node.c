@@ -19,17 +19,17 @@ enum { MIN_CMA_SEGMENT = 512 };
 // ring takes 4.9 us between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
 enum { MAX_RING_BYTES = 16 << 10 };
 
-// Two operations within this time (ns) are a series, if the target polls its ring at neither of them.
+// Two operations within this time (ns) are a series, if no thread of the target polls its ring when they are sent.
 enum { SERIES_NS = 100000 };
 
 // Returns true if the target serves its ring soon without being woken: a thread of the target polls it, or the
-// synchronization is active target, in which the target makes a synchronization call too.
+// synchronization is active target, so that the target serves the ring in its own synchronization call.
 static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
-// Returns true if a put or get should use system calls, which need no thread of the target. If not, it should use the
-// ring, which takes a fraction of the time if the target polls the ring.
+// Returns true if a put or get should use system calls, which need no thread of the target. Otherwise it should use the
+// ring, which is several times as fast as a system call while the target polls the ring.
 static bool use_cma(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.has_cma && (!polled || bytes > MAX_RING_BYTES) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
@@ -45,8 +45,8 @@ static void wake_for_series(int process) {
 	last = now;
 }
 
-// Moves the data of a put or get. If the target polls its ring, an operation with a request waits for its data, because
-// the data arrives sooner than a request could be created. If the target does not poll, the operation stays pending.
+// Moves the data of a put or get. If the target polls its ring, a get with a request waits for its data, because the
+// data arrives sooner than a request could be created. If the target does not poll, the get stays pending.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);

@@ -72,14 +72,14 @@ struct packet_work {
 	const struct gompi_packet *packet;
 	struct gompi_win *w;
 	gompi_pull_function *pull;
-	uint64_t max_data_bytes;     // maximum bytes of the packet's data, and of the result
-	enum gompi_packet_kind kind; // without flags
+	uint64_t max_data_bytes;     // maximum bytes of the packet's data; also maximum bytes of the result
+	enum gompi_packet_kind kind; // without PACKET_IN_ORDER and PACKET_LAYOUT
 	uint64_t element_bytes;
-	// Padding at the end of an element (extent - true_ub). The padding of the last element may lie outside of the
-	// window.
+	// Bytes of padding at the end of an element (extent - true_ub). The padding of the last element may lie outside
+	// of the window.
 	uint64_t gap;
 	uintptr_t
-		base_address; // base address for the layout's offsets; a number, since it may be outside of any object
+		base_address; // base address of the layout's offsets; a number, since it may lie outside of any object
 	struct gompi_layout layout;
 	struct gompi_packet_pull buffers;
 	const char *data;

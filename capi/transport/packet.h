@@ -25,7 +25,7 @@ enum gompi_packet_kind {
 	PACKET_LOCK = 0x20, // this and the following kinds synchronize; `op` is 1 for an exclusive lock
 	PACKET_UNLOCK,
 	PACKET_FLUSH,           // no operation: only requests an answer
-	PACKET_START,           // begins an access epoch once the target has a matching exposure epoch
+	PACKET_START,           // begins an access epoch when the target has opened a matching exposure epoch
 	PACKET_COMPLETE,        // ends the access epoch
 	PACKET_DONE,            // answer: acknowledges applied packets
 	PACKET_RESULT,          // answer: result of the packet with the number in the head
@@ -33,10 +33,10 @@ enum gompi_packet_kind {
 	PACKET_LAYOUT = 0x80,   // flag: the data at the target is not contiguous
 };
 
-// Values of gompi_packet_head.flags.
+// Flags in the field `flags` of struct gompi_packet_head.
 enum {
 	PACKET_WANTS_ANSWER = 1, // the sender wants an answer at once
-	PACKET_STREAM_END = 2,   // in an answer: no packet after this number will be applied
+	PACKET_STREAM_END = 2,   // in an answer: the target applies no packet after this number
 };
 
 // The head of packets and answers.
@@ -54,19 +54,19 @@ struct gompi_packet_head {
 struct gompi_packet {
 	struct gompi_packet_head head;
 	int32_t origin;    // sender: in a ring its process number (base/process.h), in a stream its rank in the window
-	uint16_t op, type; // predefined handles
+	uint16_t op, type; // predefined handles of the operation and of the element type
 	uint64_t offset;   // in the target's window, in bytes; an address of the target in a dynamic window
 	uint64_t bytes;    // bytes to move, or bytes of the elements to update
 	char data[];
 };
 
-// An answer. Between nodes it is sent like a packet. In a ring, the target overwrites the packet with the answer,
-// except the packet's head and origin.
+// An answer. Between nodes it is sent like a packet. In a ring, the target writes the answer over the packet in its
+// cell, and leaves the packet's head and origin unchanged.
 struct gompi_answer {
 	struct gompi_packet_head head;
-	int32_t from; // sender, like `origin` in struct gompi_packet; -1 if the sender does not know the window
+	int32_t from; // sender: its rank in the window; -1 if the sender does not know the window
 	uint16_t class,
-		detail_code; // first error since the last answer, and its detail (win/error_detail.h); 0 if none
+		detail_code; // class of the first error since the last answer, and code of its detail; 0 if none
 	uint64_t a, b;       // the two values of the error detail
 	char data[];
 };
@@ -92,15 +92,15 @@ struct gompi_packet_layout {
 // An operation at the origin, to be sent as packets.
 struct gompi_outgoing {
 	const struct gompi_operation *operation;
-	enum gompi_packet_kind kind; // without flags
-	uint64_t offset;             // in the target's window
+	enum gompi_packet_kind kind; // without PACKET_IN_ORDER and PACKET_LAYOUT
+	uint64_t offset;             // in the target's window, in bytes; an address in a dynamic window
 	MPI_Datatype type;           // type of the elements; MPI_BYTE for a put or get
 	const void *origin;          // local data, or the name of a bounce buffer (so is `result`); NULL if none
 	void *result;
 	uint64_t element_bytes, bytes; // size of one element; total size
 	struct gompi_cursor *cursor;   // layout at the target; NULL if the data is contiguous at `offset`
-	bool wants_reply;
-	bool in_order; // segments may overlap
+	bool wants_reply;              // the origin waits for the result of each packet (ring only)
+	bool in_order;                 // segments may overlap
 };
 
 // Describes a put or get between the memory `local` and the target's buffer `at`. The caller sets the field cursor if
@@ -169,9 +169,10 @@ typedef bool gompi_pull_function(int peer, uint64_t address, void *local, uint64
 
 // Applies a packet at the target. Validates every field, because another process has written the packet. So *m must be
 // a private copy. The packet's data and the result have at most max_bytes bytes each. Stores the result (m->bytes
-// bytes) in the buffer `reply`. The function `pull` moves the data of PACKET_*_PULL packets. Only one thread at a time
-// may pass a pull function. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been
-// done, because `pull` is NULL or has failed.
+// bytes) in the buffer `reply`, unless the packet is a PACKET_*_PULL. The function `pull` moves the data of
+// PACKET_*_PULL packets. Only one thread at a time may pass a pull function, because the function then uses static
+// buffers. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been done, because `pull`
+// is NULL or has failed.
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t max_bytes, gompi_pull_function *pull);
 
 // Applies a PACKET_PUT with contiguous data to w, the window that the packet names. Validates the packet and returns

@@ -59,9 +59,9 @@ static bool cell_state_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->state) == t->state;
 }
 
-// Returns the rank whose failure ends a wait on a cell, if this rank has failed; else GOMPI_NONE_FAILED. A thread that
-// has reserved a cell must fill it, and copy the answer out of it; otherwise the ring would stop at this cell. So only
-// the failure of the process that owns the ring ends the wait.
+// Implements find_failed (struct gompi_wait_desc) for a wait on a cell. Returns the process that owns the ring if it is
+// unreachable, else GOMPI_NONE_FAILED. Other failures do not end the wait: a thread that has reserved a cell must fill
+// it and copy out the answer, because otherwise the ring would stop at this cell.
 static int failed_ring_owner(const void *peer, struct gompi_stuck_entry *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_unreachable(rank, place) ? rank : GOMPI_NONE_FAILED;
@@ -88,8 +88,8 @@ static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *cal
 	return t.cell;
 }
 
-// Publishes a filled cell. If `reply` is true, waits for the answer and copies its data to `result`. Returns 0 or an
-// error class.
+// Publishes a filled cell. If `reply` is true, waits for the answer, copies its data to `result` and frees the cell.
+// The argument sent_number is the target's element of sent_numbers. Returns 0 or an error class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   gompi_a64 *sent_number, bool reply, void *result, uint64_t bytes) {
 	// Release: pairs with the acquire in apply_packets. This thread wakes the target only if it needs a reply. If
@@ -119,15 +119,15 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		gompi_copy_in(result, cell->answer.data, bytes);
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_NEXT_LAP);
 	gompi_wake(&ring_of(process)->cell_wait);
-	// All packets sent before this packet have been applied, too. Unless another packet has been sent since, a
-	// flush has nothing to wait for, and need not fetch the cache line of completed_ops.
+	// All packets sent before this packet have been applied, too. So unless another packet has been sent since,
+	// this store of 0 lets a flush return without fetching the cache line of completed_ops.
 	uint64_t number = pos + 1;
 	gompi_cas_strong(sent_number, &number, 0);
 	return rc;
 }
 
-// Returns the array with the number of the last packet sent to each member. Allocates the array at first use. Returns
-// NULL if out of memory.
+// Returns the array with the number (ring position + 1) of the last packet sent to each member; 0 if a flush need not
+// wait. Allocates the array at first use. Returns NULL if out of memory.
 static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers != NULL)
@@ -247,9 +247,9 @@ bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call,
 			  pos + 1); // so that the window is not freed before the packet has been applied
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
 	// The target serves its ring while it waits for this packet. Its progress thread is needed only if the target's
-	// application thread sleeps already. Before it sleeps, that thread serves the ring once more after a barrier,
-	// which pairs with gompi_wake_fence. Without the barriers, it could sleep with the packet in the ring although
-	// this thread sees no sleeper.
+	// application thread sleeps already. Before that thread sleeps, it executes a full fence, which pairs with
+	// gompi_wake_fence, and serves the ring once more. Without the two fences, it could sleep with the packet in
+	// the ring although this thread sees no sleeper.
 	gompi_wake_fence();
 	if (gompi_load(&gompi_member(w, target)->exposure_wait.has_sleepers) != 0)
 		gompi_ring_doorbell(process);
@@ -262,7 +262,7 @@ static int acquire_bounce(struct gompi_win *w, const char *call) {
 	uint64_t number;
 	while ((buffer = gompi_bounce_acquire(&peer, &number)) < 0)
 		if (peer < 0)
-			sched_yield(); // another thread is about to send the packet of the oldest buffer
+			sched_yield(); // another thread will soon send the packet of the oldest buffer
 		else if (wait_for_ack(w, peer, number, call) != MPI_SUCCESS)
 			return -1;
 	return buffer;
@@ -377,9 +377,9 @@ bool gompi_ring_serve(void) {
 
 // --- Recovery after a failed process
 
-// Returns the position plus 1 of the next cell that a process' ring serves, if that cell is reserved but not filled.
-// Otherwise returns 0. If the cell still holds an answer of the previous lap to a failed origin, frees the cell for the
-// process that has reserved it in this lap, and returns 0.
+// Implements stuck_entry (struct gompi_service). Examines the cell at the head of a process' ring. If the cell is
+// reserved but not filled, returns its position plus 1; otherwise returns 0. If the cell still holds an answer of the
+// previous lap to a failed origin, frees the cell for the process that has reserved it in this lap, and returns 0.
 static uint64_t find_unfilled_cell(int process) {
 	struct gompi_ring *ring = ring_of(process);
 	uint64_t pos = gompi_load_seq_cst(&ring->head);
@@ -395,7 +395,7 @@ static uint64_t find_unfilled_cell(int process) {
 	return pos + 1;
 }
 
-// Returns the process of member i of a window, for reports about waits.
+// Implements member_process (struct gompi_service): returns the process of member i of a window, or -1.
 static int window_member(uint64_t object, int i) {
 	const struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)object);
 	return w == NULL || (uint32_t)i >= w->n ? -1 : gompi_win_peer(w, i);

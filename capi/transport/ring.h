@@ -27,7 +27,7 @@ struct gompi_ring_cell {
 struct gompi_ring {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // next position that an origin reserves
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // next position to serve; written by the serving thread
-	struct gompi_waitword cell_wait;           // origins that wait for a free cell sleep here
+	struct gompi_waitword cell_wait;           // wait word of the origins that wait for a free cell
 	_Alignas(1024) char cells[];
 };
 

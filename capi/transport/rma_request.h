@@ -14,18 +14,18 @@ struct gompi_stream;
 struct gompi_rma_request {
 	gompi_a32 pending_parts;                // number of parts in progress, plus 1 until the call has sent all parts
 	gompi_a32 error_class;                  // error class of the first part that has failed
-	struct gompi_error_detail error_detail; // error detail of this part
+	struct gompi_error_detail error_detail; // error detail of that part
 	int ring_process;                       // process of this node whose ring has received parts; -1 if none
 	bool is_notified;                       // the doorbell of ring_process has been rung for these parts
 	struct gompi_stream *stream;            // stream whose answers are expected; NULL if none
-	bool is_dynamic;                        // the window is dynamic, which changes the meaning of errors
-	struct gompi_request *request;
-	struct gompi_rma_request *next;
+	bool is_dynamic;                        // the window is dynamic; the text of an error depends on this
+	struct gompi_request *request;          // the MPI request; NULL until the call has sent all parts
+	struct gompi_rma_request *next;         // next in the list of pending operations (rma_request_completion.c)
 };
 
 #pragma GCC visibility push(hidden)
 
-extern gompi_a32 gompi_rma_request_event; // 1 if parts may have ended since the last check for completed requests
+extern gompi_a32 gompi_rma_request_event; // 1 if the last part of an operation has ended since the last check
 
 // Returns the state of an operation's pending parts. Creates this state at first use. Returns NULL if the operation may
 // not leave parts pending, or if out of memory. If it returns NULL, the MPI call must wait for its parts.
@@ -42,9 +42,9 @@ void gompi_rma_request_end_part(struct gompi_rma_request *g, const struct gompi_
 // Ends all parts that expect answers of a stream that is being freed.
 void gompi_rma_request_end_stream(const struct gompi_stream *s);
 
-// Finishes a call with a request after it has sent all parts. The argument rc is the result of the call so far. The
-// argument g may be NULL. If parts of g are pending, creates a request for them in *o->request; otherwise stores a
-// completed request. Returns 0 or an error class, whose detail is stored for this thread. Returns
+// Finishes a call with a request after it has sent all parts. The argument rc is the result of the call until now (0 or
+// an error class). The argument g may be NULL. If parts of g are pending, creates a request for them in *o->request;
+// otherwise stores a completed request. Returns 0 or an error class, whose detail is stored for this thread. Returns
 // GOMPI_RMA_REQUEST_WAIT if there is no memory for a request. The caller then waits for the parts and calls this
 // function again.
 enum { GOMPI_RMA_REQUEST_WAIT = -1 };

@@ -17,7 +17,7 @@ static struct gompi_streams *get_streams(struct gompi_win *w) {
 	return all;
 }
 
-// Creates a stream. Not inlined, so that calls that find an existing stream save fewer registers.
+// Creates a stream. Not inlined, so that gompi_stream_get saves fewer registers when the stream exists.
 static __attribute__((noinline)) struct gompi_stream *create_stream(struct gompi_win *w, int rank) {
 	struct gompi_streams *all = get_streams(w);
 	struct gompi_stream *s = NULL, *mine = all == NULL ? NULL : calloc(1, sizeof *mine);
@@ -45,8 +45,8 @@ struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank) {
 
 struct gompi_mutex gompi_stream_answers_mu;
 
-// Marks a stream as broken with this error class, because a call gives up a wait on the stream. After this function, no
-// answer of the stream is processed.
+// Marks a stream as broken with this error class, because a call ends its wait on the stream with an error. After this
+// function, no answer of the stream is processed, so none writes to the call's buffers.
 static void break_stream(struct gompi_stream *s, int class) {
 	uint32_t none = 0;
 	gompi_mutex_lock(&gompi_stream_answers_mu);

@@ -37,7 +37,7 @@ enum {
 	STREAM_MAX_RESULTS = STREAM_RESULT_CREDITS / STREAM_MIN_RESULT_COST,
 };
 
-// The destination of a result.
+// An expected result: the destination `to` of `bytes` bytes that the record with this number returns.
 struct gompi_stream_result {
 	char *to;
 	uint64_t number, bytes;
@@ -48,7 +48,7 @@ struct gompi_stream_result {
 struct gompi_stream {
 	struct gompi_win *w;
 	struct gompi_stream *next; // next stream in the window's list
-	int32_t rank, peer;
+	int32_t rank, peer;        // the member's rank in the window, and its process number
 
 	// This process as the origin. The peer's lock in fabric/ protects writes to the fields about sent records.
 	gompi_a64 sent;                         // number of the last record sent
@@ -57,7 +57,7 @@ struct gompi_stream {
 	gompi_a64 asked_number;                 // number of the last record that requests an answer
 	gompi_a64 acked;                        // number of the last record acknowledged as applied
 	gompi_a64 lock_number;                  // number of the last lock or start record
-	gompi_a64 ahead_bytes;                  // bytes sent after a lock or start that has not been acknowledged
+	gompi_a64 ahead_bytes;                  // bytes sent after an unacknowledged lock or start
 	gompi_a32 lock_calls;                   // number of calls of MPI_Win_lock for this member
 	gompi_a32 lock_sent;                    // 1 if a lock or start has been sent and the epoch has not ended
 	gompi_a32 error_class;                  // class of the first error that no call has returned yet
@@ -76,22 +76,22 @@ struct gompi_stream {
 	int unanswered_class;                        // class of the first error that no answer has reported yet
 	struct gompi_error_detail unanswered_detail; // detail of that error
 	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held; // this process' lock, held for the member
-	// What the stream waits for. Records that arrive during the wait are queued.
+	// The event for which the stream waits. Records that arrive during the wait are queued.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits_for;
-	bool is_exclusive;
-	uint32_t unused_posts; // number of posts for this origin that no access epoch has used yet
-	bool is_started;       // the member's access epoch is in progress
-	bool is_stopped;       // no more records are applied
-	uint32_t ticket;
+	bool is_exclusive;              // the lock that is held or awaited is exclusive
+	uint32_t unused_posts;          // number of posts for this origin that no access epoch has used yet
+	bool is_started;                // the member's access epoch is in progress
+	bool is_stopped;                // after an error: no more records of the member are applied
+	uint32_t ticket;                // place in the queue of this process' lock (win/lock.h), during WAITS_FOR_LOCK
 	struct gompi_stream *next_lock; // next in the list of streams that hold a lock or wait for a lock
 	char *queue;                    // queued records, each preceded by its length
-	uint64_t queue_first, queue_end, queue_capacity;
+	uint64_t queue_first, queue_end, queue_capacity; // in bytes: start and end of the content of `queue`, its size
 };
 
 // All streams of a window.
 struct gompi_streams {
 	struct gompi_stream *_Atomic first;
-	struct gompi_stream *_Atomic by_rank[]; // [n], sparse: most entries stay unused (base/sparse.h)
+	struct gompi_stream *_Atomic by_rank[]; // [n], by rank; most elements stay NULL (base/sparse.h)
 };
 
 static inline size_t gompi_streams_bytes(const struct gompi_win *w) {

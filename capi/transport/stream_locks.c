@@ -29,8 +29,8 @@ int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
 	return gompi_load_acquire(&s->acked) >= locked ? MPI_SUCCESS : gompi_stream_await_ack(s, locked, call);
 }
 
-// The lock on another node that this thread has requested last. The field lock_call is the value of the stream's
-// counter lock_calls after this request.
+// The last MPI_Win_lock of this thread for a member on another node; `window` is 0 if there is none to acquire. The
+// field lock_call is the value of the stream's counter lock_calls after this call.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;
@@ -42,8 +42,8 @@ int gompi_acquire_deferred_lock(const char *call) {
 	deferred_lock.window = 0;
 	if (w == NULL || w->remote == NULL || (uint32_t)deferred_lock.target >= w->n)
 		return MPI_SUCCESS;
-	// If another thread has requested the lock since then, lock_calls differs. In this case the other thread sends
-	// the request, because this thread might wait for a long time.
+	// If another thread has called MPI_Win_lock for this member since then, lock_calls differs. In this case the
+	// other thread sends the request, because this thread might wait long for that thread's epoch.
 	struct gompi_stream *s = gompi_stream_find(w, deferred_lock.target);
 	int rc = MPI_SUCCESS;
 	if (s == NULL)

@@ -21,8 +21,8 @@ static inline bool gompi_stream_is_broken(struct gompi_stream *s) {
 	return gompi_load_acquire(&s->broken_class) != 0 || gompi_fabric_peer_failed(s->peer);
 }
 
-// Held while an answer is processed. A call that gives up a stream acquires this lock to mark the stream as broken. So
-// no answer writes to the call's buffers afterwards.
+// Held while an answer is processed. A call that ends its wait with an error acquires this lock to mark the stream as
+// broken. So no answer writes to the call's buffers afterwards.
 extern struct gompi_mutex gompi_stream_answers_mu;
 
 // Returns and clears the class of the first error that has not been returned to a caller.
@@ -44,7 +44,8 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 		s->peer, FABRIC_RMA, sizeof(struct gompi_packet) + data, FABRIC_WAIT, class);
 }
 
-// Properties of a record: the record requests an answer, a flush must wait for the record, the record returns a result.
+// Flags of a record, in this order: the record requests an answer; a flush must wait for the record; the record returns
+// a result.
 enum { RECORD_WANTS_ANSWER = PACKET_WANTS_ANSWER, RECORD_NEEDS_FLUSH = 2, RECORD_RETURNS_DATA = 4 };
 
 // Assigns a number to a record that has been written, and sends or queues the record. The argument `bits` holds
@@ -117,8 +118,8 @@ static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t byte
 // Waits until the member has acquired the lock for this process, or has posted, if the epoch needs a lock or a post.
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call);
 
-// Implements the transport's function `lock`, and sends nothing. gompi_stream_unlock implements the transport's
-// function `unlock`.
+// Implements the transport's function `lock`. Sends nothing: the lock request is sent before the first operation
+// (stream.h). gompi_stream_unlock implements the transport's function `unlock`.
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call);
 int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call);
 

@@ -19,11 +19,11 @@
 
 static struct gompi_mutex target_mu;
 static struct gompi_stream *lock_streams; // list of streams that hold a lock or wait for a lock
-static gompi_a32 locks_waiting;
+static gompi_a32 locks_waiting;           // number of streams that wait for a lock
 
 // --- Answers
 
-// Reserves an answer with `bytes` bytes of data. Returns NULL if the peer has failed.
+// Reserves a record for an answer with `bytes` bytes of data. Returns NULL if the peer has failed.
 static struct gompi_answer *reserve_answer(int peer, uint64_t bytes) {
 	int class;
 	return (struct gompi_answer *)(void *)gompi_fabric_reserve(
@@ -131,7 +131,8 @@ static int acquire_lock_for(struct gompi_stream *s, bool exclusive) {
 	// process' doorbell, and has_lock_work must then return true.
 	gompi_add_seq_cst(&locks_waiting, 1);
 	s->ticket = gompi_lock_enqueue(m);
-	// An unlock before the ticket existed has woken no thread of this process, so try once more.
+	// An unlock between gompi_lock_try and gompi_lock_enqueue has found no ticket and rung no doorbell, so try once
+	// more.
 	if (gompi_lock_try_ticket(m, s->ticket, exclusive)) {
 		gompi_sub_seq_cst(&locks_waiting, 1);
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
@@ -179,7 +180,8 @@ static int end_access_epoch(struct gompi_stream *s) {
 	return MPI_SUCCESS;
 }
 
-// Applies the next record of a stream, or makes the stream wait.
+// Applies the next record of a stream. If the record requests a lock or an access epoch that cannot begin yet, makes
+// the stream wait.
 static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	int class = MPI_SUCCESS;
 	bool wants_answer = m->head.flags & PACKET_WANTS_ANSWER;
@@ -187,7 +189,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	case PACKET_LOCK:
 		class = acquire_lock_for(s, m->op != 0);
 		if (s->waits_for != WAITS_FOR_NOTHING)
-			return; // the record counts as applied when the lock is acquired
+			return; // resume_stream counts the record as applied when the lock is acquired
 		break;
 	case PACKET_UNLOCK:
 		class = release_lock_for(s);
@@ -385,7 +387,7 @@ static bool poll_lock_queue(void) {
 	return progressed;
 }
 
-// Ends all waits of a window that is being freed.
+// Ends all waits for locks in a window that is being freed, and stops its streams.
 static void cancel_lock_waits(struct gompi_win *w) {
 	gompi_mutex_lock(&target_mu);
 	for (struct gompi_stream *s = gompi_stream_first(w); s != NULL; s = s->next) {

@@ -9,7 +9,7 @@ struct remote_transfer {
 	struct gompi_transfer transfer;
 	struct gompi_stream *s;
 	struct remote_transfer *next;
-	gompi_a32 *result; // receives the error class + 1 if the call waits; else NULL
+	gompi_a32 *result; // receives the error class + 1 when the transfer ends; NULL if the call does not wait
 	struct gompi_rma_request *rma_request;
 };
 
@@ -19,7 +19,7 @@ static struct {
 	struct gompi_mutex mu;
 	struct remote_transfer *free;
 	unsigned allocated;
-	gompi_a32 release_count; // incremented each time a transfer returns to the free list
+	gompi_a32 release_count; // incremented when a transfer returns to the free list; acquire_transfer waits for it
 } transfers;
 
 static void transfer_done(struct gompi_transfer *t, int class) {

@@ -1,7 +1,7 @@
 // A transport carries an operation to a target whose memory is not mapped in this process. The calls (rma/) check an
 // operation and pass it to the transport of its target (gompi_transport_to). There are two transports: node.c for
-// targets on this node, and fabric.c for targets on other nodes. rma/ distinguishes them only for locks, posts and
-// short puts, which have separate code for targets on other nodes.
+// targets on this node, and fabric.c for targets on other nodes. The code in rma/ distinguishes them only for locks,
+// posts and short puts, which have separate code for targets on other nodes.
 #ifndef GOMPI_TRANSPORT_H
 #define GOMPI_TRANSPORT_H
 
@@ -34,7 +34,7 @@ struct gompi_transport {
 	// process.
 	int (*flush_local)(struct gompi_win *w, int target, const char *call);
 	// Between nodes only. Flushes all targets before a synchronization of the node leaders in which this process
-	// exchanges records with the process `peer`. For operations to `peer`, waits only for results. This process
+	// exchanges records with the process `peer`. For operations to `peer`, waits only for results. The process
 	// `peer` handles records in order, so it applies the operations before it handles the records of the
 	// synchronization.
 	int (*flush_before_barrier)(struct gompi_win *w, int peer, const char *call);
@@ -73,7 +73,8 @@ static inline const struct gompi_transport *gompi_transport_to(const struct gomp
 // Puts at most GOMPI_SHORT_PUT_BYTES contiguous bytes into the window of a member on another node. This is a fast path
 // of the transport's function `move` with fewer checks. The caller has checked the range and the epoch, and that the
 // window is not dynamic. Returns true if the put has been sent. Returns false if nothing has been done. The caller then
-// uses `move`, which reports errors. The transport always sends puts of this size as records.
+// uses `move`, which reports errors. GOMPI_SHORT_PUT_BYTES is below the size from which the transport writes registered
+// memory, so it always sends such puts as records.
 enum { GOMPI_SHORT_PUT_BYTES = 4096 };
 bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const void *origin, uint64_t bytes);
 

@@ -9,9 +9,9 @@
 // A small update costs two plain stores and a load in addition to its atomic instruction. It sets the activity flag of
 // its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
 // bears the cost of the ordering. After this thread has set the word, it calls membarrier(2), which is a full barrier
-// in every running process, and waits until every flag that may have been set before is cleared. The change back is
-// free: it happens under the lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always
-// need the lock or ownership. docs/RATIONALE.md has the measurements.
+// in every running process, and waits until every flag that may have been set before is cleared. The change back needs
+// no barrier, because the lock holder makes it. Elements that no instruction covers (over 8 bytes, pair types,
+// misaligned) always need the lock or ownership. docs/RATIONALE.md has the measurements.
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
 // updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits only for the

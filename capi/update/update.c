@@ -14,8 +14,8 @@ static int acquire_update_lock(struct gompi_update *u) {
 	return rc;
 }
 
-// Begins a segment of the update: in SMALL mode or as the owner if the lock is not needed and no thread holds it, else
-// with the lock.
+// Begins a segment of the update. Uses SMALL mode or ownership if atomic instructions suffice and the mode of the
+// memory permits it. Otherwise acquires the lock.
 static int begin_segment(struct gompi_update *u) {
 	if (!u->needs_no_lock)
 		return acquire_update_lock(u);

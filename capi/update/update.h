@@ -12,14 +12,14 @@
 struct gompi_update {
 	struct gompi_win *w;
 	const struct gompi_operation *operation; // only its kind, target, op and compare are used
-	MPI_Datatype element;                    // predefined
+	MPI_Datatype element;                    // predefined type of the elements
 	// Set by begin:
 	uint64_t atomic_bytes; // bytes of an element if atomic instructions cover it, else 0
 	uint64_t max_elements; // maximum number of elements to update before the lock is released to other threads
 	// number of elements that may still be updated before the lock is released or, in a small update, before the
 	// activity flag is cleared briefly
 	uint64_t elements_left;
-	bool needs_no_lock; // the lock is not needed
+	bool needs_no_lock; // atomic instructions can update all elements without the lock
 	enum gompi_hold hold;
 };
 
@@ -27,8 +27,8 @@ struct gompi_update {
 // update in which an atomic instruction updates each element. All further elements must be at multiples of the
 // element's size from `to`; otherwise gompi_update acquires the lock for them. The window's mpi_accumulate_granularity,
 // if set, limits the number of bytes per acquisition of the lock. If the granularity is at most GOMPI_ATOMIC_MAX_COUNT
-// elements, atomic instructions update the elements without the lock, if such instructions exist and the elements are
-// not single bytes. Returns 0 or MPI_ERR_PROC_ABORTED.
+// elements, atomic instructions update the elements without the lock. This requires that such instructions exist for
+// the elements, and that the elements are longer than one byte. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
 // Updates n elements at `to` with the elements at `origin`. Stores the old values in `result` unless `result` is NULL.
 // Returns 0, or MPI_ERR_PROC_ABORTED if the lock holder has failed; then some elements are not updated.
@@ -46,9 +46,8 @@ static inline bool gompi_update_can_gather(const struct gompi_update *u) {
 
 // Updates n contiguous elements of a predefined type at `to` in the target's mapped memory, at any alignment, without a
 // description of the operation. Returns true on success. Returns false, without an update, if the operation is not
-// defined for the type or the window's granularity divides the elements into segments of at most
-// GOMPI_ATOMIC_MAX_COUNT. Also returns false if the lock holder has failed; with a granularity, earlier segments may
-// have been updated then.
+// defined for the type, or if the window's granularity is at most GOMPI_ATOMIC_MAX_COUNT elements. Also returns false
+// if the lock holder has failed. If the window has a granularity, earlier segments may then have been updated already.
 bool gompi_update_contiguous(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			     MPI_Datatype type, MPI_Op op);
 

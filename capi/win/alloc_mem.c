@@ -13,10 +13,10 @@
 #include "win/z_calls.h"
 
 enum {
-	TABLE_ENTRIES = 256, // number of entries of the table, which is indexed by a hash of the address
-	SIZE_CLASSES = 64,   // four per power of two, starting at MIN_BYTES
-	MIN_BYTES = 64,      // core/rma.MinAlignment; all blocks are aligned to it, blocks of a page or more to pages
-	MAX_BYTES = 1 << 20, // largest block that is cached
+	TABLE_ENTRIES = 256,        // number of entries of the table, which is indexed by a hash of the address
+	SIZE_CLASSES = 64,          // maximum number of size classes: four per power of two, from MIN_BYTES on
+	MIN_BYTES = 64,             // equals core/rma.MinAlignment, to which every block is aligned
+	MAX_BYTES = 1 << 20,        // largest block that is cached
 	MAX_CACHED_BYTES = 2 << 20, // maximum total size of the cached blocks
 };
 

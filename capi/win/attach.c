@@ -1,5 +1,6 @@
-// MPI_Win_attach and MPI_Win_detach (MPI-5.0 12.2.4). Each member writes its own table under the lock; look_up in
-// attached.c reads the tables. Both MPI calls are local, and take O(n) time for n attached regions.
+// MPI_Win_attach and MPI_Win_detach (MPI-5.0 12.2.4). Each member writes its own table of attached regions, under
+// attach_state.lock; look_up in attached.c reads the tables. Both MPI calls are local, and take O(n) time for n
+// attached regions.
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// Counts the operations of a window by kind and path, for a tool that requests it (mpix_gompirma.h). The fast paths do
-// not count: all their operations are direct.
+// Counts the operations of a window by kind and path, for a tool that requests it (mpix_gompirma.h). Operations on the
+// direct path are not counted, so the fast paths need no counters.
 #ifndef GOMPI_COUNTS_H
 #define GOMPI_COUNTS_H
 

@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns the number of the access epoch in a window's access word: 0 for none, k for bit k-1.
+// Returns the index of the access epoch in a window's access word, for the tables of z_epoch.h: 0 if no epoch is open,
+// k if bit k - 1 is set.
 static inline int gompi_access_index(uint32_t access) {
 	access &= ACCESS_MASK;
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
@@ -27,8 +28,8 @@ static inline bool gompi_epoch_permits(uint32_t access, enum gompi_epoch_call ca
 	return (access & ACCESS_MASK) != 0 ? (access & row->in) != 0 : row->in_none;
 }
 
-// Changes the access epoch according to the table row of a call. Returns false if the call is not permitted. With
-// EPOCH_UNLOCK the epoch stays open while locks are left.
+// Changes the access epoch according to the table row of a call. Returns false if the call is not permitted.
+// EPOCH_UNLOCK leaves the epoch open while this process holds locks of other targets.
 static inline __attribute__((always_inline)) bool gompi_epoch_transition(struct gompi_win *w,
 									 enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];

@@ -13,10 +13,10 @@
 enum {
 	PROMISE_SAME_SIZE = 1 << 0,
 	PROMISE_SAME_DISP_UNIT = 1 << 1,
-	PROMISE_NONCONTIGUOUS = 1 << 2, // alloc_shared_noncontig
+	PROMISE_NONCONTIGUOUS = 1 << 2, // info key alloc_shared_noncontig
 	PROMISE_NO_LOCKS = 1 << 3,
-	PROMISE_SAME_OP = 1 << 4, // accumulate_ops
-	PROMISE_NOT_RAR = 1 << 5, // the next three bits are those of raw, war and waw
+	PROMISE_SAME_OP = 1 << 4, // info key accumulate_ops
+	PROMISE_NOT_RAR = 1 << 5, // accumulate_ordering does not contain rar; the next three bits: raw, war, waw
 	PROMISE_NO_ORDER = 15 * PROMISE_NOT_RAR,
 };
 
@@ -28,12 +28,12 @@ enum { GOMPI_MIN_ALIGNMENT = 64 };
 // The hints that have the same value in force at all members.
 struct gompi_common_hints {
 	uint64_t promises;    // PROMISE_* bits that all members make
-	uint64_t granularity; // the smallest mpi_accumulate_granularity above 0, bytes; 0 if none is set
+	uint64_t granularity; // the smallest mpi_accumulate_granularity above 0, in bytes; 0 if none is set
 };
 
 struct gompi_hints {
 	struct gompi_common_hints common;
-	int64_t alignment;     // mpi_minimum_memory_alignment, bytes
+	int64_t alignment;     // mpi_minimum_memory_alignment, in bytes
 	bool huge_pages;       // gompirma_huge_pages: requested or, in an existing window, used by some memory
 	uint8_t in_place;      // gompirma_share_in_place: one of GOMPI_IN_PLACE_*
 	char *kinds;           // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set

@@ -32,14 +32,15 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 // Linux 5.14
+#define MADV_POPULATE_WRITE 23 // supported since Linux 5.14
 #endif
 
 enum { STEP_BYTES = 1 << 20 };
 #define IMAGE_SIZE (UINT64_C(1) << 48) // equals core/shm.ImageStride
 
 static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // held during a step and during fork()
-static int image_fd = -1; // a duplicate of the descriptor; stays open, because programs also fork after MPI_Finalize
+// A duplicate of the descriptor of the node's memfd. It stays open, because programs also fork after MPI_Finalize.
+static int image_fd = -1;
 static uint64_t image_offset;
 static dev_t image_device;
 static ino_t image_inode;

@@ -7,8 +7,8 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Combines the hints of all members, an array indexed by rank, to the hints in force. Returns 0, or the class of a
-// member's error and its rank in *bad_rank.
+// Combines the hints of all members, an array indexed by rank, into the hints in force. Returns 0. If a member has
+// reported an error, returns the error's class and stores the member's rank in *bad_rank.
 static int combine_hints(const struct gompi_hints_message *hints, int n, struct gompi_common_hints *common,
 			 int *bad_rank) {
 	*common = (struct gompi_common_hints){.promises = UINT64_MAX};

@@ -12,8 +12,8 @@ struct gompi_operation {
 	enum gompi_rma_kind kind;
 	bool returns_request; // a request-based call (R-form), which returns a request
 	MPI_Request *request; // where to store the request; NULL is an error of an R-form
-	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
-	// (transport/rma_request.h). NULL: no operation may be left pending.
+	// Where a transport stores the state of an R-form that is still pending when the call returns
+	// (transport/rma_request.h). NULL if no request may be left pending.
 	struct gompi_rma_request **rma_request;
 	int *path;        // where to store the operation's path; initially the direct path
 	const char *call; // name of the function

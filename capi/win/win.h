@@ -1,5 +1,5 @@
-// The window descriptor of the data path. Go fills it in when the window is created. The calls of chapter 12 use
-// nothing else.
+// The window descriptor of the data path. Go fills it in when the window is created. The calls of MPI-5.0 chapter 12
+// (RMA) use nothing else.
 #ifndef GOMPI_WIN_H
 #define GOMPI_WIN_H
 
@@ -17,25 +17,26 @@
 // The state of one member that the members on its node share. Fields with different writers are on different cache
 // lines. Members on other nodes have no such entry (struct gompi_win_remote).
 struct gompi_win_member {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 lock; // lock.h
-	gompi_a32 lock_next, lock_serving;         // tickets of the queue for the lock
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 lock; // the lock that MPI_Win_lock acquires (lock.h)
+	gompi_a32 lock_next, lock_serving;         // next ticket to draw, and ticket whose turn it is
 	gompi_a32 lock_bypass_count;               // acquisitions by newcomers during the turn of the queue's head
 	struct gompi_waitword lock_wait;
-	gompi_a32 lock_remote_waiters;                         // number of queued waiters on other nodes
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state; // update/mode.h: mode and lock of this member's memory
-	// consecutive small updates by the lock holder or the owner of the memory; only they write this field
+	gompi_a32 lock_remote_waiters; // number of queued waiters on other nodes
+	// how accumulates currently update this member's memory, and their lock (update/mode.h)
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state;
+	// consecutive small updates; only the holder of the lock in accumulate_state, or the owner, writes this field
 	gompi_a32 accumulate_small_streak;
 	gompi_a32 accumulate_last_owner;  // owner id of the last lock holder, 0 if it has none; written under the lock
 	gompi_a32 accumulate_lock_streak; // consecutive acquisitions of the lock by that thread
 	gompi_a32 accumulate_transfers;   // weighted count of recent ownership transfers between threads
-	// pscw.c: number of MPI_Win_complete calls of origins since the window was created
+	// number of MPI_Win_complete calls of origins since the window was created (rma/pscw.c)
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 complete_count;
 	struct gompi_waitword exposure_wait; // the member sleeps on this word in MPI_Win_wait
 	struct gompi_waitword access_wait;   // the member sleeps on this word in MPI_Win_start
 	// address of the window in the member's own address space, for the ring path
 	_Alignas(GOMPI_CACHE_LINE) uint64_t address;
-	uint64_t size;      // bytes
-	int32_t peer;       // number of its process
+	uint64_t size;      // bytes of the member's memory
+	int32_t peer;       // number of the member's process (base/process.h)
 	int32_t local_rank; // index among the members on this node
 };
 
@@ -57,12 +58,13 @@ struct gompi_win_shared {
 // (base/sparse.h).
 struct gompi_target {
 	char *base; // where the member's memory is mapped in this process, if TARGET_DIRECT
-	// number of bytes, beginning at `base`, that this process can address: the member's size if TARGET_DIRECT, else
-	// the end of its mapped range (gompi_mapped_range) if the range begins at `base`, else 0
+	// Number of bytes that this process can address from `base` on. With TARGET_DIRECT, this is the member's size.
+	// Otherwise it is the end of the member's mapped range (gompi_mapped_range) if that range begins at offset 0,
+	// else 0.
 	uint64_t mapped_bytes;
 	uint32_t disp_unit;       // 0 for a member on another node: see struct gompi_win_remote
 	gompi_a32 state;          // TARGET_* bits
-	uint64_t offset_limit_8b; // number of offsets at which this process can address 8 bytes: mapped_bytes - 7, or 0
+	uint64_t offset_limit_8b; // 8 bytes can be addressed at offsets below this limit: mapped_bytes - 7, or 0
 };
 
 // What all processes of a node know about one member, if the window spans nodes; 32 bytes. The processes share a table
@@ -70,8 +72,8 @@ struct gompi_target {
 // change after the window has been created.
 struct gompi_win_remote {
 	uint64_t size;              // bytes of the member's memory
-	struct gompi_region region; // the memory as registered with the network; key 0: operations use records
-	int32_t peer;               // number of its process
+	struct gompi_region region; // the memory as registered with the network; if key is 0, operations use records
+	int32_t peer;               // number of the member's process (base/process.h)
 	uint32_t disp_unit;
 };
 
@@ -82,7 +84,7 @@ struct gompi_mapped_range {
 };
 
 enum {
-	TARGET_DIRECT = 1 << 0,    // all of its memory is mapped in this process
+	TARGET_DIRECT = 1 << 0,    // all of the target's memory is mapped in this process
 	TARGET_LOCKED = 1 << 1,    // locked by MPI_Win_lock; the same bit as ACCESS_FENCE
 	TARGET_EXCLUSIVE = 1 << 2, // the lock is exclusive
 	TARGET_NOCHECK = 1 << 3,   // MPI_MODE_NOCHECK: the lock was not acquired
@@ -110,7 +112,7 @@ struct gompi_attached_regions;
 
 // Memory of another process that is mapped in this process.
 struct gompi_win_mapping {
-	atomic_flag busy; // held by one thread at a time
+	atomic_flag busy; // spin lock that guards the other fields
 	char *base;
 	int64_t heap_offset; // offset in the node's memfd
 	uint64_t size;
@@ -135,8 +137,8 @@ struct gompi_win {
 	uint32_t n;
 	struct gompi_target *targets;
 	struct gompi_win_shared *shared;         // control memory, biased so that member[rank] is the entry of a rank
-	struct gompi_win_remote *remote;         // [n]; NULL: all members are on this node
-	struct gompi_win_remote *private_remote; // the table in remote if it belongs to this process alone; else NULL
+	struct gompi_win_remote *remote;         // [n]; NULL if all members are on this node
+	struct gompi_win_remote *private_remote; // equals remote if this process owns that table; NULL if it is shared
 	// Counters of the operations that do not take the direct path (counts.h); NULL if they are not counted.
 	struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS];
 	struct gompi_barrier *barrier;
@@ -152,7 +154,7 @@ struct gompi_win {
 	// process is the only member on its node; else -1.
 	struct gompi_internode *internode;
 	int32_t partner;
-	uint32_t barrier_count; // barriers so far
+	uint32_t barrier_count; // number of barriers on this window that this process has executed
 	// value of this member's complete_count at which the open exposure epoch ends; MPI_Win_post increases it
 	uint32_t expected_completes;
 	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if none needs it
@@ -166,10 +168,10 @@ struct gompi_win {
 	MPI_Aint size;
 	int disp_unit, flavor, model;
 	// mpi_accumulate_granularity: maximum number of bytes that a large accumulate updates per acquisition of the
-	// lock; 0: no limit
+	// lock; 0 if there is no limit
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
-	// the job has a network: a lock may have to wait until an earlier lock is acquired
+	// true if the job has a network: a lock may then have to wait until an earlier lock is acquired
 	// (gompi_acquire_deferred_lock)
 	bool needs_ordered_locks;
 	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
@@ -185,19 +187,21 @@ struct gompi_win {
 	struct gompi_mapped_range *mapped_ranges;       // [n]; NULL if no member's memory is partly mapped
 	struct gompi_win_group start_group, post_group; // groups of the open epochs; stay cached afterwards
 	struct gompi_hints hints;
-	uint64_t allowed_promises;                   // promises that may be in force
+	// PROMISE_* bits that MPI_Win_set_info may put in force. For example, same_size is not allowed if the sizes of
+	// the members differ.
+	uint64_t allowed_promises;
 	struct gompi_hints_message *exchanged_hints; // hints of the members on this node, in control memory
 	struct gompi_attributes *_Atomic attributes; // NULL until the first attribute is set
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_ranks members;
 	struct gompi_group *group; // created when the application first asks for it
-	struct gompi_win *next;    // free list of descriptors without a window
+	struct gompi_win *next;    // next in the list of retired or of free descriptors (win_table.c)
 };
 
-// The windows by the index in their handle (core/handle): the handle of the window with that index, or 0, and the
-// window's descriptor. Descriptors are never returned to the system, so a late call that has found a descriptor reads
-// valid memory. No window has index 0, and handle[0] matches no handle, so an uninitialized variable finds nothing. An
-// entry takes 16 bytes of address space, and memory only if used.
+// The table of windows. Its index is the index in a window's handle (core/handle). An entry holds the handle of the
+// window with that index, or 0, and the window's descriptor. Descriptors are never returned to the system, so a late
+// call that has found a descriptor reads valid memory. No window has index 0, and handle[0] matches no handle, so an
+// uninitialized variable finds nothing. An entry takes 16 bytes of address space, and memory only if used.
 enum { GOMPI_WIN_INDICES = 1 << 20 };
 struct gompi_win_table {
 	// stored last, with release: a thread that finds a handle sees the descriptor
@@ -232,7 +236,8 @@ static inline bool gompi_win_is_remote(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->remote != NULL, 0) && !(gompi_load(&w->targets[rank].state) & TARGET_LOCAL);
 }
 
-// Returns, for a member on any node, the number of its process; its size in bytes; its displacement unit.
+// gompi_win_peer returns the number of the process of a member on any node. gompi_win_bytes returns the size of the
+// member's memory in bytes, and gompi_win_disp_unit its displacement unit.
 static inline int32_t gompi_win_peer(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->peer : w->remote[rank].peer;
 }
@@ -243,7 +248,8 @@ static inline uint32_t gompi_win_disp_unit(const struct gompi_win *w, int rank) 
 	return gompi_win_is_remote(w, rank) ? w->remote[rank].disp_unit : w->targets[rank].disp_unit;
 }
 
-// Converts an index among the members on this node to a rank, and a rank on this node to its index.
+// gompi_win_rank_of_local converts an index among the members on this node to a rank. gompi_win_local_rank converts a
+// rank on this node to its index.
 static inline int gompi_win_rank_of_local(const struct gompi_win *w, int i) {
 	return w->ranks == NULL ? i : w->ranks[i];
 }
@@ -280,8 +286,8 @@ static inline struct gompi_mapped_range gompi_mapped_range_of(const struct gompi
 	return w->mapped_ranges == NULL ? (struct gompi_mapped_range){0, 0} : w->mapped_ranges[rank];
 }
 
-// Raises an error of a call on win, as the call's last act (base/error_status.h), and returns the value that the call
-// must return. The text is printf-like; the name of the call and of the window precede it.
+// Raises an error of a call on win, and returns the value that the call must return. This must be the last action of
+// the call (base/error_status.h). The text is printf-like; the names of the call and of the window precede it.
 __attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class,
 								const char *text, ...);
 // Raises the error that a check has stored in v. In all other respects like gompi_win_error.

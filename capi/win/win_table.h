@@ -8,10 +8,11 @@
 // A member of a window on this node, as planned by Go (core/rma.Target). Addresses are integers here: Go must not hold
 // the application's addresses as pointers.
 struct gompi_member_plan {
-	// where the memory is mapped if `direct`; else the address of its first byte as if all of it were mapped
+	// Address at which the memory is mapped. If `direct` is false, the address that its first byte would have if
+	// all of the memory were mapped.
 	uintptr_t base;
 	uint64_t size;                          // bytes
-	uintptr_t address;                      // of the window in the member's own address space
+	uintptr_t address;                      // address of the window in the member's own address space
 	struct gompi_mapped_range mapped_range; // the mapped range, if `direct` is false
 	int32_t rank, peer;                     // rank in the window; rank in MPI_COMM_WORLD
 	int32_t disp_unit;
@@ -33,12 +34,12 @@ struct gompi_win_plan {
 	// its own table
 	uintptr_t remote;
 	struct gompi_hints hints;  // ownership passes to the window
-	uint64_t allowed_promises; // promises that may be in force
-	uintptr_t attached;        // of a dynamic window: address of this process' table, and its allocated size
-	uint64_t attached_bytes;
+	uint64_t allowed_promises; // promises that MPI_Win_set_info may put in force (win.h)
+	uintptr_t attached;        // dynamic windows: address of this process' table of attached regions
+	uint64_t attached_bytes;   // allocated size of that table
 	int32_t flavor;
 	int32_t me, n, local_size; // this process' rank; number of members; number of members on this node
-	struct gompi_ranks group;  // copied
+	struct gompi_ranks group;  // the members' processes; gompi_win_open copies the list
 };
 
 // Creates the descriptor of a window and makes it visible to the calls. The array `members` has the plan->local_size

@@ -2,8 +2,8 @@
 
 // Command gompi-fabric prints a report as JSON: the libfabric providers of this host, which of them a job on several
 // nodes would use and why, and the addresses of this host. Option --fabric of gompi-info runs gompi-fabric, because
-// gompi-info is a static program and cannot load libraries. This package owns the format of the report; capi/fabric
-// owns the choice of the provider.
+// gompi-info is a static program and cannot load libraries. This package defines the format of the report. The code in
+// capi/fabric chooses the provider.
 package main
 
 import (
@@ -21,7 +21,7 @@ type Report struct {
 	Libfabric string     `json:"libfabric"` // version of libfabric; "" if it is not installed
 	Error     string     `json:"error"`     // the reason why no provider can be used
 	Providers []Provider `json:"providers"`
-	Addresses []Address  `json:"addresses"` // of this host, in the order in which other hosts would try them
+	Addresses []Address  `json:"addresses"` // of this host, in the order in which other hosts would try to connect
 }
 
 // Address is an address of this host.

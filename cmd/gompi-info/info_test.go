@@ -83,7 +83,7 @@ func TestCacheEntries(t *testing.T) {
 	want := map[string]string{"liba.so": "/64/liba.so"}
 	require.Equal(t, want, cacheEntries(cache))
 	require.Equal(t, want, cacheEntries(append([]byte("ld.so-1.7.0 the older format"), cache...)))
-	for n := range cache { // truncated at any length: no panic
+	for n := range cache { // a cache that is truncated at any length must not cause a panic
 		cacheEntries(cache[:n])
 	}
 }

@@ -10,15 +10,16 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file reads the hosts that Slurm has allocated to the shell or script that runs gompirun. A job without a list of
-// hosts uses these hosts, as with other launchers.
+// This file reads the hosts that Slurm has allocated to the shell or script that runs gompirun. If the user specifies
+// no hosts, the job uses these hosts, as with other launchers.
 
 // firstOwnStep is the lowest Slurm step number of batch scripts and interactive shells. The steps that srun starts have
 // lower numbers.
 const firstOwnStep = 0xfffffff0
 
-// allocation returns the nodes of the Slurm allocation in which gompirun runs, each with the requested number of tasks.
-// It returns nil if there is no allocation, or if srun has started gompirun as a task of a step.
+// allocation returns the nodes of the Slurm allocation in which gompirun runs, each with the number of tasks that the
+// user requested from Slurm. It returns nil if there is no allocation, or if srun has started gompirun as a task of a
+// step.
 func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	list, ok := lookup("SLURM_JOB_NODELIST")
 	if !ok || list == "" {

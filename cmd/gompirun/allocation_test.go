@@ -33,8 +33,8 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// Checks that allocation returns the requested tasks of each node, or only the nodes if no number was requested. It
-// returns nothing if srun has started gompirun as a task of a step.
+// Checks that allocation returns the requested tasks of each node, or only the nodes if the user requested no number.
+// It must return nothing if srun has started gompirun as a task of a step.
 func TestAllocation(t *testing.T) {
 	of := func(env ...string) ([]host, error) {
 		return allocation(func(name string) (string, bool) {

@@ -15,7 +15,7 @@ import (
 )
 
 // This file finds the source locations of the calls in which ranks wait. It unwinds the stack of each waiting thread
-// from gompirun's process, so the calls themselves have no cost.
+// from gompirun's process, so the ranks' calls need not record their locations.
 
 // Bounds of a report. They limit the time to read files with debug information, which may be large.
 const (

@@ -23,7 +23,7 @@ type checkListener struct {
 	number        int
 	underway      insight.PendingOps
 	broken        bool       // a rank has lost records, so the checks have ended
-	arrivals      [][]uint64 // by rank, the ring positions after each record, in order
+	arrivals      [][]uint64 // for each rank, the ring position after each record that has arrived, in order
 }
 
 func (l *checkListener) mode() insight.Mode {
@@ -65,8 +65,8 @@ func (l *checkListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// maxRecordDelay is the longest time from the effect of a call to its record. An operation on a window is recorded when
-// it returns, but a load by another rank may see its data before.
+// maxRecordDelay is the longest time from the effect of a call to its record. A call that operates on a window is
+// recorded when it returns, but a load by another rank may see its data earlier.
 const maxRecordDelay = 50 * time.Millisecond
 
 // maxOperationDelay is the longest time for which an unfinished operation delays the check of calls that may have seen

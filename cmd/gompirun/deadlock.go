@@ -10,7 +10,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file explains why ranks wait for each other. It states only facts that are certain when all ranks wait.
+// This file explains why ranks wait for each other. It reports only facts that are certain if all ranks wait in MPI.
 
 // edge says that the wait of rank `from` cannot end before rank `to` makes a call.
 type edge struct {
@@ -46,7 +46,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
-		default: // the wait needs the calls of all edges; the first edge stands for them
+		default: // this wait needs the calls of all its edges; one of them is enough to describe it
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -99,7 +99,8 @@ func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	case w.Reason != shm.ForCall && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
 	case w.Reason == shm.ForCollective && w.PendingCount < 0 && isPersistent(w.Operation):
-		// Unknown: gompirun does not know which members have started a persistent collective.
+		// The list `to` stays empty, because gompirun does not know which members have started a persistent
+		// collective.
 	case isCollective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
@@ -140,7 +141,7 @@ func blockingOf(call string) string {
 	return call
 }
 
-// finalize is the last call of every rank.
+// finalize is the call in which a finished rank waits until all other ranks are finished too.
 const finalize = "MPI_Finalize"
 
 // notIn returns the ranks that can still call MPI and are not in the given call.
@@ -154,7 +155,9 @@ func (p snapshot) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withheldText returns text that says what rank `other`, which is in MPI_Finalize, will not do for a waiting rank.
+// withheldText returns text on rank `rank`, which is in MPI_Finalize. The text names the kind of call that it will not
+// make, although rank `other` waits for such a call. If `other` waits for no call of it, the text says that it waits
+// for `other`.
 func (p snapshot) withheldText(rank, other int) string {
 	for i := range p[other].waits {
 		w := &p[other].waits[i]
@@ -237,7 +240,7 @@ func (p snapshot) mismatches() (lines []string) {
 		objectKey
 		number int32
 	}
-	nonblocking := map[nth]*calls{} // by number: members of a communicator start collectives in the same order
+	nonblocking := map[nth]*calls{} // by sequence number, which is the same at all members of the communicator
 	for r := range p {
 		for i := range p[r].waits {
 			w := &p[r].waits[i]
@@ -280,8 +283,8 @@ func (p snapshot) mismatches() (lines []string) {
 			}
 		}
 		// Different collectives are no error if a member has completed its part of a non-synchronizing
-		// collective and is in the next one. This case is impossible if all members are in a collective: the
-		// members in the earlier collective would have no member to wait for.
+		// collective and has called the next collective. If all members are in a collective, this case is
+		// excluded: the members in the earlier collective would have no member left to wait for.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
@@ -336,8 +339,9 @@ func (p snapshot) deadlockText(h lockHolders) string {
 // maxKnotRanks is the largest number of ranks in the text of knot.
 const maxKnotRanks = 64
 
-// knot returns text on a rank that waits for any one of several ranks, although none of them can continue. All ranks
-// that it needs, directly or through other ranks, need only each other. It returns "" if there is no such rank.
+// knot returns text on a rank that waits for any one of several ranks, none of which can continue. The function closure
+// computes the ranks that this rank needs, directly or through other ranks: they need only each other. knot returns ""
+// if there is no such rank.
 func (p snapshot) knot(out []needs) string {
 	var best []int
 	for r := range out {

@@ -16,7 +16,7 @@ func all(ws ...shm.Waiting) (p snapshot) {
 	return p
 }
 
-// someOf returns a wait for any of several events.
+// someOf returns the wait of an MPI_Waitany for any one of several events.
 func someOf(parts ...shm.Waiting) shm.Waiting {
 	return shm.Waiting{Call: "MPI_Waitany", Peer: shm.PeersSeveral, WaitDetails: shm.WaitDetails{Events: parts,
 		HasAllEvents: true}}
@@ -32,8 +32,8 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages in a list of missing members means that the waiter does not know which members have not started the
-// collective.
+// byMessages in a list of missing members stands for a collective over messages: the waiting rank does not know which
+// members have not started it.
 const byMessages = -1
 
 // nonblocking returns a wait for a collective that the given members have not started.

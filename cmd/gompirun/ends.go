@@ -9,10 +9,10 @@ import (
 )
 
 // When several ranks end, this file finds the rank that ended first and caused the other ends. The failure of a rank
-// makes other ranks abort. gompirun may notice the aborts before the failure, because the kernel closes a process's
-// connections before its parent can learn of its end. A rank that aborts for this reason names the failed rank.
+// makes other ranks abort. gompirun may notice the aborts before the failure, because the kernel closes the connections
+// of an exiting process before it notifies the parent. A rank that aborts for this reason names the failed rank.
 
-// end records that a rank has ended, or that it has called MPI_Abort.
+// An end records that a rank has ended, or that it has called MPI_Abort.
 type end struct {
 	rank    int
 	byAbort bool // the rank has called MPI_Abort, and may still run
@@ -26,8 +26,8 @@ func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds determines what the entries of j.ends mean for the job. While a rank that may have caused a failure is
-// still ending, it judges no entry and schedules another check.
+// judgeEnds determines for each entry of j.ends whether the job fails. A rank that may have caused a failure may still
+// be exiting. judgeEnds then judges no entry and schedules another check.
 func (j *job) judgeEnds() {
 	if j.failure == nil && j.unexplained() {
 		if j.heldSince.IsZero() {
@@ -64,8 +64,8 @@ func (j *job) suspicion(e end) int {
 	return 1
 }
 
-// unexplained reports whether j.ends has a failure whose cause may not be in j.ends yet. Such a cause is a rank that a
-// call of MPI_Abort named as failed, or a rank that is exiting.
+// unexplained reports whether j.ends has a failure whose cause may not be in j.ends yet. The cause is missing while a
+// rank is exiting, or while a rank that an MPI_Abort reported as failed has no entry.
 func (j *job) unexplained() bool {
 	failed, since := false, time.Duration(0)
 	if !j.heldSince.IsZero() {

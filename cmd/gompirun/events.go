@@ -20,7 +20,7 @@ type (
 	allStarted struct{}
 	// ended: these children have ended. They are ranks, or processes that ranks left behind.
 	ended struct{ children []child }
-	// childless: no rank and no process left behind by a rank exists any longer.
+	// childless: all ranks, and all processes that ranks left behind, have ended.
 	childless struct{}
 	// stateChange: a rank has sent the launcher a message about its state.
 	stateChange struct {

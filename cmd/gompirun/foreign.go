@@ -14,8 +14,9 @@ import (
 )
 
 // This file detects programs that are linked to another MPI library. Gompirun can start programs of MPICH, which use
-// PMI-1. It cannot start those of Open MPI: each process finds no launcher and becomes a job with one rank. The options
-// that observe calls work only with gompirma, since other libraries have different values of handles and constants.
+// PMI-1. It cannot start programs of Open MPI, since their processes do not recognize gompirun as their launcher. Each
+// process would become a job with one rank. The options that observe calls work only with gompirma, since other
+// libraries have different values of handles and constants.
 
 // foreign describes another MPI library that a program loads.
 type foreign struct {
@@ -25,8 +26,8 @@ type foreign struct {
 }
 
 // checkForeign returns an error if a program with n processes cannot work because it is linked to another MPI library.
-// It returns a warning instead if only a library that the program uses is linked to that MPI library. `listened` says
-// that an option observes the calls of the ranks.
+// It returns a warning instead if only a library that the program uses is linked to that MPI library. `listened` is
+// true if an option observes the calls of the ranks.
 func checkForeign(p *program, n int, listened bool) (warning string, err error) {
 	f, found := findForeign(within(p.wdir, p.path), p.env)
 	problem := ""
@@ -50,7 +51,8 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 }
 
 // findForeign searches for another MPI library among the libraries that the dynamic loader would load for a program.
-// It finds none for programs that are not ELF files, or are linked to gompirma or another library of the standard ABI.
+// It returns ok = false for a program that is not an ELF file. It also does so for a program that is linked to gompirma
+// or to another library with the standard ABI.
 func findForeign(path string, env []string) (found foreign, ok bool) {
 	needed, loader := linkage(path)
 	if loader == "" || isGompirma(needed) || !slices.ContainsFunc(needed, mayUseMPI) {

@@ -13,8 +13,8 @@ import (
 // inspects the threads of the ranks that do not wait in MPI.
 
 const (
-	looksPerTimeout  = 5                // number of looks before a job counts as deadlocked
-	maxLateIntervals = 3                // a look after more than this number of intervals is late
+	looksPerTimeout  = 5                // number of looks in the time given by hangTimeout
+	maxLateIntervals = 3                // a look is late if more intervals have passed since the previous look
 	maxInterval      = time.Second      // longest interval between looks
 	maxBackoff       = 30 * time.Second // longest interval between inspections of threads
 )
@@ -39,7 +39,7 @@ type waitID struct {
 	number, wakes uint32
 }
 
-// external lists calls whose waits a process outside the job may end.
+// external lists calls that may wait for a process outside the job.
 var external = []string{"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_spawn",
 	"MPI_Comm_spawn_multiple"}
 
@@ -68,7 +68,8 @@ func (j *job) lookInterval() time.Duration {
 	return max(min(j.opts.hangTimeout()/looksPerTimeout, maxInterval), time.Millisecond)
 }
 
-// watchHangs looks at the waits of the ranks and schedules the next look. It reports once that no rank can continue.
+// watchHangs looks at the waits of the ranks and schedules the next look. If no rank can continue, it reports this
+// once.
 func (j *job) watchHangs() {
 	if j.hang.reported || j.stopping.Load() || j.state >= draining {
 		return
@@ -108,13 +109,14 @@ func (h *hang) scheduleNext(now time.Time, between time.Duration) {
 	h.next = now.Add(h.backoff)
 }
 
-// mayHang returns the report on a job that hangs unless an event outside of the job wakes a thread.
+// mayHang returns the report on a possible hang: all ranks wait, and only an event outside of their processes may wake
+// one of their other threads.
 func mayHang(o otherThreads) []string {
 	return []string{"possible hang: " + strings.Join(o.wakeable, "; ")}
 }
 
-// unchanged stores `seen`, the waits of all ranks (nil if a rank does not wait). It reports whether the waits have been
-// unchanged for at least the time `patience`, and the next inspection of the threads is due.
+// unchanged stores `seen`, the waits of all ranks (nil if a rank does not wait). It returns true if the waits have been
+// unchanged for at least the time `patience` and the next inspection of the threads is due.
 func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Duration) bool {
 	// If this look is late, the machine may have been suspended: the ranks had no time to make progress.
 	late := now.Sub(h.lastLook) > maxLateIntervals*between
@@ -140,7 +142,7 @@ func (h *hang) allSleep(o otherThreads, now time.Time, between time.Duration) bo
 	return same
 }
 
-// reportDeadlock reports that no rank can continue, and ends the job if the options ask for it.
+// reportDeadlock reports that no rank can continue, and ends the job if the options request this.
 func (j *job) reportDeadlock(p snapshot, now time.Time) {
 	j.findMissing(p)
 	why := p.deadlockText(j.hang.holders)

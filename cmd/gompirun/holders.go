@@ -16,7 +16,7 @@ import (
 // This file finds the holders of window locks that other ranks wait for. A lock does not store its holders, because
 // that would cost every lock operation an instruction. Each process records in its own memory the locks that it holds,
 // and gompirun reads this memory, also while the rank computes. If origin and target are on different nodes, the target
-// acquires the lock on behalf of the origin; gompirun then reads the target's memory.
+// acquires the lock on behalf of the origin. In this case gompirun reads the target's memory.
 
 // lockAt identifies the lock of a window at a target.
 type lockAt struct {
@@ -39,11 +39,11 @@ func (h lockHolders) holdersFor(w *shm.Waiting) []lockHolder {
 	return h[lockAt{k, w.Tag}]
 }
 
-// maxLockReads is the largest number of ranks whose locks one look reads. It limits the time of a look.
+// maxLockReads is the largest number of ranks whose locks one look reads. It limits the time that a look takes.
 const maxLockReads = 4096
 
 // holders returns the holders of the locks that ranks of a snapshot wait for. The argument `before` is the result of
-// the last look. From it, holders takes the time since which a rank has held a lock.
+// the previous look. It provides the times since which ranks have held their locks.
 func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders {
 	h, asked := lockHolders{}, 0
 	for r := range p {
@@ -80,8 +80,8 @@ func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders
 	return h
 }
 
-// holds reports whether a rank holds the lock that w waits for, and whether exclusively. The argument `member` is the
-// index of the rank in the group of w's window.
+// holds reports whether a rank holds the lock that w waits for, and whether it holds the lock exclusively. The argument
+// `member` is the index of the rank in the group of w's window.
 func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WinLockAllNocheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])
@@ -107,8 +107,8 @@ func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, ho
 	return false, false
 }
 
-// holdsRemote reports whether a target holds its own lock on behalf of a member on another node, and whether
-// exclusively.
+// holdsRemote reports whether a target holds its own lock on behalf of a member on another node, and whether it holds
+// the lock exclusively.
 func (j *job) holdsRemote(target, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WinStreams + 8]byte
 	if target < 0 || target >= len(j.ranks) {
@@ -221,7 +221,7 @@ func (p snapshot) findMissing(w *shm.Waiting, started func(rank int, id uint64) 
 		return
 	}
 	if isPersistent(w.Operation) {
-		return // starts are not counted
+		return // the starts of persistent collectives are not counted
 	}
 	some := w.Missing // members whose messages are missing
 	w.Missing = nil

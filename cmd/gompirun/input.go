@@ -29,7 +29,8 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// inputMayPrompt reports whether the writer of gompirun's input may wait for a question of rank 0 before it writes.
+// inputMayPrompt reports whether gompirun's input may be interactive: its writer may wait for output of rank 0 before
+// it writes the next input.
 func inputMayPrompt() bool {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil {

@@ -30,7 +30,7 @@ type listener interface {
 	end() error
 }
 
-// advanceListener is a listener that is notified when all records up to a time have arrived.
+// advanceListener is a listener whose method `advanced` is called when all records up to the time `until` have arrived.
 type advanceListener interface{ advanced(until time.Duration) }
 
 // observation is the recording of a job: libgompirma-insight.so is preloaded into the ranks for it.
@@ -83,7 +83,7 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	}
 	if mode&insight.Records != 0 {
 		// Objects made from records live either very briefly or very long, and few are live at a time. Ranks
-		// wait during garbage collection, so it runs less often.
+		// with a full ring wait while garbage is collected, so this setting makes collections rarer.
 		debug.SetGCPercent(400)
 	}
 	if mode&insight.Records == 0 {
@@ -194,8 +194,8 @@ func (o *observation) end() error {
 // fdInsight is the descriptor of the shared memory in every process.
 const fdInsight = fdControl + 1
 
-// preloaded returns a rank's environment with the variables for the observation. In LD_PRELOAD, the libraries that the
-// user preloads follow o.library, so that another tool is called too. A program with the address sanitizer refuses to
+// preloaded returns a rank's environment with the variables for the observation. In LD_PRELOAD, the user's libraries
+// follow o.library, so that another tool among them is called too. A program with the address sanitizer refuses to
 // start if a library precedes the sanitizer's library. ASAN_OPTIONS disables this check, because o.library does not
 // allocate memory with the sanitizer's functions.
 func (o *observation) preloaded(env []string) []string { return preloaded(env, o.library, fdInsight) }

@@ -23,12 +23,12 @@ const (
 	graceLinger = 300 * time.Millisecond // for processes that ranks left running to end by themselves
 	graceKilled = 200 * time.Millisecond // for the kernel to remove killed processes
 	graceOutput = time.Second            // for the reader of gompirun's output to read the rest, after a signal
-	graceEnding = 10 * time.Second       // for ranks that are exiting, until their status is known
-	graceLost   = time.Second            // for a rank to end that other ranks report as failed
+	graceEnding = 10 * time.Second       // for exiting ranks, until the kernel reports their exit status
+	graceLost   = time.Second            // for the end of a rank that other ranks report as failed
 )
 
-// job holds the state of the job. After newJob has returned, its plain (not atomic) fields belong to the goroutine in
-// run.
+// job holds the state of the job. After newJob has returned, only the goroutine in the method `run` accesses the
+// fields, except atomic fields and those with another comment.
 type job struct {
 	opts        *options
 	id          string
@@ -50,8 +50,8 @@ type job struct {
 	runningCount   int
 	state          state
 	failure        *failure
-	ends           []end     // that judgeEnds has not judged yet
-	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if it does not
+	ends           []end     // ends that judgeEnds has not judged yet
+	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if there is no delay
 	recheckPending bool      // a recheckEnds tick is scheduled
 
 	hang hang
@@ -69,7 +69,7 @@ type job struct {
 // rank is one process of the job.
 type rank struct {
 	part  int
-	pid   int // 0: not started
+	pid   int // 0 if the rank has not been started
 	ended bool
 }
 
@@ -83,7 +83,7 @@ const (
 	finished
 )
 
-// newJob returns a job after it has checked everything that can be checked before the first process is started.
+// newJob returns a new job. Before, it makes all checks that are possible before the first process is started.
 func newJob(opts *options) (*job, error) {
 	name, err := random.Text()
 	if err != nil {
@@ -122,7 +122,7 @@ func newJob(opts *options) (*job, error) {
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)
 	if len(sizes) > 1 {
-		interfaces, _ := net.Interfaces() // an unknown interface does not prevent the job
+		interfaces, _ := net.Interfaces() // if the interfaces are unknown, the job is started nevertheless
 		name, err := loopback(interfaces)
 		if err != nil {
 			return nil, err
@@ -283,7 +283,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 }
 
 // noInitFailure returns the failure of a job in which this rank ended without MPI_Init although other ranks called
-// MPI_Init. The other ranks would wait for this rank without end.
+// MPI_Init. The other ranks would wait for this rank forever.
 func (j *job) noInitFailure(rank int) *failure {
 	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}

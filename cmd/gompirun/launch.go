@@ -62,7 +62,8 @@ func (j *job) startAll() {
 		if err != nil {
 			return
 		}
-		// The file is opened before the process can be reaped, so that pid cannot belong to another process.
+		// The file is opened before the process can be reaped, so that pid cannot belong to another process
+		// yet.
 		if nice != 0 {
 			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {
 				groups = append(groups, f)
@@ -82,8 +83,9 @@ func ownNice() int {
 }
 
 // setNice writes a nice value to the autogroups of the ranks and closes the files. With autogroups, the nice value of a
-// process applies only among the processes of its session. Without setNice, `nice gompirun` would have no effect. The
-// kernel accepts one change in 100 ms and otherwise returns EAGAIN, so setNice tries again.
+// process applies only among the processes of its session. Each rank has its own session, so without setNice `nice
+// gompirun` would have no effect. The kernel accepts one change in 100 ms and otherwise returns EAGAIN, so setNice
+// tries again.
 func setNice(groups []*os.File, nice int) {
 	for _, f := range groups {
 		for {
@@ -124,7 +126,7 @@ func (j *job) reap(flags int) bool {
 // start creates the descriptors of a rank and starts its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	p, node := &j.programs[j.ranks[rank].part], j.nodeOf(rank)
-	var theirs []*os.File // descriptors 0 to 5 of the process
+	var theirs []*os.File // the process's descriptors from 0 on, in order
 	defer func() {
 		for _, f := range theirs {
 			if f != null && f != os.Stdin && f != node.control && !j.observation.owns(f) {
@@ -188,7 +190,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		Env:   env,
 		Files: files,
 		// Each rank has a session of its own. If the kernel groups processes by session (autogroups), each rank
-		// then gets the same share of the CPU as another job.
+		// then gets as large a share of the CPU as any other session on the machine.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	switch {
@@ -255,7 +257,7 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 }
 
 // neededDescriptors returns the number of descriptors that gompirun needs: three for each rank and for each simulated
-// node, and 32 for other purposes.
+// node, and 32 for all other purposes.
 func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
 
 func checkDescriptors(ranks, nodes int) error {

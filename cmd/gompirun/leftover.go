@@ -11,8 +11,8 @@ import (
 // process that left its rank's group on purpose (setsid).
 //
 // The kernel may reuse a group's number once the group is empty. Therefore endLeftovers signals a group only if one of
-// its members is a child of gompirun; orphans of ranks become children of gompirun. That child keeps the number in use,
-// because only gompirun can reap it.
+// its members is a child of gompirun. (Orphans of ranks become children of gompirun.) The number stays in use as long
+// as this child exists, and only gompirun can reap it.
 func (j *job) endLeftovers(s syscall.Signal) {
 	groups := map[int]bool{}
 	for i := range j.ranks {

@@ -22,8 +22,8 @@ import (
 )
 
 // This file records calls of ranks on other hosts. There the launcher starts a gompirun process for each rank, which
-// runs the rank's program and sends its records to this process (relay.go). The listeners process them like records of
-// ranks on this host.
+// runs the rank's program and sends its records to this process (relay.go). The listeners of this process handle these
+// records like records of ranks on this host.
 
 // relayDrainTimeout is the longest wait for records in flight after the job has ended.
 const relayDrainTimeout = 30 * time.Second

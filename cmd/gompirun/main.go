@@ -1,7 +1,7 @@
 // Command gompirun starts the processes of a job on this machine and ends all of them when one fails. It is the PMI-1
 // server of these processes, creates the node's control segment, and forwards their output line by line. `gompirun
 // --help` prints its manual. The command owns the state of the job. It must not contain any part of the MPI library
-// (capi): it knows ranks only by their processes, memory, PMI messages, control segment and recorded calls.
+// (capi). It observes ranks only through their processes, memory, PMI messages, control segment and recorded calls.
 //
 //	options.go     the command line
 //	launch.go      finding programs, starting and reaping processes
@@ -53,13 +53,13 @@ const (
 	statusConflict = 3   // --check has found something, and there was no other failure
 	statusFailed   = 1   // a rank ended without MPI_Finalize, or aborted with status 0
 	statusUsage    = 2   // no process was started
-	statusDeadlock = 4   // of --deadlock=abort
-	statusTimedOut = 124 // as timeout(1)
+	statusDeadlock = 4   // --deadlock=abort has ended a deadlocked job
+	statusTimedOut = 124 // --timeout has ended the job; timeout(1) uses the same status
 	statusSignal   = 128 // plus the number of the signal that ended gompirun or a rank
 )
 
-// neededAddressSpace is the number of bytes of address space for gompirun and the tables of the Go runtime. With less,
-// the runtime silently places some of its tables elsewhere.
+// neededAddressSpace is the number of bytes of address space that gompirun and the tables of the Go runtime need. With
+// less, the runtime silently places some of its tables elsewhere.
 const neededAddressSpace = 1300 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }

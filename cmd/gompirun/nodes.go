@@ -16,14 +16,14 @@ import (
 type node struct {
 	number      int
 	host        string // "" for this host
-	first, size int    // its ranks are first to first + size - 1
+	first, size int    // the node's ranks are `first` to `first` + `size` - 1
 	control     *os.File
 	memory      *shm.Node // gompirun's mapping of control
 }
 
 // blocks distributes n ranks over nodes in order. Each node gets perNode ranks. If perNode is 0, blocks distributes the
-// ranks as evenly as possible over at most the given number of nodes. It returns the number of ranks of each node; none
-// is empty.
+// ranks as evenly as possible over at most the given number of nodes. It returns the number of ranks of each node. Each
+// node has at least one rank.
 func blocks(n, nodes, perNode int) (sizes []int) {
 	if perNode > 0 {
 		for ; n > 0; n -= perNode {
@@ -57,8 +57,8 @@ func loopback(interfaces []net.Interface) (name string, err error) {
 	return name, nil
 }
 
-// onInterface returns env with GOMPIRMA_INTERFACE=name, unless the user has set the variable. With the loopback
-// interface, other hosts cannot connect to the ranks.
+// onInterface returns env with GOMPIRMA_INTERFACE=name, unless the user has set the variable. The loopback interface
+// keeps other hosts from connecting to the ranks.
 func onInterface(env []string, name string) []string {
 	if name == "" || variable(env, envInterface) != "" {
 		return env

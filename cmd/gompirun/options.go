@@ -128,7 +128,7 @@ type options struct {
 	hosts         []host        // hosts of the job, if one of them is not this machine
 	remote        string        // the first of hosts that is not this machine
 	passed        []passed      // options that only the launcher for the other hosts interprets
-	bind          string        // unit to bind ranks to, or "none"; "" for a share of the cores if there are enough
+	bind          string        // unit to bind ranks to, or "none"; "" for an equal share of the cores
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
 	listeners     []listener // options that process the calls of the ranks
@@ -248,7 +248,7 @@ var table = []option{
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
 	{names: []string{"h", "help"}, job: true, set: func(*parser, string) error { return errHelp }},
 
-	// Options without effect: they ask for the only behavior, or matter only for several machines.
+	// Options without effect. They request what gompirun does anyway, or matter only on several machines.
 	{names: []string{"oversubscribe", "nooversubscribe", "v", "verbose", "localonly", "report-bindings",
 		"use-hwthread-cpus", "disable-auto-cleanup"}, set: ignore},
 	passThrough(prrte, "allow-run-as-root", "", ""),
@@ -300,7 +300,7 @@ type parser struct {
 	env    []string // variables of all parts
 	all    inherit  // default for parts
 	passed []passed
-	order  string // an option that places ranks on several hosts other than in blocks; "" if none
+	order  string // an option that requests another placement over several hosts than blocks of ranks; "" if none
 
 	part    part
 	given   bool // the part has an option -n
@@ -309,7 +309,7 @@ type parser struct {
 	inherit *inherit
 }
 
-// parse parses the arguments. Its errors are the one line that the user sees.
+// parse parses the arguments. The text of an error is one line, which the user sees.
 func parse(args []string, lookup func(string) (string, bool)) (*options, error) {
 	p := &parser{lookup: lookup, hosts: thisMachine()}
 	numbered := true // every part so far had an option -n
@@ -561,7 +561,7 @@ func (p *parser) setEnv(value string) error {
 	if !assigned {
 		v, ok := p.lookup(name)
 		if !ok {
-			return nil // stays unset in the ranks: scripts name variables that may be absent
+			return nil // unset in the ranks too; no error, since scripts name variables that may be absent
 		}
 		value = name + "=" + v
 	}
@@ -745,8 +745,8 @@ func (p *parser) setBind(value string) error {
 	return nil
 }
 
-// places lists the units over which --map-by can distribute ranks. On one host all of them result in the same order of
-// ranks, and they matter only if the ranks are bound.
+// places lists the units over which --map-by can distribute ranks. On one host, all units result in the same order of
+// ranks. A unit then matters only if the ranks are bound.
 var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
 	"l2cache", "l3cache", "seq", "fill", "span"}
 
@@ -789,7 +789,8 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
-// orders records an option that places ranks on several hosts other than in blocks.
+// orders records that an option requests another placement over several hosts than blocks of ranks, which gompirun does
+// not support.
 func (p *parser) orders(option, word string) {
 	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
 		p.order = option + " " + word

@@ -14,8 +14,8 @@ import (
 const (
 	chunk        = 64 << 10               // bytes in a read
 	maxHeld      = 1 << 20                // bytes of an unfinished line; a longer line is written in parts
-	lineTimeout  = time.Second            // how long other streams wait for the end of a started line
-	promptDelay  = 100 * time.Millisecond // after which an unfinished line of rank 0 counts as a question
+	lineTimeout  = time.Second            // time for which other streams wait for the end of a started line
+	promptDelay  = 100 * time.Millisecond // time after which an unfinished line of rank 0 counts as a question
 	maxFinalRead = 1 << 20                // bytes that are still read from a pipe after it was abandoned
 )
 
@@ -23,13 +23,13 @@ var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end arrives. Two kinds of lines are written before: a line that grows
-// beyond maxHeld, and a line of rank 0 that may be a question to the user who types the input. The other streams then
-// wait for the end of this line. If the end does not arrive within lineTimeout, a newline is inserted.
+// An unfinished line is held back until its end arrives. There are two exceptions, which are written earlier: a line
+// that grows beyond maxHeld, and a line of rank 0 that may be a question to the user. The other streams then wait for
+// the end of this line. If the end does not arrive within lineTimeout, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
-	single         bool // one process only: no lines can mix, so bytes are forwarded as they arrive
+	single         bool // there is only one process, so lines cannot mix and bytes are forwarded as they arrive
 	mayPrompt      bool // rank 0 may ask questions
 	mail           *mailbox
 
@@ -70,7 +70,7 @@ func (o *output) attach(rank int, pipe *os.File, to *sink) {
 	}()
 }
 
-// wait sends outputDone when every pipe attached so far has ended.
+// wait waits until every pipe attached so far has ended, and then sends the event outputDone to the job.
 func (o *output) wait() {
 	o.pumps.Wait()
 	o.mail.send(outputDone{})
@@ -134,18 +134,18 @@ func (s *stream) pump() {
 		}
 		if s.mayPrompt && !s.abandoned.Load() {
 			s.pipe.SetReadDeadline(deadline)
-			if s.abandoned.Load() { // abandoned meanwhile; the line above may have overwritten its deadline
+			if s.abandoned.Load() { // abandon ran meanwhile; its deadline may be overwritten
 				s.pipe.SetReadDeadline(time.Unix(1, 0))
 			}
 		}
 	}
 }
 
-// read waits for data and allocates a buffer only when data has arrived: there may be many ranks, and most are silent.
-// The result n is 0 at the end of the stream, and when an abandoned pipe is empty.
+// read waits for data, and allocates a buffer only when data has arrived. There may be many ranks, most of which write
+// nothing. The result n is 0 at the end of the stream, and when an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
-		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline
+		s.pipe.SetReadDeadline(time.Time{}) // a read after its deadline fails even if data is available
 	}
 	var failed error
 	err = raw.Read(func(fd uintptr) bool {

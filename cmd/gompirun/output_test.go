@@ -65,14 +65,14 @@ func (s *screen) finish(t *testing.T) string {
 	return s.text.String()
 }
 
-// until waits until the output equals `want`.
+// Waits until the output equals `want`.
 func (s *screen) until(t *testing.T, want string) {
 	require.Eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.text.String() == want },
 		10*time.Second, time.Millisecond, want)
 }
 
-// Checks that lines of any length, which many ranks write in parts of any length, are forwarded whole and in the order
-// of each rank.
+// Checks that lines are forwarded whole, and in the order in which each rank wrote them. Many ranks write lines of any
+// length in parts of any length.
 func TestLinesNotMixed(t *testing.T) {
 	for _, tag := range []bool{false, true} {
 		s := newScreen(t)

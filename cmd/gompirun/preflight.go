@@ -15,8 +15,8 @@ import (
 // preflightRank is the argument that makes a gompirun process a rank of --preflight.
 const preflightRank = "--preflight-rank"
 
-// setPreflight makes gompirun the part's program. The argument `rest` holds the arguments after the options and must be
-// empty.
+// setPreflight makes gompirun the part's program. The argument `rest` holds the command-line arguments after the
+// options. It must be empty.
 func (p *parser) setPreflight(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("--preflight takes no program, but %q is given", rest[0])

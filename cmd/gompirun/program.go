@@ -20,8 +20,8 @@ import (
 // program holds the common properties of a part's processes, checked before any of them is started.
 type program struct {
 	part
-	path string   // of the executable file, as the process opens it from its working directory
-	env  []string // of every process, without the variables that differ between ranks
+	path string   // path of the executable file, relative to the process's working directory or absolute
+	env  []string // environment of every process, without the variables that differ between ranks
 }
 
 // prepare checks the working directory and the program of a part. The argument `environ` is gompirun's environment.

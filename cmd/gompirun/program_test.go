@@ -59,7 +59,7 @@ func TestPrepareFindsPrograms(t *testing.T) {
 		_, err := prepare(part{wdir: wdir, argv: []string{"a"}}, []string{path})
 		require.ErrorContains(t, err, "--wdir "+wdir)
 	}
-	// The rank's own PATH is used, not gompirun's.
+	// prepare searches the PATH of the part, not gompirun's PATH.
 	got, err := prepare(part{env: []string{"PATH=" + dir + "/other"}, argv: []string{"a"}}, []string{path})
 	require.NoError(t, err)
 	require.Equal(t, dir+"/other/a", got.path)
@@ -147,7 +147,7 @@ func TestLibraryPath(t *testing.T) {
 	require.Equal(t, []string{"A=1", "LD_LIBRARY_PATH=" + dir}, withLibraries([]string{"A=1"}, dir))
 	twice := withLibraries([]string{"LD_LIBRARY_PATH=/a", "LD_LIBRARY_PATH=/b"}, dir)
 	require.Equal(t, "/b:"+dir, variable(twice, "LD_LIBRARY_PATH"), "the last one counts")
-	// A missing directory, and one whose name the loader would misread.
+	// A directory that does not exist, or whose name the loader would misread, is not appended.
 	odd := filepath.Join(dir, "a:b")
 	require.NoError(t, os.Mkdir(odd, 0o755))
 	for _, folder := range []string{dir + "/none", odd, "", dir + "/$LIB", "lib"} {
@@ -166,7 +166,8 @@ func TestBindings(t *testing.T) {
 			require.NotEqual(t, sets[i], sets[k])
 		}
 	}
-	// If all processors are hardware threads of one core, there is room for one rank, which gets all of them.
+	// If all processors are hardware threads of one core, only one rank can be bound to a core. It gets all these
+	// processors.
 	sys := t.TempDir()
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu), "topology")
@@ -184,7 +185,7 @@ func TestBindings(t *testing.T) {
 	require.Len(t, sets, 1)
 	require.Equal(t, many, sets[0].Count())
 	require.Nil(t, bindings(1, "hwthread", many+1, sys))
-	// Ranks share sockets and NUMA nodes, so there is room for any number of ranks.
+	// Ranks share sockets and NUMA nodes, so any number of ranks can be bound.
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu))
 		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"),
@@ -202,8 +203,8 @@ func TestBindings(t *testing.T) {
 	require.Empty(t, cpuList(""))
 }
 
-// TestShares checks the default binding: each rank gets a share of the cores, within one NUMA node if there are at
-// least as many ranks as NUMA nodes, and no two ranks share a core.
+// TestShares checks the default binding. Each rank gets a share of the cores, and no two ranks share a core. If there
+// are at least as many ranks as NUMA nodes, a share is within one NUMA node.
 func TestShares(t *testing.T) {
 	many := cores()
 	require.Nil(t, bindings(many+1, "", 1, "/nowhere"))
@@ -229,7 +230,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		each []int
-		want []int // the first core of each rank, and last the number of cores
+		want []int // the first core of each rank, followed by the number of cores
 	}{
 		{2, []int{4, 4}, []int{0, 4, 8}},
 		{3, []int{4, 4}, []int{0, 4, 6, 8}},

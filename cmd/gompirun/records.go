@@ -31,9 +31,9 @@ func (w *recordWriter) begin(j *job) (err error) {
 	return err
 }
 
-// record writes a line: rank and thread, time since the rank's first call, caller, duration, the call with its inputs,
-// and after "=" the result and the outputs. The record that a rank writes on entry to a call has ">" in place of the
-// duration.
+// record writes one line. It contains rank and thread, time since the rank's first call, caller, duration, the call
+// with its inputs, and after "=" the result and the outputs. The record that a rank writes on entry to a call has ">"
+// in place of the duration.
 func (w *recordWriter) record(rank int, words []uint64) error {
 	r := &w.decoded
 	if err := r.Decode(words); err != nil {

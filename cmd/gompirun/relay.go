@@ -22,8 +22,8 @@ import (
 const relayRank = "--relay-rank"
 
 // runRelay runs a rank's program and sends its records to gompirun. It returns the program's exit status, or ends by
-// the signal that has ended the program. It must run before this process opens descriptors, since the program must
-// inherit the launcher's descriptors unchanged.
+// the signal that has ended the program. It must run before this process opens other descriptors, since the program
+// must inherit the launcher's descriptors under unchanged numbers.
 func runRelay(argv []string) int {
 	runtime.LockOSThread() // the end of this thread would kill the program
 	environ := os.Environ()
@@ -60,8 +60,8 @@ func runRelay(argv []string) int {
 	}
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: append(preloaded(without(environ, relay.EnvRelay), library, fd), insight.EnvRank+"=0"),
-		// The program has a process group of its own. In this process's group it would get each signal to the
-		// group twice, since this process forwards signals.
+		// The program has a process group of its own. Otherwise it would get each signal that the launcher
+		// sends to the process group twice: from the launcher, and from this process, which forwards signals.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,

@@ -17,8 +17,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file runs jobs on other hosts. Gompirun cannot start processes there. It translates its options into those of
-// another launcher, and replaces itself by that launcher.
+// This file runs jobs on other hosts. Gompirun itself cannot start processes on other hosts. It translates its options
+// into those of another launcher, and replaces itself by that launcher.
 
 // starterKind is a family of launchers with the same options.
 type starterKind int
@@ -33,7 +33,7 @@ const (
 type starter struct {
 	kind starterKind
 	path string
-	mpi  string // srun's name of the interface between launcher and processes
+	mpi  string // value of srun's option --mpi, which selects the interface between launcher and processes
 }
 
 // startRemote replaces gompirun by another launcher, and returns an exit status only on failure. If there are
@@ -78,8 +78,8 @@ func remoteCommand(o *options, environ []string) (s starter, args, env []string,
 	return s, args, env, nil
 }
 
-// findStarter searches for a launcher in the directories of PATH. The argument `allocated` says that gompirun runs in a
-// Slurm allocation. The function `version` returns the output of a program with an option, which distinguishes
+// findStarter searches for a launcher in the directories of PATH. The argument `allocated` is true if gompirun runs in
+// a Slurm allocation. The function `version` returns the output of a program with an option, which distinguishes
 // launchers of the same name.
 func findStarter(o *options, path string, allocated bool, version func(path, option string) string) (starter, error) {
 	self, _ := os.Executable()
@@ -138,7 +138,7 @@ func merged(list []host) (out []host) {
 		case !known:
 			index[one.name] = len(out)
 			out = append(out, one)
-		default: // a repeated host has one slot more
+		default: // a repeated host adds its slots, or one slot if it has no number
 			out[i].slots = max(out[i].slots, 1) + max(one.slots, 1)
 		}
 	}
@@ -321,8 +321,8 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 	return args, nil
 }
 
-// variableName matches the variables that launchers can pass on by name. Variables with other names are internal to
-// shells.
+// variableName matches the variables that launchers can pass on by name. Only shells use variables with other names
+// internally.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // isHostVariable reports whether a variable describes the host or session in which gompirun runs, or belongs to the

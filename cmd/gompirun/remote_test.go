@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// two parses a command line that names two hosts other than this machine.
+// two parses a command line that names two hosts, neither of which is this machine.
 func two(t *testing.T, line string) *options {
 	o, err := parse(strings.Fields(line), lookup)
 	require.NoError(t, err, line)

@@ -20,8 +20,8 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge evaluates the end of a rank. The result `v` is nil if the end is no failure. The result `hard` says that the
-// other ranks cannot continue.
+// judge decides whether the end of a rank is a failure of the job. The result `v` is nil if it is not. The result
+// `hard` is true if the other ranks cannot continue without this rank.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
 	finalizeState := "it had already called MPI_Finalize"

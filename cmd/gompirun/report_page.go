@@ -12,8 +12,8 @@ import (
 
 // This file implements gompirun report, which makes a page from a trace file without a job.
 
-// reportWord as the first argument selects gompirun report. After an option, or with a slash, the same word names a
-// program.
+// reportWord as the first argument selects gompirun report. After an option, the same word is the name of a program,
+// and so is a path that contains a slash, such as ./report.
 const reportWord = "report"
 
 const reportManual = `usage: gompirun report FILE.json [-o PAGE.html]

@@ -17,16 +17,17 @@ func (j *job) watchSignals() {
 			signal.Notify(signals, s)
 		}
 	}
-	// Gompirun detects a broken pipe by the failed write. SIGPIPE is caught and not ignored, since the ranks would
-	// inherit an ignored signal.
+	// Gompirun detects a broken pipe by the failed write. Therefore gompirun neither dies of SIGPIPE nor ignores
+	// it. It installs a handler, because the ranks would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for s := range signals {
 			switch s {
 			case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT:
-				// A rank may have been started although its event is not in the mailbox yet, and it
-				// must get this signal too. Locking forking waits for that event. Signals that end the
-				// job need no wait: the job sends them when the event arrives.
+				// A rank may have been started although its event `started` is not in the mailbox yet.
+				// This rank must get the signal too. Locking j.forking waits until the event is in the
+				// mailbox. Signals that end the job need no such wait: the job sends them when the
+				// event arrives.
 				j.forking.Lock()
 				j.forking.Unlock() //nolint:staticcheck // it only waits
 			}

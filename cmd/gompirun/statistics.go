@@ -77,8 +77,8 @@ type rankSummary struct {
 	Pid       int     `json:"pid"`
 	Threads   int     `json:"threads"`
 	Uncounted int     `json:"threads_not_counted,omitempty"`
-	Others    int     `json:"other_processes,omitempty"` // that called MPI as this rank and are not counted
-	Seconds   float64 `json:"seconds"`                   // from the first call of MPI to the end
+	Others    int     `json:"other_processes,omitempty"` // processes whose calls as this rank are not counted
+	Seconds   float64 `json:"seconds"`                   // time from the first call of MPI to the end
 	Mpi       float64 `json:"mpi_seconds"`
 	Waiting   float64 `json:"waiting_seconds"` // part of Mpi in calls that may wait
 	Finalized bool    `json:"finalized"`
@@ -132,7 +132,7 @@ type windowSummary struct {
 	Name     string         `json:"name"`
 	Leader   int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	Members  int            `json:"members"`
-	Ordinal  int            `json:"ordinal"` // index among the windows of these members
+	Ordinal  int            `json:"ordinal"` // index among the windows with the same leader and members
 	Uses     map[string]use `json:"uses"`
 	isOthers bool
 }

@@ -33,7 +33,7 @@ func TestCosts(t *testing.T) {
 func TestImbalance(t *testing.T) {
 	s := &summary{Ranks: []rankSummary{{Seconds: 10, Mpi: 2, Threads: 1}, {Seconds: 10, Mpi: 12, Threads: 2},
 		{Seconds: 10, Mpi: 11, Threads: 1}}}
-	require.InDelta(t, 0.5, s.imbalance(), 1e-9) // 8, 4 and 0
+	require.InDelta(t, 0.5, s.imbalance(), 1e-9) // the ranks spend 8, 4 and 0 seconds outside of MPI
 	require.Zero(t, (&summary{Ranks: []rankSummary{{}}}).imbalance())
 }
 

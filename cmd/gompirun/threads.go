@@ -14,12 +14,12 @@ import (
 )
 
 // This file inspects the threads outside of MPI: the application's threads that do not wait in MPI. If such a thread
-// computes, sleeps for some time or reads, it may call MPI afterwards, and the job does not hang. The job hangs only if
-// each of these threads waits for another thread of its process, without a time limit, on a futex that only this
-// process has mapped.
+// computes, sleeps for a limited time or reads, it may call MPI afterwards, so the job may not hang. The job certainly
+// hangs only if each of these threads waits for another thread of its process. Such a wait has no time limit, and is on
+// a futex that only this process has mapped.
 //
-// The library's own threads are ignored. The library reports the numbers of its progress threads. Threads of the Go
-// runtime are recognized because they sleep in the library's code, not in the C library's.
+// The library's own threads are ignored. The library reports the thread ids of its progress threads in shared memory.
+// Threads of the Go runtime are recognized because they sleep in the library's code, not in the C library's.
 
 // otherThreads describes the threads outside of MPI.
 type otherThreads struct {
@@ -192,7 +192,7 @@ func (c *systemCall) isPrivate(maps memoryMap) bool {
 type memoryRange struct {
 	low, high, offset  uint64
 	executable, shared bool
-	name               string // of the file
+	name               string // name of the mapped file; "" if none
 }
 
 type memoryMap []memoryRange
@@ -232,8 +232,8 @@ func (m memoryMap) at(address uint64) *memoryRange {
 }
 
 // handlesSignals reports whether a process has a handler for a signal that another process or a timer may send. It
-// ignores signals for faults, signals that the Go runtime or the C library uses, and SIGINT, which interpreters catch
-// and which ends a job.
+// ignores signals for faults, and signals that the Go runtime or the C library uses. It also ignores SIGINT:
+// interpreters catch it, but a SIGINT ends the job and does not let it continue.
 func handlesSignals(proc string, pid int) bool {
 	mask, err := strconv.ParseUint(statusOf(fmt.Sprintf("%s/%d", proc, pid), "SigCgt"), 16, 64)
 	const first, last = 32, 33 // signals of the C library
@@ -245,7 +245,8 @@ func handlesSignals(proc string, pid int) bool {
 	return err == nil && mask != 0
 }
 
-// switches returns the number of voluntary context switches of a thread, which grows each time that it falls asleep.
+// switches returns the number of voluntary context switches of a thread, which increases each time the thread goes to
+// sleep.
 func switches(dir string) string { return statusOf(dir, "voluntary_ctxt_switches") }
 
 // statusOf returns the value of a line in the status of a process or thread; "" if the file has no such line.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Checks that outside finds out from the state of a process's threads whether one of them may still call MPI.
+// Checks that outside determines from the state of a process's threads whether one of them may still call MPI.
 func TestThreadsOutsideOfMPI(t *testing.T) {
 	const stat = "%s (a b) %s 1 1 1"
 	proc := t.TempDir()
@@ -31,7 +31,7 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 		name, state, call string
 		active            bool
 		sleeps            int
-		may               string // text on the wait; "" if only a thread of the process can end it
+		may               string // expected text; "" if only a thread of this process can end the wait
 		handled           int    // mask of handled signals
 	}{
 		{"waits for another thread", "S", call(unix.SYS_FUTEX, 0x80, 0, 0x8100), false, 1, "", 0},

@@ -29,7 +29,7 @@ type traceListener struct {
 
 	began   time.Duration // start of the job, as CLOCK_MONOTONIC
 	started time.Time     // start of the job, as date and time
-	kinds   []trace.Kind  // by function
+	kinds   []trace.Kind  // kind of the event of each function
 	threads map[[2]int]bool
 	windows map[*check.Window]*tracedWindow
 	byAge   []*tracedWindow
@@ -38,9 +38,9 @@ type traceListener struct {
 	arrows  uint64
 }
 
-// tracedWindow is a window with its name in the file. The program may name the window after it has created it.
-// Therefore the first call on the window that isWindowSetup rejects fixes the name; events of earlier calls are held
-// back.
+// tracedWindow is a window with its name in the file. The program may name the window only after its creation.
+// Therefore the events of calls that isWindowSetup accepts are held back. The first other call on the window fixes the
+// name.
 type tracedWindow struct {
 	*check.Window
 	name string
@@ -225,7 +225,7 @@ func (l *traceListener) end() error {
 	l.advanced(math.MaxInt64)
 	memory := l.job.observation.memory
 	l.model.OpenCalls(func(c *check.Call) {
-		if !memory.Rank(c.Rank).HasEssentialLoss() { // otherwise the record of its return may have been lost
+		if !memory.Rank(c.Rank).HasEssentialLoss() { // if records are lost, the call may have returned
 			l.returned(c)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 
 // This file unwinds the stack of a thread of another process by the call frame information (.eh_frame) of the objects
 // that the process has mapped, as debuggers do. It only reads memory and does not stop the thread, so the result is
-// correct only for a sleeping thread. It supports only x86-64; registers have their DWARF numbers.
+// correct only for a sleeping thread. It supports only x86-64. Register numbers are those of DWARF.
 
 const (
 	regBP   = 6
@@ -28,7 +28,7 @@ func (r *registers) set(i int, value uint64) { r.value[i], r.known[i] = value, t
 
 // frameInfo is the call frame information of an object. Addresses are those in the file, without the load bias.
 type frameInfo struct {
-	frames []frameEntry // by address
+	frames []frameEntry // sorted by address
 }
 
 // frameEntry holds the unwind program for the functions in a range of addresses.
@@ -42,7 +42,7 @@ type frameEntry struct {
 type frameCommon struct {
 	codeAlign uint64
 	dataAlign int64
-	encoding  byte // of addresses
+	encoding  byte // encoding (DW_EH_PE_) of addresses in the entries
 	augmented bool
 	program   []byte
 }
@@ -168,7 +168,7 @@ func (r *frameReader) pointer(encoding byte) (v uint64) {
 	return v
 }
 
-// common reads a CIE; nil if it has an unsupported form.
+// common reads a CIE (common information entry). It returns nil if the CIE has an unsupported form.
 func (r *frameReader) common() *frameCommon {
 	version := r.byte()
 	from := r.pos
@@ -179,7 +179,7 @@ func (r *frameReader) common() *frameCommon {
 	}
 	augmentation := string(r.data[from : r.pos-1])
 	c := &frameCommon{codeAlign: r.uleb(), dataAlign: r.sleb()}
-	// in version 1 this is one byte, which decodes to the same value
+	// the number of the return address register; in version 1 it is one byte, which uleb decodes to the same value
 	if ra := r.uleb(); version != 1 && version != 3 || ra != regRA {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (r *frameReader) common() *frameCommon {
 	return c
 }
 
-// entry reads an FDE.
+// entry reads an FDE (frame description entry), which holds the unwind program of one function.
 func (r *frameReader) entry(c *frameCommon) (e frameEntry, ok bool) {
 	e.common = c
 	e.low = r.pointer(c.encoding)
@@ -230,7 +230,8 @@ func (r *frameReader) entry(c *frameCommon) (e frameEntry, ok bool) {
 	return e, true
 }
 
-// rule describes where the caller's value of a register is stored.
+// A rule describes where the caller's value of a register is stored. CFA is the canonical frame address of DWARF: the
+// stack pointer before the call.
 type rule struct {
 	kind  ruleKind
 	value int64
@@ -241,7 +242,7 @@ type ruleKind uint8
 const (
 	ruleSame ruleKind = iota
 	ruleUndefined
-	ruleAtOffset // in memory, at the CFA plus value
+	ruleAtOffset // the value is in memory, at the address CFA plus `value`
 	ruleOffset   // the value is the CFA plus `value`
 	ruleRegister
 )
@@ -253,7 +254,7 @@ type frameRules struct {
 	reg       [numRegs]rule
 }
 
-// rules returns the rules at an address.
+// rules executes the unwind program and returns the rules at an address.
 func (e *frameEntry) rules(address uint64) (frameRules, error) {
 	var now, first frameRules
 	if _, err := e.run(e.common.program, e.low, &now, &first); err != nil {
@@ -264,7 +265,8 @@ func (e *frameEntry) rules(address uint64) (frameRules, error) {
 	return now, err
 }
 
-// run executes a program up to an address of the entry's range.
+// run executes an unwind program up to an address in the entry's range, and updates the rules `now`. `first` holds the
+// rules that DW_CFA_restore restores. It returns the address that it has reached.
 func (e *frameEntry) run(program []byte, address uint64, now, first *frameRules) (at uint64, err error) {
 	r := frameReader{data: program}
 	at = e.low

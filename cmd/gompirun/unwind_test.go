@@ -41,14 +41,14 @@ func TestFramesOfLibrary(t *testing.T) {
 // Checks that caller finds the calling frame at each step of the prologue of a function with a frame pointer.
 func TestCallerOfFrame(t *testing.T) {
 	e := frameEntry{low: 0x100, high: 0x200, common: &frameCommon{codeAlign: 1, dataAlign: -8, program: []byte{
-		0x0c, 7, 8, // CFA is the stack pointer + 8
+		0x0c, 7, 8, // the CFA is the stack pointer + 8
 		0x80 | regRA, 1}},
 		program: []byte{
-			0x41,     // after one byte: push of the frame pointer
-			0x0e, 16, // the CFA is 16 above
+			0x41,     // at offset 1, after the push of the frame pointer:
+			0x0e, 16, // the CFA is the stack pointer + 16
 			0x80 | regBP, 2, // the frame pointer is saved at the CFA - 16
-			0x43,         // after three more bytes
-			0x0d, regBP}} // the CFA is 16 above the frame pointer
+			0x43,         // at offset 4, after the frame pointer has been set:
+			0x0d, regBP}} // the CFA is the frame pointer + 16
 	memory := map[uint64]uint64{0x7000: 0x7100, 0x7008: 0x5555}
 	word := func(at uint64) (uint64, bool) { value, ok := memory[at]; return value, ok }
 	for at, sp := range map[uint64]uint64{0x100: 0x7008, 0x102: 0x7000, 0x104: 0x6f00} {

@@ -12,7 +12,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file describes as text what each rank does. The wait records (shm.Waiting) tell what a thread that sleeps in a
+// This file describes in words what each rank does. A wait record (shm.Waiting) states what a thread that sleeps in a
 // call of MPI waits for.
 
 type rankState struct {
@@ -56,8 +56,8 @@ func (j *job) stateOf(rank int) rankState {
 // snapshot is the state of all ranks, by rank.
 type snapshot []rankState
 
-// objectKey identifies an object in the same way at all its members. Handles differ between processes. An id alone is
-// not enough, since two groups without a common member may have given the same id to different objects.
+// objectKey identifies a communicator or window by the same value at all its members. Handles differ between processes.
+// An id alone is not enough, since two groups without a common member may have given the same id to different objects.
 type objectKey struct {
 	kind  handle.Kind
 	id    uint64
@@ -95,7 +95,7 @@ func isPersistent(function string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
 }
 
-// isCollective reports whether a wait is for the other members to make the same call.
+// isCollective reports whether a thread waits in a blocking collective, until other members make the same call.
 func isCollective(w *shm.Waiting) bool {
 	call := strings.TrimSuffix(w.Call, "_c")
 	return w.Reason == shm.ForCall && (synchronizing[call] || nonSynchronizing[call])
@@ -105,8 +105,8 @@ func isSynchronizing(w *shm.Waiting) bool {
 	return isCollective(w) && synchronizing[strings.TrimSuffix(w.Call, "_c")]
 }
 
-// missing returns the ranks for which a wait in a collective certainly waits. These ranks are not in the same call,
-// have not started the collective, or still have to send data to this member.
+// missing returns the ranks for which the thread with the wait `w` in a collective certainly waits. These ranks are not
+// in the same call, have not started the collective, or have not yet sent data to this member.
 func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
 	if !w.Members.Known() {
 		return nil
@@ -134,7 +134,7 @@ func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
 	return ranks
 }
 
-// isIn reports whether a rank waits in the same call on the same object. It returns true if that is unknown.
+// isIn reports whether a rank waits in the same call on the same object. It also returns true if this is unknown.
 func (p snapshot) isIn(rank int, w *shm.Waiting) bool {
 	k, ok := objectKeyOf(w)
 	if rank < 0 || rank >= len(p) || !ok {
@@ -234,7 +234,7 @@ const maxAlternatives = 6
 // alternativesText returns text on a wait that any one of several events ends, as in MPI_Waitany.
 func (p snapshot) alternativesText(w *shm.Waiting) string {
 	of := func(part *shm.Waiting) string { return " (" + tag(part) + ")" + onCommText(part) }
-	ranks := map[string][]int{} // by what the ranks may do; %s stands for the ranks
+	ranks := map[string][]int{} // the key is text on what the ranks may do, in which %s stands for the ranks
 	var whats []string
 	for i := range w.Events {
 		part := &w.Events[i]
@@ -375,8 +375,8 @@ func objectText(w *shm.Waiting) string {
 	return fmt.Sprintf("%s %#x", kind, w.Object)
 }
 
-// printable replaces all characters that a function's name cannot have. The name may hold any bytes, since it comes
-// from memory that ranks write.
+// printable replaces all characters that the name of a C function cannot contain. The argument may hold any bytes,
+// since it comes from memory that ranks write.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -402,8 +402,8 @@ func printableName(name string) string {
 	return name
 }
 
-// lines returns a line for each state, with the ranks in that state, each followed by lines with the source locations
-// of the calls in which these ranks wait.
+// lines returns a line for each state, with the ranks in that state. Each line is followed by lines with the source
+// locations of the calls in which these ranks wait.
 func (p snapshot) lines(traces map[int][]string) (lines []string) {
 	ranks := map[string][]int{}
 	for r := range p {
@@ -448,7 +448,7 @@ func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	return lines
 }
 
-// verbs holds the first words of states, for one rank and for several.
+// verbs holds the verbs with which a state's text begins, in the form for one rank and in the form for several.
 var verbs = [][2]string{{"waits ", "wait "}, {"has ", "have "},
 	{"is ", "are "}}
 

@@ -62,7 +62,7 @@ func TestWaitingOfThreads(t *testing.T) {
 			[]shm.Waiting{wait("MPI_Win_flush", 2, win, 4)}},
 		{"waits in MPI_Win_set_info for the ranks of window 'halo'", 0,
 			[]shm.Waiting{wait("MPI_Win_set_info", shm.PeersAll, win, 4, named("halo"))}},
-		{"waits in MPI_Win_fence on window 'halo' for ranks 1-3", 0, // ranks 1-3 are not in the fence
+		{"waits in MPI_Win_fence on window 'halo' for ranks 1-3", 0, // ranks 1-3 are not in the call
 			[]shm.Waiting{wait("MPI_Win_fence", shm.PeersAll, win, 4, named("halo"))}},
 		{"waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'h?[m'", 0,
 			[]shm.Waiting{wait("MPI_Win_start", 1, win, 4, why(shm.ForPost, 0), named("h\x1b[m"))}},
@@ -76,7 +76,7 @@ func TestWaitingOfThreads(t *testing.T) {
 			[]shm.Waiting{wait("MPI_Win_lock", 2, win, 4, why(shm.ForLock, 2))}},
 		{"waits in MPI_Waitany", 0, []shm.Waiting{{Call: "MPI_Waitany", Peer: shm.PeersSeveral}}},
 		{"waits in MPI_Wait", 0, []shm.Waiting{{Call: "MPI_Wait", Peer: shm.PeersAll}}},
-		// from memory that ranks write
+		// a call's name comes from memory that ranks write, so it may hold control characters
 		{"waits in ??m", 0, []shm.Waiting{{Call: "\x1b[m", Peer: shm.PeersAll}}},
 	} {
 		p := snapshot{{waits: c.ws, unrecorded: c.more}, {rank: 1}, {rank: 2}, {rank: 3}}

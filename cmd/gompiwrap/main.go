@@ -4,7 +4,7 @@
 // unchanged. With the suffix _abi in its name, or with --abi, it links a program that runs with any MPI library of the
 // standard ABI.
 //
-// The package owns the command lines of the compilers. It must not depend on the library.
+// The package constructs the command lines of the compilers. It must not depend on the library.
 package main
 
 import (

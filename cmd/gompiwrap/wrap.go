@@ -16,7 +16,7 @@ type language struct {
 	// of other MPI libraries, so that build systems need no change.
 	variables []string
 	compilers []string // names tried in this order if no variable is set
-	options   []string // -cc=clang and the like
+	options   []string // options of the wrapper that name the compiler, such as -cc=clang
 }
 
 var (
@@ -45,7 +45,8 @@ const abiSuffix = "_abi"
 
 func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 
-// wrapper holds the language and the prefix. Its functions access the system and can be replaced in tests.
+// wrapper holds the language and the installation prefix. Its fields of function type access the system, and tests
+// replace them.
 type wrapper struct {
 	lang     language
 	abi      bool // link with libmpi_abi, not with libgompirma
@@ -81,7 +82,7 @@ next:
 				show = "command line"
 			}
 			continue
-		case "--abi", "-mpi-abi": // MPICH's name of the option is -mpi-abi
+		case "--abi", "-mpi-abi": // MPICH calls the option -mpi-abi
 			w.abi = true
 			continue
 		case "--check":
@@ -181,8 +182,8 @@ func (w wrapper) libdir() string {
 func (w wrapper) integer8Dir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
 // isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes. If several options select a
-// size, the last one counts. The name of a library for INTEGERs of 8 bytes, which autoconf (FLIBS) or libtool passes,
-// counts as such an option.
+// size, the last one counts. The name of a library for INTEGERs of 8 bytes counts as such an option, because autoconf
+// (FLIBS) and libtool may pass only this name.
 func isInteger8(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -208,7 +209,7 @@ func isInteger8(compiler, args []string) bool {
 
 // linkInteger8 replaces the names of the libraries for INTEGERs of 4 bytes by those for 8 bytes. Build systems may pass
 // the names for 4 bytes although the program has 8: autoconf determines FLIBS without the option for 8 bytes, and
-// libtool stores names in the .la file of a library.
+// libtool reads the names that are stored in a library's .la file.
 func linkInteger8(args []string) []string {
 	out := append([]string{}, args...)
 	for i, arg := range out {
@@ -245,7 +246,7 @@ func (w wrapper) moduleDir() string {
 
 func (w wrapper) includes() []string {
 	dirs := []string{filepath.Join(w.prefix, "include")}
-	if w.integer8 { // first, since its mpif.h must precede the mpif.h in include
+	if w.integer8 { // integer8Dir comes first, so that the compiler finds its mpif.h before the one in include
 		return append([]string{w.integer8Dir()}, dirs...)
 	}
 	if dir := w.moduleDir(); dir != "" {
@@ -286,8 +287,8 @@ func (w wrapper) compileFlags() []string {
 	return flags
 }
 
-// linkFlags returns the options for linking. They include a RUNPATH, so that programs run without LD_LIBRARY_PATH. It
-// is not an RPATH, which would precede LD_LIBRARY_PATH.
+// linkFlags returns the options for linking. They include a RUNPATH, so that programs run without LD_LIBRARY_PATH. They
+// do not include an RPATH, which would override LD_LIBRARY_PATH.
 func (w wrapper) linkFlags() []string {
 	dir := w.libdir()
 	flags := []string{"-L" + dir}
@@ -333,7 +334,7 @@ var takesNextArg = map[string]bool{
 	"-mllvm":   true, "--param": true, "--sysroot": true,
 }
 
-// stopsEarly reports whether an option makes the compiler stop before it links.
+// stopsEarly reports whether one of the options (such as -c) makes the compiler stop before it links.
 func stopsEarly(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -350,7 +351,8 @@ var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-
 	"-dumpversion", "-dumpmachine"}
 
 // links reports whether the compiler links with these arguments: there is an input file, and no option that makes the
-// compiler stop earlier. Otherwise the wrapper must not add the library: `gompicc --version` must not try to link.
+// compiler stop earlier. If the compiler does not link, the wrapper must not add the library: `gompicc --version` must
+// not try to link.
 func links(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {

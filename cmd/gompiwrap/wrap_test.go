@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample returns a wrapper in /p on a machine with the usual compilers and the given files and variables.
+// sample returns a wrapper with the installation prefix /p. Its machine has the usual compilers, and the given files
+// and environment variables.
 func sample(argv0 string, env map[string]string, files ...string) wrapper {
 	return wrapper{
 		lang:   languageOf(argv0),

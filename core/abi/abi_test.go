@@ -21,7 +21,7 @@ func prototype(f *Function) string {
 	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// details returns the properties of a function other than its prototype: those that TestFacts compares.
+// details returns those properties of a function that its C prototype does not show, for TestDigest.
 func details(f *Function) string {
 	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
 	for _, p := range f.Params {
@@ -31,8 +31,8 @@ func details(f *Function) string {
 	return fmt.Sprintf("%q", said)
 }
 
-// TestDigest pins names, values, prototypes and parameters: the standard defines them and they never change. If this
-// test fails, the table is wrong, not the digest.
+// TestDigest compares names, values, prototypes and parameters with a stored digest, since the standard defines them
+// and they never change. If this test fails, the table is wrong, not the digest.
 func TestDigest(t *testing.T) {
 	digest := func(lines []string) string {
 		sort.Strings(lines)

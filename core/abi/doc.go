@@ -1,9 +1,9 @@
-// Package abi owns the facts of the MPI 5.0 standard ABI: one table of every function with its parameters by semantic
-// kind, every constant and the prototypes of callbacks. It must not know how anything is implemented; core/abi/gen
-// generates header, entry points, linker map and Go constants from it.
+// Package abi owns the facts of the MPI 5.0 standard ABI: one table of all functions with the semantic kinds of their
+// parameters, all constants, and the prototypes of callbacks. It must not depend on the implementation. core/abi/gen
+// generates the header, entry points, linker map and Go constants from the table.
 //
 // The table is the text files in table/: one for each chapter of the standard, and one each for kinds, constants and
-// callbacks. People read and review these files. They are parsed only on request: a program that uses only the
+// callbacks. People read and review these files. The package parses them at the first use. A program that uses only the
 // constants does not contain them.
 //
 // A function has one line, followed by one line for each parameter:

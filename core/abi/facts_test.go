@@ -16,7 +16,7 @@ import (
 const facts = "../../../shared/facts"
 
 // TestFacts compares the table with the facts of the standard, if their directory exists. If the directory does not
-// exist, TestDigest still pins the values that have been found correct.
+// exist, TestDigest still checks that the table is unchanged since an earlier comparison.
 func TestFacts(t *testing.T) {
 	if _, err := os.Stat(facts); os.IsNotExist(err) {
 		return
@@ -62,8 +62,8 @@ type factParam struct {
 
 func yes(v any) bool { return v != nil && v != false }
 
-// hidden converts hidden_in, a list of bindings, to a Form. It ignores the standard's language-independent text, which
-// is not a binding.
+// hidden converts the fact hidden_in, a list of the bindings that omit a parameter, to a Form. It ignores the
+// standard's language-independent text, which is not a binding.
 func hidden(s string) (form Form) {
 	for _, w := range strings.Fields(s) {
 		switch w {

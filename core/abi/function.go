@@ -35,13 +35,13 @@ type Kind struct {
 	Meaning string // a few words for documentation
 }
 
-// DiffersLarge returns whether the kind's type differs in the large-count form.
+// DiffersLarge reports whether the kind's type differs in the large-count form.
 func (k *Kind) DiffersLarge() bool { return k.C != k.CLarge }
 
 // Param is one parameter of a function or callback.
 type Param struct {
-	Name     string // in the standard's text and in Fortran
-	CName    string // in the C prototype; differs from Name only if C cannot or does not use Name
+	Name     string // name in the standard's text and in Fortran
+	CName    string // name in the C prototype; differs from Name only if C cannot or does not use Name
 	Kind     *Kind
 	Dir      Dir
 	Const    bool

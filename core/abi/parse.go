@@ -14,8 +14,8 @@ import (
 //go:embed table/*.txt
 var tables embed.FS
 
-// Functions returns every function of the ABI: by chapter, within a chapter in the order of the table, a large-count
-// form after its small one. The result is shared: do not change it.
+// Functions returns every function of the ABI, ordered by chapter and, within a chapter, as in the table. A large-count
+// form follows its small form. The result is shared: do not change it.
 func Functions() []*Function { return parsed().functions }
 
 // FunctionByName returns the function called name, or nil.
@@ -25,8 +25,8 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 func Chapters() map[int]string { return parsed().chapters }
 
 // Removed returns the functions that MPI-3.0 removed. They are not part of the ABI, and the library does not export
-// them: the header and the Fortran bindings implement each of them by the function that replaced it. The result is
-// shared: do not change it.
+// them. Instead, the header and the Fortran bindings implement each of them by the function that replaced it. The
+// result is shared: do not change it.
 func Removed() []*Function { return parsed().removed }
 
 // RemovedConstants returns the constants that MPI-3.0 removed and that the header and the Fortran bindings still
@@ -55,7 +55,8 @@ type table struct {
 	removedConstants []*Constant
 }
 
-// parsed panics on a malformed table: the table is part of the program, and tests read all of it.
+// parsed returns the parsed tables. It panics on a malformed table, because the tables are part of the program and
+// tests read all of them.
 var parsed = sync.OnceValue(func() *table {
 	t := &table{kinds: map[string]*Kind{}, names: map[string]string{}, byName: map[string]*Function{},
 		chapters: map[int]string{}}
@@ -386,8 +387,8 @@ func (p *Param) declared(large bool) *Param {
 	return &q
 }
 
-// cTypeOf removes the name from a C declaration: "int ranges[][3]" is "int (*)[3]", "const int counts[]" is "const int
-// *".
+// cTypeOf removes the name from a C declaration. It returns "int (*)[3]" for "int ranges[][3]", and "const int *" for
+// "const int counts[]".
 func cTypeOf(decl, name string) string {
 	if decl == "..." {
 		return decl

@@ -1,6 +1,6 @@
-// Package boot determines the rank of a process, the size of the job and its node. The processes exchange small values
-// through it before they can communicate by other means. The package owns the connection to the launcher. It must not
-// know what the values mean, and must not use shared memory or messages.
+// Package boot determines the rank of a process, the size of the job and its node. Before the processes can communicate
+// by other means, they exchange small values through the launcher. The package owns the connection to the launcher. It
+// must not interpret the values, and must not use shared memory or messages.
 //
 // Open chooses the protocol from the environment: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
 // mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or none if no launcher started the process. Nodes determines
@@ -34,33 +34,33 @@ type Client interface {
 	UniverseSize() int
 
 	// Put publishes a value of any bytes under a key that no process has used in this job. A key consists of
-	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends about one message to the launcher
-	// for each 750 bytes.
+	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends one message to the launcher for
+	// about 750 bytes.
 	Put(key, value string) error
 	// Get returns the value that the process of the given rank has published under key before the last Fence. Get
 	// sends as many messages as Put for this value.
 	Get(rank int, key string) (string, error)
-	// Fence waits until every process of the job has called it. Afterwards Get returns values that any process has
-	// published before. Fence sends one message.
+	// Fence waits until every process of the job has called it. Afterwards Get returns all values that were
+	// published before this Fence. Fence sends one message.
 	Fence() error
 
-	// Limit sets the longest wait for the launcher; 0 means no limit. A wait that exceeds it ends with an error.
-	// The limit applies to a Fence only if no watch reports whether the awaited processes live, and never to the
-	// first Fence: a process may run for long before it calls MPI_Init.
+	// Limit sets the longest wait for the launcher; 0 means no limit. A wait that exceeds the limit ends with an
+	// error. The limit applies to a Fence only if no watch reports whether the awaited processes are alive. It
+	// never applies to the first Fence, since a process may run for long before it calls MPI_Init.
 	Limit(d time.Duration)
-	// SetWatch sets the watch that reports whether the processes live.
+	// SetWatch sets the watch that reports whether the other processes are alive.
 	SetWatch(w pmi1.Watch)
 
 	// Finalize notifies the launcher that this process has finished and may end. Only Rank and Size may be called
 	// afterwards.
 	Finalize() error
 	// Abort asks the launcher to end every process of the job; `status` becomes the launcher's exit status if
-	// possible. It returns at once, also while another thread is in Fence. The caller ends its process next. The
-	// argument `lost` is the rank of the failed process that caused the abort, ByError if the error handler of a
-	// failed MPI call did, or -1 for MPI_Abort.
+	// possible. It returns at once, even while another thread is in Fence. The caller must then end its process.
+	// The argument `lost` is the rank of the failed process that caused the abort. It is ByError if the error
+	// handler of a failed MPI call caused the abort, and -1 for MPI_Abort.
 	Abort(status, lost int) error
 	// Control returns the node's control segment if the launcher has created it. In that case the launcher also
-	// watches the processes and ends them all when one dies.
+	// watches the processes and ends all of them when one dies.
 	Control() (Control, bool)
 	// LauncherLost returns a channel that is closed when the launcher ends before Finalize: the process is an
 	// orphan and should end. It is never closed if there is no launcher.
@@ -70,7 +70,7 @@ type Client interface {
 // Control describes the control segment that gompirun passes to the processes of a node.
 type Control struct {
 	Fd       int // descriptor of the memfd, close-on-exec
-	NodeRank int // index of this process among those of the node
+	NodeRank int // index of this process among the processes of the node
 	NodeSize int // processes on this node
 }
 
@@ -110,11 +110,12 @@ const MaxKey = 48
 // this process starts do not inherit them.
 //
 // Launchers may be nested, so the environment may hold variables of several launchers. Open uses the innermost launcher
-// that it can identify. Gompirun removes the variables of other launchers. PMI_FD has precedence over PMIx if its
-// descriptor is open (Open MPI's mpirun closes it). Slurm's own variables do not select a launcher.
+// that it can identify. Gompirun removes the variables of other launchers. PMI_FD has precedence over PMIx if the
+// descriptor that it names is open. (Open MPI's mpirun closes the descriptor of an outer launcher.) Slurm's own
+// variables do not select a launcher.
 //
-// Errors (MPI_ERR_OTHER): the environment announces a launcher that cannot be reached, does not speak PMI-1 or PMIx, or
-// is inconsistent.
+// Errors (MPI_ERR_OTHER): the environment is inconsistent, or names a launcher that cannot be reached or speaks neither
+// PMI-1 nor PMIx.
 func Open() (Client, error) { return open(os.LookupEnv) }
 
 func open(env func(string) (string, bool)) (Client, error) {
@@ -133,7 +134,8 @@ func open(env func(string) (string, bool)) (Client, error) {
 }
 
 // warnLonely prints a warning, once for all tasks of a step, if Slurm has started several processes without passing
-// ranks to them. Each task is then a job of its own, and the program seems to work.
+// ranks to them. Each task is then a job of its own, and a program would run without an error although its processes
+// are not connected.
 func warnLonely(env func(string) (string, bool), to io.Writer) {
 	tasks, ok := env("SLURM_STEP_NUM_TASKS")
 	n, err := strconv.Atoi(tasks)

@@ -70,7 +70,7 @@ func each(t *testing.T, clients []Client, do func(c Client) error) {
 	}
 }
 
-// samples returns values with lengths around the limits and with every value of a byte.
+// samples returns values to publish, with lengths around the limits, and with every possible byte.
 func samples() []string {
 	all := make([]byte, 256)
 	for i := range all {

@@ -14,9 +14,9 @@ import (
 )
 
 // Variables of the environment that gompirun sets for each process, in addition to the variables of PMI-1. EnvJob holds
-// the job's name, which guards the control segment's descriptor. A process that another launcher starts below a process
-// of this job does not belong to the job. It inherits these variables nevertheless, and possibly the descriptor; EnvJob
-// detects that.
+// the job's name, and protects against a wrong use of the control segment. A process of this job may run another
+// launcher, whose processes inherit these variables, and possibly the control segment's descriptor. They do not belong
+// to this job. They detect this, because their launcher's name for the job differs from EnvJob.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -99,7 +99,7 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	return l, nil
 }
 
-// isSocket reports whether text is the number of a descriptor of a socket.
+// isSocket reports whether `text` is the number of an open descriptor of a socket.
 func isSocket(text string) bool {
 	fd, err := strconv.Atoi(text)
 	var st unix.Stat_t
@@ -198,8 +198,8 @@ func (l *launched) Get(_ int, key string) (string, error) {
 func (l *launched) Fence() error    { return otherError(l.Barrier()) }
 func (l *launched) Finalize() error { return otherError(l.Client.Finalize()) }
 
-// abortDelay is how long Abort waits before it sends the request, so that Hydra forwards the last output. Without the
-// delay, Hydra loses the output in one of ten aborts.
+// abortDelay is the time for which Abort waits before it sends the request, so that Hydra forwards the process's last
+// output. Without the delay, Hydra loses the output in one of ten aborts.
 const abortDelay = 50 * time.Millisecond
 
 func (l *launched) Abort(status, lost int) error {
@@ -230,7 +230,7 @@ func otherError(err error) error {
 	return failure("%s", explained(err))
 }
 
-// explained returns the text of an error with which a wait for the launcher failed, with advice for the user.
+// explained returns the text of `err`, an error of a wait for the launcher, and adds advice for the user.
 func explained(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if errors.Is(err, pmi1.ErrIncomplete) {

@@ -19,18 +19,18 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Neighbour watches, during MPI_Init, whether the next rank lives. Each process watches one other process, so all
-// processes are watched. So a process can distinguish a late process from a failed one even if the launcher does not
+// Neighbour watches during MPI_Init whether the next rank is alive. Each process watches the next one, so all processes
+// are watched. A process can therefore distinguish a late process from a failed one even if the launcher does not
 // report failures.
 //
-// Until the end of MPI_Init every process listens on a port and has a connection to the port of the next rank, which
-// accepts it by sending one byte. From then on, the kernel keeps the connection of a live process open, whatever the
-// process does, and closes it when the process ends. If a host or the path to it fails, the kernel's keepalive detects
-// it. The end of a connection that the next rank has not accepted means nothing: the next rank may have left MPI_Init
-// and have closed its port.
+// Until the end of MPI_Init, every process listens on a port and has a connection to the port of the next rank. The
+// next rank accepts the connection by sending one byte. From then on, the kernel keeps the connection open as long as
+// the next rank's process lives, even if that process does not run. If a host or the path to it fails, the kernel's
+// keepalive detects the failure. If a connection ends before the next rank has accepted it, the next rank has not
+// necessarily failed: it may have left MPI_Init and closed its port.
 type Neighbour struct {
 	rank       int
-	failed     chan struct{} // closed when the process is known to have failed
+	failed     chan struct{} // closed when the next rank's process is known to have failed
 	err        error         // the reason; valid after failed is closed
 	connected  atomic.Bool   // a connection exists, or existed until failed was closed
 	dialErr    atomic.Pointer[error]
@@ -49,7 +49,7 @@ const maxWatchers = 8
 // portKey returns the key under which a process publishes its port and the addresses of its host.
 func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
 
-// noPort begins the value that a process without a port publishes; the reason follows.
+// noPort is the first word of the value that a process without a port publishes. The reason follows it.
 const noPort = "none "
 
 // maxAddresses is the largest number of addresses that a process publishes.
@@ -62,8 +62,8 @@ type ListenSpec struct {
 	First, Last int      // ports; 0 and 0 permit any
 }
 
-// listenAt listens at one port (0: any) of the permitted addresses: with one socket if all addresses of the host are
-// permitted, otherwise with one socket for each address.
+// listenAt listens at the given port, or at any free port if `port` is 0. It uses one socket if all addresses of the
+// host are permitted, and otherwise one socket for each permitted address.
 func (w ListenSpec) listenAt(port int) (all []net.Listener, err error) {
 	addresses := []string{""}
 	if w.OnlyListed {
@@ -73,7 +73,7 @@ func (w ListenSpec) listenAt(port int) (all []net.Listener, err error) {
 	for _, a := range addresses {
 		var l net.Listener
 		l, err = net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
-		// the kernel is still checking this IPv6 address for duplicates: use the other addresses
+		// The kernel is still checking this IPv6 address for duplicates, so it is skipped.
 		if errors.Is(err, unix.EADDRNOTAVAIL) {
 			continue
 		}
@@ -96,8 +96,8 @@ func closeAll(listeners []net.Listener) {
 	}
 }
 
-// listenIn opens a permitted port. It fails if fewer than 2*size ports are permitted: the network needs another port
-// for each rank of the node. The number of these ranks is not known yet, but at most size.
+// listenIn opens a permitted port. It fails if fewer than 2*size ports are permitted, because each rank of the node
+// needs a second port for the network. The number of ranks on this node is not known yet; it is at most `size`.
 func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if w.First == 0 {
 		for range 16 { // the port that is free at the first address may be in use at the next address
@@ -111,7 +111,8 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
-	// Each rank of a node starts its search at a different port, after the ports where the ranks' networks start.
+	// The ranks of a node start their searches at different ports, depending on the process id. The offset `size`
+	// avoids the ports at which the ranks' networks start their searches.
 	for i := range n {
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
@@ -120,8 +121,9 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	return nil, err
 }
 
-// listen opens this process's port and publishes it. If it cannot listen, it publishes that, and this process is not
-// watched. It returns nil if the launcher watches the processes, if this is the only process, or if it cannot publish.
+// listen opens this process's port and publishes it. If it cannot listen, it publishes the reason, and this process is
+// not watched. It returns nil if the launcher watches the processes, if this is the only process, or if it cannot
+// publish.
 func listen(c Client, permitted func() ListenSpec) *Neighbour {
 	if byGompirun(c) || c.Size() == 1 {
 		return nil
@@ -149,8 +151,8 @@ func listen(c Client, permitted func() ListenSpec) *Neighbour {
 	return n
 }
 
-// accept accepts connections of processes that watch this one, and keeps them open until the peer closes them or this
-// process ends.
+// accept accepts connections of processes that watch this one, and keeps each connection open until the peer closes it
+// or this process ends.
 func (n *Neighbour) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -188,8 +190,8 @@ func netNamespace() string {
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
-// watch starts to watch the next process, at the address that it has published. The argument `silent` is how long the
-// path to that process may fail; 0 means no limit.
+// watch starts to watch the next process, at the address that it has published. The argument `silent` is the time after
+// which a failed path to that process counts as a failure of the process; 0 means no limit.
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
@@ -319,7 +321,8 @@ func (n *Neighbour) stopListening() {
 	n.listeners = nil
 }
 
-// Close ends the watch and all connections: a process that still watches this process then considers it failed.
+// Close ends the watch and closes all connections. A process that still watches this process then considers this
+// process failed.
 func (n *Neighbour) Close() {
 	if n == nil {
 		return

@@ -15,10 +15,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// anywhere permits the loopback address only.
+// anywhere permits any port, at the loopback address.
 func anywhere() ListenSpec { return ListenSpec{Addresses: []string{"127.0.0.1"}} }
 
-// watched starts a job under a launcher that does not report failures; its processes watch each other.
+// watched determines the nodes of a job under a launcher that does not report failures. It waits until each process
+// watches the next one.
 func watched(t *testing.T, clients []Client) []*NodeMap {
 	places := make([]*NodeMap, len(clients))
 	each(t, clients, func(c Client) (err error) {
@@ -40,8 +41,8 @@ func (n *Neighbour) isWatched() bool {
 	return len(n.watchers) > 0
 }
 
-// Checks that a Fence waits for a late process without limit if gompirun or the process's own connection shows that it
-// lives.
+// Checks that a Fence waits for a late process without limit if gompirun watches the processes, or if a connection
+// shows that the late process is alive.
 func TestLateProcess(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	byPMIx, _ := pmixJobOf(t, 3)
@@ -67,7 +68,7 @@ func TestLateProcess(t *testing.T) {
 	}
 }
 
-// Checks that a Fence does not wait for a process that has ended.
+// Checks that a Fence returns an error, and does not wait, if another process has ended.
 func TestNeighbourEnds(t *testing.T) {
 	byPMIx, _ := pmixJobOf(t, 3)
 	for _, clients := range [][]Client{openJob(t, 3, nil), byPMIx} {
@@ -113,7 +114,7 @@ func TestNeighbourPorts(t *testing.T) {
 			"two each")
 }
 
-// Checks that if the user has named a network, a process listens on the addresses of that network only, at one port.
+// Checks that a process listens only on the addresses of the network that the user has named, at the same port of each.
 func TestNeighbourListens(t *testing.T) {
 	for where, addresses := range map[*ListenSpec][]string{
 		{Addresses: []string{"127.0.0.1", "127.0.0.2"}, OnlyListed: true}: {"127.0.0.1", "127.0.0.2"},
@@ -135,7 +136,7 @@ func TestNeighbourListens(t *testing.T) {
 }
 
 // Checks that a process listens until the end of MPI_Init. Afterwards, processes that already watch it still detect
-// that it lives; a process that connects later does not.
+// that it is alive. A process that connects later cannot detect this.
 func TestNeighbourEndWatch(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)
@@ -152,7 +153,7 @@ func TestNeighbourEndWatch(t *testing.T) {
 	places[1].Neighbour.Close()
 	<-places[0].Neighbour.Failed()
 
-	// The end of a connection that has not been accepted means nothing.
+	// If a connection ends before it has been accepted, the process does not count as failed.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	_, at, _ := net.SplitHostPort(l.Addr().String())
@@ -172,7 +173,8 @@ func TestNeighbourEndWatch(t *testing.T) {
 	}
 }
 
-// Checks that a process that cannot be reached has an unknown state: the limit applies, and the error states that.
+// Checks that the state of a process that cannot be reached is unknown. In this case the limit applies to a Fence, and
+// the error text states the reason.
 func TestNeighbourUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ const EnvNode = "GOMPIRMA_NODE"
 type NodeMap struct {
 	NodeOf    []int32 // node of each rank
 	NodeCount int
-	// ranks on this process's node, ascending; Local[0] performs the work that a node needs once
+	// ranks on this process's node, ascending; Local[0] does the work that is needed once for each node
 	Local      []int
 	LocalIndex int // index of this process in Local
 	Neighbour  *Neighbour
@@ -41,11 +41,12 @@ func (p *NodeMap) LocalIndices() []int32 {
 // Host returns the name of the machine of a rank, for messages.
 func (p *NodeMap) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 
-// Nodes determines which processes can share memory: same running kernel, same namespaces (processes, users, network),
-// same user. It is collective. Each process publishes two values and fetches about 2 sqrt(Size), or none if gompirun
-// reported that all run on one node. From then on the processes watch each other if the launcher does not report
-// failures. The function `permitted` returns the addresses and ports for their connections. The argument `silent` is
-// how long the path between two processes may fail; 0 means no limit.
+// Nodes determines which processes can share memory. These processes run on the same kernel, in the same namespaces
+// (processes, users, network), as the same user. It is collective. Each process publishes two values and fetches about
+// 2 sqrt(Size) values, or none if gompirun reported that all processes run on one node. If the launcher does not report
+// failures, the processes watch each other from then on. The function `permitted` returns the addresses and ports for
+// their connections. The argument `silent` is the time after which a failed path to a process counts as a failure of
+// the process; 0 means no limit.
 func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMap, error) {
 	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())
@@ -60,7 +61,7 @@ func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMa
 	return p, nil
 }
 
-// hostBytes is the maximum length of a published host name; longer names are cut.
+// hostBytes is the maximum length of a published host name; longer names are truncated.
 const hostBytes = 48
 
 func nodes(c Client, identity, host string) (*NodeMap, error) {
@@ -81,7 +82,7 @@ func nodes(c Client, identity, host string) (*NodeMap, error) {
 		if !known {
 			number = int32(len(numbers))
 			numbers[id] = number
-			name := host // no values were exchanged
+			name := host // if no values were exchanged, all ranks are on this host
 			if len(id) >= 128/8 {
 				name = id[128/8:]
 			}

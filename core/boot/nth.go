@@ -2,9 +2,9 @@ package boot
 
 import "strconv"
 
-// Nth returns a client for the n-th time, counted from 0, that the processes of a job use the launcher. A use may
-// repeat the keys of earlier uses. From the second use on, the launcher's control segment is not available: the first
-// use owns it.
+// Nth returns a client for use number n of the launcher, counted from 0, by the processes of a job. (Each MPI instance
+// that the process creates is one use.) A use may repeat the keys of earlier uses. From the second use on, the
+// launcher's control segment is not available, because the first use owns it.
 func Nth(c Client, n int) Client {
 	if n == 0 {
 		return c

@@ -28,7 +28,7 @@ type PMIx interface {
 // LoadPMIx loads libpmix. capi sets it, since loading needs C.
 var LoadPMIx func() (PMIx, error)
 
-// PMIx's names of the launcher's values.
+// Names that PMIx defines for values of the launcher.
 const (
 	pmixJobSize  = "pmix.job.size"
 	pmixUniverse = "pmix.univ.size"
@@ -87,7 +87,7 @@ func (p *pmixJob) LauncherLost() <-chan struct{} { return p.lib.Lost() }
 func (p *pmixJob) AppNum() (int, bool)           { return p.lib.Number(pmixAppNum, false) }
 
 func (p *pmixJob) UniverseSize() int {
-	n, _ := p.lib.Number(pmixUniverse, true) // number of slots, which may be less than the number of processes
+	n, _ := p.lib.Number(pmixUniverse, true) // number of slots, may be less than the number of processes
 	return max(n, p.size)
 }
 
@@ -149,8 +149,8 @@ func (p *pmixJob) Abort(status, lost int) error {
 }
 
 // runWithin calls the function `do`, which may wait for the launcher, and returns its error. It returns early if the
-// launcher ends. It also returns after the time `limit`, unless that is 0 or `watch` reports failures of all processes
-// that `do` waits for.
+// launcher ends. It also returns after the time `limit`, unless the limit is 0 or `watch` reports failures of all
+// processes that `do` waits for.
 func (p *pmixJob) runWithin(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -161,8 +161,8 @@ func (p *pmixJob) runWithin(limit time.Duration, watch pmi1.Watch, do func() err
 	return err
 }
 
-// allGather implements AllGather: the launcher's servers distribute all values to every node, so fetching a value costs
-// no message.
+// allGather implements AllGather: the launcher's servers distribute all values to every node, so that a process fetches
+// a value without a message to another node.
 func (p *pmixJob) allGather(name, value string) ([]string, error) {
 	if err := p.Put(name, value); err != nil {
 		return nil, err

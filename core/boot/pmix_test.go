@@ -203,7 +203,7 @@ func TestLauncherSelection(t *testing.T) {
 	closed, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
 	require.NoError(t, err)
 	defer syscall.Close(closed)
-	// mpirun below a launcher that speaks PMI-1, and the reverse.
+	// Open MPI's mpirun was started by a process of a PMI-1 launcher; then the reverse.
 	c, err := open(environment(map[string]string{"PMIX_RANK": "0", "PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3",
 		"PMI_SIZE": "4"}))
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// oneOfMany is the launcher's connection of one process of a large job. It generates the values of the other processes
-// with the same functions that they would use, and counts messages.
+// oneOfMany is the Client of one process of a large simulated job. It generates the values of the other processes with
+// the functions that these processes would use, and counts the messages to the launcher.
 type oneOfMany struct {
 	Client
 	rank, n    int

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Encoding of values of any bytes and length in a key-value space of short lines. The first character of the stored
-// text selects the encoding:
+// A value may have any bytes and any length, but the launcher's key-value space stores only short texts. So values are
+// encoded. The first character of the stored text selects the encoding:
 //
 //	s...   the value itself
 //	b...   the value in base64

@@ -3,12 +3,12 @@ package coll
 import "gompirma/core/abi"
 
 // The algorithms over messages. They work on bytes: data that is not contiguous in the application's memory has been
-// packed before and is unpacked afterwards. They serve communication between nodes, intercommunicators and the
-// nonblocking and persistent forms. The blocking forms on one node are shared-memory collectives (shm.go).
+// packed before and is unpacked afterwards. They are used between nodes, on intercommunicators, and for nonblocking and
+// persistent collectives. The blocking forms on one node are shared-memory collectives (shm.go).
 //
-// The pattern of messages depends on the number of bytes only if the members have agreed on that number (schedule.fixed
-// is false). Messages of 0 bytes are sent too. Therefore a member that passes a different length gets an error, and no
-// process waits for a message that is never sent.
+// If the members have agreed on the number of bytes (schedule.fixed is false), the pattern of messages may depend on
+// this number. Otherwise the pattern is always the same, and messages of 0 bytes are sent too. Therefore a member that
+// passes a different length gets an error, and no process waits for a message that is never sent.
 
 // Sizes in bytes at which one algorithm replaces another. Below each size, the number of rounds dominates the cost.
 // Above it, the number of bytes that each process moves dominates.
@@ -95,7 +95,7 @@ func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// gatherTree reverses scatterTree: it collects the block of each process in root's buffer `whole`.
+// gatherTree reverses scatterTree: it collects the block of each process into root's buffer `whole`.
 func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	for mask := 1; mask < v.size; mask *= 2 {
@@ -115,8 +115,8 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of the buffer `whole`. It
-// returns at most two parts, none of them empty.
+// interval returns the bytes of the blocks of the ranks vr to vr+n-1 relative to root. If these blocks wrap around the
+// end of the buffer `whole`, it returns two parts, otherwise one. It omits empty parts.
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
 	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may exceed size
 	var out [][]byte
@@ -146,12 +146,12 @@ type route bool
 
 const (
 	routeDirect route = false // each block moves directly between its process and the root
-	// Blocks move along a binomial tree. All blocks have the same size. A process may have to hold the blocks of
-	// its subtree.
+	// Blocks move along a binomial tree. All blocks have the same size. A process forwards the blocks of its
+	// subtree, which needs memory for them.
 	routeTree route = true
 )
 
-// gather stores the block own of process i to blocks[i] at root. The argument blocks is significant only at root.
+// gather stores the block `own` of process i to blocks[i] at root. The argument `blocks` is significant only at root.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -183,7 +183,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	v.wait()
 }
 
-// scatter copies root's blocks[i] to the buffer own of process i.
+// scatter copies root's blocks[i] to the buffer `own` of process i.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -284,8 +284,9 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce adds the steps that reduce the vectors own of all processes in the order of ranks. It returns the buffer that
-// holds the result at root once the steps have run, and nil at other processes. The steps do not write the vector own.
+// reduce adds to the schedule the steps that reduce the vectors `own` of all processes in the order of ranks. At root,
+// it returns the buffer that holds the result once the steps have run; at other processes it returns nil. The steps do
+// not write the vector `own`.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -327,7 +328,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			low := acc
 			v.combine(r, low, in)
-			if mask > 1 { // otherwise acc is own
+			if mask > 1 { // if mask is 1, acc is `own`, which must not be written
 				spare = append(spare, acc)
 			}
 			acc = in
@@ -351,10 +352,10 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter adds the steps that reduce the blocks own[v.rank] of all processes, and returns the buffer that will
-// hold the result. Each process receives its block from all processes and reduces these blocks in the order of ranks.
-// The returned buffer is the argument `to`, unless `to` is nil or cannot be used. The steps do not write the blocks
-// own.
+// reduceScatter adds to the schedule the steps that reduce the blocks own[v.rank] of all processes. It returns the
+// buffer that will hold the result. Each process receives its block from all processes and reduces these blocks in the
+// order of ranks. The returned buffer is the argument `to`, unless `to` is nil or cannot be used. The steps do not
+// write the blocks `own`.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
@@ -385,9 +386,9 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	return in[acc]
 }
 
-// allreduce stores the reduction of the vectors own of all processes to the buffer out. The arguments own and out may
-// be the same memory. Every process gets the same bits: each element is either computed once and copied, or computed
-// everywhere from the same operands in the same order.
+// allreduce stores the reduction of the vectors `own` of all processes to the buffer `out`. The arguments `own` and
+// `out` may be the same memory. Every process gets the same bits: each element is either computed once and copied, or
+// computed everywhere from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
 		v.copy(out, own)
@@ -406,7 +407,7 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	}
 	v.copy(out, own)
 	acc, spare := out, v.alloc(len(own))
-	// join receives partner's buffer and combines it with acc in the order of ranks.
+	// join receives the partner's buffer and combines it with acc in the order of ranks.
 	join := func(partner int) {
 		v.recv(partner, spare)
 		v.wait()
@@ -453,9 +454,9 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan reduces the vectors own of ranks 0 to v.rank, and stores the result to the buffer out. The argument kind is
-// KindScan or KindExscan. KindExscan excludes the vector of this rank, and does not write out at rank 0. The arguments
-// own and out may be the same memory.
+// scan reduces the vectors `own` of ranks 0 to v.rank, and stores the result to the buffer `out`. The argument `kind`
+// is KindScan or KindExscan. KindExscan excludes the vector of this rank, and does not write `out` at rank 0. The
+// arguments `own` and `out` may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	exclusive := kind == KindExscan
 	if v.size == 1 {
@@ -501,9 +502,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 }
 
 // neighbors sends in[i] to destinations[i] and receives out[i] from sources[i]. It skips MPI_PROC_NULL. In a Cartesian
-// topology, each dimension has two neighbors: predecessor (even index) and successor (odd index). Data that a process
-// sends to its predecessor is the data that the predecessor receives from its successor. If both neighbors are the same
-// process, only the order of the messages tells them apart. Therefore a process receives from the successor first.
+// topology, each dimension has two neighbors: predecessor (even index) and successor (odd index). The first message of
+// a process goes to its predecessor, which receives it from its successor. If predecessor and successor are the same
+// process, only the order of the messages distinguishes them. Therefore a process receives from the successor first.
 func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bool) {
 	for i := range sources {
 		if grid {

@@ -23,11 +23,11 @@ func alloc(n int) []byte {
 }
 
 // callBuffers is the memory that a blocking call uses. Later calls reuse it. If each call allocated its memory, calls
-// with much data would start the garbage collector every few calls, on the cores that move the data. The collector
-// frees buffers that stay unused (sync.Pool). The memory is not zeroed.
+// with much data would start the garbage collector every few calls, on the cores that move the data. The pools are
+// sync.Pools, so the collector frees buffers that stay unused. The memory is not zeroed.
 type callBuffers struct{ acquired []*[]byte }
 
-// The buffers have eight sizes for each doubling of the size, starting at minPooledBytes.
+// The pooled buffers have sizesPerDoubling sizes between each power of two and the next, starting at minPooledBytes.
 const (
 	minPooledBytes   = 32 << 10
 	sizesPerDoubling = 8

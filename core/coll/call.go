@@ -31,7 +31,7 @@ type Blocks struct {
 //	MPI_Bcast                  Recv is the buffer
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
 //	                           Recv has the type and the count (MPI_Reduce_scatter: RecvBlocks.Counts has the
-//	                           counts); of Send only the address is used
+//	                           counts); of Send, only the address is used
 //	all other calls            Send and Recv are as in the call
 type Call struct {
 	Kind       Kind
@@ -41,8 +41,8 @@ type Call struct {
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
-	Agreed     Agreed // what the members agreed on in C, before C passed the call to this package
-	Tag        int32  // tag that C chose for a nonblocking or persistent call; 0: this package chooses it
+	Agreed     Agreed // values on which the members agreed in C, before C passed the call to this package
+	Tag        int32  // tag that C chose for a nonblocking or persistent call; 0 if this package chooses it
 
 	sources, destinations []int32 // neighbors, in a neighborhood collective
 	deferredErr           error   // error to return at the end of the call: lengths differ
@@ -71,8 +71,8 @@ func (k Kind) Reduces() bool {
 // neighborhood returns whether the call is a neighborhood collective (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
-// rootSide returns where the root of a rooted call is. On an intracommunicator it returns rootIsSelf at the root and
-// rootIsRemote at all other members.
+// rootSide returns the position of a rooted call's root relative to this process. On an intracommunicator it returns
+// rootIsSelf at the root and rootIsRemote at all other members.
 func (k *Call) rootSide() rootSide {
 	switch {
 	case k.Root == abi.MPI_ROOT || !k.Comm.IsInter() && int(k.Root) == k.Comm.Rank():
@@ -169,7 +169,7 @@ func (k *Call) RecvPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// sideShape tells how the buffer of the send or receive side of a call is divided into blocks.
+// sideShape describes how the buffer of the send side or the receive side of a call is divided into blocks.
 type sideShape uint8
 
 const (

@@ -9,8 +9,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Check validates all arguments that can be checked at this process, before anything is sent. The caller has looked up
-// the handles, and passes nil for each handle that is not significant.
+// Check validates all arguments that can be checked at this process. The caller calls it before any data is sent. The
+// caller has looked up the handles, and passes nil for each handle that is not significant.
 //
 // Errors: those of Locate, and
 //
@@ -42,7 +42,7 @@ func (k *Call) Check() error {
 		return err
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // MPI_IN_PLACE is the receive buffer
+	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // only the receive buffer may be MPI_IN_PLACE
 	if sends && (!inPlace || backwards) {
 		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers(),
 			k.destinations); err != nil {
@@ -92,8 +92,8 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
 }
 
-// checkSide validates the buffer of one side with its counts. It does not check the types of blocks without data; the
-// handle lookup has done so. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
+// checkSide validates the buffer of one side with its counts. It does not check the types of blocks without data, which
+// the handle lookup has checked. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int, neighbors []int32) error {
 	switch sh {
 	case shapeVarying:
@@ -196,7 +196,8 @@ func (k *Call) checkOwn(sendSide, recvSide sideShape) error {
 	return nil
 }
 
-// checkReduction validates a call with a reduction operation, in which one count and type describe both buffers.
+// checkReduction validates a call with a reduction operation. In such a call, one count and one type describe both
+// buffers.
 func (k *Call) checkReduction() error {
 	sends, receives := k.Sends(), k.Receives()
 	if !sends && !receives {

@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		kinds  []Kind
 		rank   int
 		change func(k *Call)
-		class  int32 // 0: no error; late + class: error at the end of the call
+		class  int32 // expected error class; 0 for none; `late` + class for an error at the end of the call
 	}{
 		{"a displacement that 64 bits do not hold in bytes", all(KindScatterv, KindAlltoallv), 0,
 			func(k *Call) { k.SendBlocks.Displs[1] = 1 << 62 }, abi.MPI_ERR_ARG},

@@ -11,7 +11,7 @@
 //
 // The choice of path and algorithm depends only on values that all members have in common: the communicator and the
 // number of bytes. Data that is not contiguous in the application's memory is packed before the communication and
-// unpacked afterwards. Both paths therefore work on bytes only.
+// unpacked afterwards, so both paths work only on bytes.
 //
 // The package does not depend on windows or on C code. MPI_Barrier among members that share a block is implemented in
 // capi (capi/base/barrier.c).

@@ -5,11 +5,11 @@ import (
 	"gompirma/core/p2p"
 )
 
-// Engine runs the collectives of one process. It is safe for concurrent use as far as the standard allows it: calls on
-// one communicator must not overlap.
+// Engine runs the collectives of one process. Calls on different communicators may run concurrently. As the standard
+// requires, calls on one communicator must not overlap.
 type Engine struct {
 	msg  *p2p.Engine
-	wire Wire // replaces msg if it is not nil
+	wire Wire // replaces msg in tests; nil otherwise
 }
 
 // New returns an engine whose collectives send their messages with msg.
@@ -32,8 +32,8 @@ func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 // state is this package's state of a communicator.
 type state struct {
 	shm           Shm   // shared-memory collectives; nil if the members do not share memory
-	blockingCount int32 // number of blocking calls so far; the tag of the latest call
-	startedCount  int32 // number of nonblocking and persistent calls so far; the tag of the latest
+	blockingCount int32 // number of blocking calls so far; the latest call has this number as its tag
+	startedCount  int32 // the same for nonblocking and persistent calls
 	// operands of the blocking call in progress; nil before the first blocking call
 	operands *operands
 }
@@ -112,7 +112,7 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
 }
 
 // run executes a schedule of a blocking call to its end. Without an error, it releases the schedule's memory for other
-// calls. After an error it must not: messages that no thread waits for may still access that memory.
+// calls. After an error it does not release the memory, because messages that are still in progress may access it.
 func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	if e.wire != nil {
 		err = s.overWire(e.wire)

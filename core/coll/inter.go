@@ -1,9 +1,10 @@
 package coll
 
 // Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
-// v.remote the remote group. If a group takes part as a whole, its process 0 exchanges messages with the remote group.
+// v.remote the remote group. If data belongs to a group as a whole, such as a reduction, process 0 of the group sends
+// or receives it.
 
-// rootSide tells where the root of a rooted call on an intercommunicator is.
+// rootSide is the position of the root of a rooted call on an intercommunicator, relative to this process.
 type rootSide uint8
 
 const (
@@ -51,7 +52,8 @@ func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	}
 }
 
-// interAllreduce reduces the vectors own of the remote group, and stores the result to the buffer out at each process.
+// interAllreduce reduces the vectors `own` of the remote group, and stores the result to the buffer `out` at each
+// process.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
@@ -61,8 +63,8 @@ func (v view) interAllreduce(r *reducer, own, out []byte) {
 	v.bcast(out, 0)
 }
 
-// interReduceScatter reduces the vectors own of the remote group and scatters the result: process i of this group
-// receives sizes[i] bytes in out.
+// interReduceScatter reduces the vectors `own` of the remote group and scatters the result: process i of this group
+// receives sizes[i] bytes in `out`.
 func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte) {
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
@@ -79,7 +81,8 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	v.scatter(blocks, out, 0, routeDirect)
 }
 
-// interGather stores the block own of process i, in the group that does not contain the root, to blocks[i] at the root.
+// interGather stores the blocks of the group that does not contain the root at the root: the block `own` of process i
+// to blocks[i].
 func (v view) interGather(own []byte, blocks [][]byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:
@@ -104,7 +107,7 @@ func (v view) interScatter(blocks [][]byte, own []byte, at rootSide, root int) {
 	v.wait()
 }
 
-// interAllgather stores the block own of process i of the remote group to blocks[i]. The sizes may differ between
+// interAllgather stores the block `own` of process i of the remote group to blocks[i]. The sizes may differ between
 // processes.
 func (v view) interAllgather(own []byte, blocks [][]byte) {
 	out := make([][]byte, v.remote.size)
@@ -117,8 +120,8 @@ func (v view) interAllgather(own []byte, blocks [][]byte) {
 // interAlltoall sends in[i] to process i of the remote group and receives out[i] from it.
 func (v view) interAlltoall(in, out [][]byte) {
 	n := v.remote.size
-	// All messages are in flight at once. With rounds, groups of different sizes would wait for each other in a
-	// cycle.
+	// All messages are in flight at once. If the exchange had rounds as in alltoall, processes of groups with
+	// different sizes could wait for each other in a cycle.
 	for k := 0; k < n; k++ {
 		i := (v.rank + k) % n
 		v.remote.recv(i, out[i])

@@ -144,7 +144,8 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		}
 	}
 
-	// Both groups contribute vectors of the same length, and divide the result differently.
+	// Both groups contribute vectors of the same length. Each group divides the result into blocks for its own
+	// members.
 	total := size / 2 * 2
 	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		counts := make([]int, v.size)

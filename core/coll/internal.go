@@ -2,9 +2,9 @@ package coll
 
 import "gompirma/core/comm"
 
-// Collectives on bytes for other packages. The members of c must call them in the same order, like the application's
-// collectives on c. c must be an intracommunicator unless stated otherwise. The first call on c may return
-// MPI_ERR_NO_MEM.
+// Collectives on bytes for other packages. All members of c must call them in the same order, as they must do with the
+// application's collectives on c. c must be an intracommunicator unless stated otherwise. The first call on c may
+// return MPI_ERR_NO_MEM.
 
 // Barrier returns when all members of c have called it. c may also be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) (err error) {
@@ -45,9 +45,9 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
 	return all, e.run(s, c)
 }
 
-// ShortBcast copies the data b of process root to the buffer b of all members of an intracommunicator. The buffer b has
-// the same length at all members, at most comm.MaxShortBytes. ShortBcast returns done = false if c spans several nodes
-// or has no shared-memory collectives.
+// ShortBcast copies the data `b` of process `root` to the buffer `b` of all members of an intracommunicator. The buffer
+// b has the same length at all members, at most comm.MaxShortBytes. ShortBcast returns done = false if c spans several
+// nodes or has no shared-memory collectives.
 func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error) {
 	defer recoverNoMemory(&err)
 	t := e.state(c).shm

@@ -1,6 +1,7 @@
 package coll
 
-// Kind is the collective operation of a call. Only nonblocking shared-memory collectives use KindIdup.
+// Kind is the collective operation of a call. KindIdup stands for MPI_Comm_idup, which C runs as a nonblocking
+// shared-memory collective.
 type Kind uint8
 
 const numKinds = KindIdup + 1

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// mailbox is a link in memory for tests. It copies messages of up to eager bytes at once. Longer messages stay in the
-// sender's memory until they are received, as in core/p2p.
+// mailbox carries the messages of schedules in tests, in the memory of one process. It copies messages of up to `eager`
+// bytes when they are sent. Longer messages stay in the sender's memory until they are received, as in core/p2p.
 type mailbox struct {
 	mu    sync.Mutex
 	eager int

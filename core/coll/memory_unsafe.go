@@ -6,8 +6,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Slices of the application's memory. They are valid during the call, because the standard gives MPI the buffers until
-// the call completes.
+// Slices of the application's memory. They are valid during the call, because the application must not free or change
+// the buffers before the call completes.
 
 // memory returns n bytes at an address of the application.
 func memory(addr uintptr, n int) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }

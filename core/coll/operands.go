@@ -10,7 +10,7 @@ import (
 // elsewhere.
 type operands struct {
 	in, out    []byte   // contribution and result of this process
-	ins, outs  [][]byte // the same, in calls with a block for each process
+	ins, outs  [][]byte // blocks by process, in calls that send or receive a block for each process
 	sizes      []int    // reduce_scatter: bytes of each process' block
 	red        reducer
 	before     []func() error // functions that pack the send data into the slices above
@@ -39,7 +39,7 @@ func (o *operands) load(b *Buffer) []byte {
 	return packed
 }
 
-// beforePacked adds a function to o.before that packs the data of b into the argument packed.
+// beforePacked adds a function to o.before that packs the data of `b` into the slice `packed`.
 func (o *operands) beforePacked(b Buffer, packed []byte) {
 	o.before = append(o.before, func() error { pack(packed, &b); return nil })
 }
@@ -86,7 +86,7 @@ func (o *operands) store(b *Buffer, holds initialContent) []byte {
 	return packed
 }
 
-// afterPacked adds a function to o.after that unpacks the argument packed to b.
+// afterPacked adds a function to o.after that unpacks the slice `packed` to `b`.
 func (o *operands) afterPacked(b Buffer, packed []byte) {
 	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
 }
@@ -99,8 +99,9 @@ func (o *operands) blocks(side, n int) [][]byte {
 	return make([][]byte, n)
 }
 
-// storeAll returns the memory in which the call must store the n blocks of the receive side. The argument keep is the
-// index of the block whose memory initially holds the block's data (-1: no block, n: all blocks).
+// storeAll returns the memory in which the call must store the n blocks of the receive side. The argument `keep` is the
+// index of the block whose memory must initially hold the data of the application's buffer. It is -1 for no block and n
+// for all blocks.
 func (o *operands) storeAll(b *Buffer, v *Blocks, sh sideShape, n, keep int) [][]byte {
 	out := o.blocks(1, n)
 	for i := range out {
@@ -127,7 +128,7 @@ func (k *Call) prepare(o *operands) error {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	mine, all := -1, -1 // this process' block and all blocks, as argument keep of storeAll; -1: no data to keep
+	mine, all := -1, -1 // values for `keep` of storeAll: this process' block, all blocks; -1 for no block
 	if inPlace {
 		mine, all = me, n
 	}
@@ -140,7 +141,7 @@ func (k *Call) prepare(o *operands) error {
 		if receives {
 			o.out = o.store(&k.Recv, initialContent(k.rootSide() == rootIsSelf))
 			if k.rootSide() == rootIsSelf {
-				o.after = nil // the root's buffer is only read
+				o.after = nil // the root's buffer holds send data and must not be written
 			}
 		}
 	case KindGather, KindGatherv, KindAllgather, KindAllgatherv:
@@ -225,7 +226,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 }
 
 // complete ends a call; err is the error of its communication. If err is nil, complete runs the functions in o.after.
-// It returns the first error among err, the errors of these functions, and the deferred error.
+// It returns the first error among `err`, the errors of these functions, and k.deferredErr.
 func (k *Call) complete(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {
@@ -244,9 +245,9 @@ func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = splitEqual(o.alloc(bytes*n), bytes, n), nil
 }
 
-// fixUnequalSelf changes the operands of a call in which this process' block to itself has different lengths in the
-// send and receive arguments. The call then works for the other members: they receive the data that this process sends
-// them, and this process accepts their data even if it does not fit its buffer.
+// fixUnequalSelf changes the operands of a call with an error: this process' block to itself has different lengths in
+// the send and receive arguments. With the new operands, the call is correct for the other members. They receive the
+// data that this process sends to them, and this process accepts their data even if the data does not fit its buffer.
 func (k *Call) fixUnequalSelf(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {

@@ -13,11 +13,12 @@ import (
 //
 //   - Elements of a type without gaps are sent as they are in memory.
 //   - Elements of other types that a user-defined operation reduces are sent packed. The operation works on unpacked
-//     copies of them. Only user-defined operations accept derived types.
+//     copies of these elements. Only user-defined operations accept derived types.
 //   - Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap, because the loops of these operations
 //     need it.
 //
-// Only data of the type is stored into the application's receive buffer, never a gap.
+// The result is stored to the application's receive buffer without the gaps, so that the bytes there between the data
+// do not change.
 
 // reducer is a reduction on elements in wire format.
 type reducer struct {
@@ -25,7 +26,7 @@ type reducer struct {
 	commutative  bool // the reduction may start at the root instead of at rank 0
 	op           *op.Op
 	typ          *datatype.Type
-	hasMemLayout bool                         // elements in wire format have their layout in memory
+	hasMemLayout bool                         // elements in wire format have the same layout as in memory
 	f            func(in, inout []byte) error // used instead of op, in tests
 }
 
@@ -43,7 +44,7 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 // callsUser returns whether the operation is user-defined.
 func (r *reducer) callsUser() bool { return r.op != nil && r.op.User() }
 
-// combine sets inout[i] = in[i] op inout[i] for whole elements. in is the left operand: it comes from lower ranks.
+// combine sets inout[i] = in[i] op inout[i] for whole elements. The left operand `in` comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
 	if len(in) == 0 {
 		return nil
@@ -66,14 +67,15 @@ func (r *reducer) combine(in, inout []byte) error {
 func (r *reducer) combineUserLayout(in, inout []byte, n int64) (err error) {
 	defer recoverNoMemory(&err)
 	lo, hi, _ := r.typ.Layout().Bounds(n)
-	// The copies start at multiples of 16 plus skew, so the addresses that the function gets are multiples of 16.
+	// The first byte of an element may be at the displacement lo. The copies start at multiples of 16 plus skew, so
+	// that the address for displacement 0, which the function gets, is a multiple of 16.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s span %d bytes, which exceeds the address "+
 			"space", n,
 			r.typ, size)
 	}
-	memory := alloc(2 * (size + 24)) // size and skew of a and b, and padding to align b
+	memory := alloc(2 * (size + 24)) // size and skew of the two copies, and padding to align the second
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	at, to := address(a)-uintptr(lo), address(b)-uintptr(lo)
@@ -93,8 +95,8 @@ func (o *operands) loadElements(b *Buffer) []byte {
 	return o.load(b)
 }
 
-// storeElements returns the memory in which the call must store result elements in wire format. Their data is stored to
-// b at the end of the call.
+// storeElements returns the memory in which the call must store result elements in wire format. The data of these
+// elements is stored to `b` at the end of the call.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, contentUndefined)
@@ -104,7 +106,7 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	return elements
 }
 
-// afterElements adds a function to o.after that copies the data of the argument elements, without the gaps, to b.
+// afterElements adds a function to o.after that copies the data of the slice `elements`, without the gaps, to `b`.
 func (o *operands) afterElements(b Buffer, elements []byte) {
 	o.after = append(o.after, func() (err error) {
 		defer recoverNoMemory(&err)

@@ -8,10 +8,12 @@ import (
 // schedule is a collective call as a list of steps. plan converts it to the form that C runs.
 type schedule struct {
 	steps []step
-	// The pattern of messages must not depend on lengths, because the members may have passed different lengths.
+	// True if the pattern of messages must not depend on lengths, because the members may have passed different
+	// lengths.
 	fixed      bool
 	allocBytes int
-	// source of the memory that alloc returns, in a blocking call; nil: that memory lives as long as the schedule
+	// In a blocking call, the pooled memory from which alloc allocates. If nil, alloc allocates memory that lives
+	// as long as the schedule.
 	buffers *callBuffers
 	local   view
 	remote  view // the remote group of an intercommunicator; its rank is -1
@@ -26,7 +28,7 @@ type channel struct {
 	c     *comm.Comm
 	x     comm.Context
 	tag   int32
-	ranks []int32 // rank of each process index of the schedule; nil: an index is a rank
+	ranks []int32 // rank of each process of the schedule, by its index; nil if the index is the rank
 }
 
 type stepKind uint8
@@ -43,7 +45,7 @@ const (
 
 type step struct {
 	kind        stepKind
-	skipOnError bool // skipped after an error
+	skipOnError bool // the step is not executed if the call has an error
 	peer        int
 	via         link
 	buf         []byte
@@ -73,8 +75,8 @@ func (v view) send(to int, b []byte) {
 }
 
 // forward adds a step that sends b, which contains data that this process has received. If the received data had a
-// wrong length, the step sends one byte more or less than b has. So every process that receives a part of the data gets
-// an error.
+// wrong length, the step sends one byte more or less than len(b). Thereby every process that receives a part of the
+// data detects the error.
 func (v view) forward(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepForward, peer: to, via: v.link, buf: b})
 }
@@ -85,8 +87,8 @@ func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }
 
-// do adds f as a local step. f runs once all steps before it have been started. If f needs received data, call wait
-// before do.
+// do adds f as a local step. `f` runs when all steps before it have been started. If `f` needs received data, the
+// caller must call wait before do.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
 // finish adds local steps at the end of the call, which are skipped if the call has an error.
@@ -148,7 +150,7 @@ func (st *step) local() error {
 func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), KeepAlive: s.steps}
 	p.Comm, p.Source, p.GoBytes = c.Handle, int32(c.Rank()), s.allocBytes
-	p.Context[0] = c.Context(comm.Collective) // in case the schedule sends nothing
+	p.Context[0] = c.Context(comm.Collective) // used if the schedule has no messages
 	does := func(t *p2p.Step, f func() error) {
 		t.Kind, t.Bytes = p2p.StepCallGo, int64(len(p.Funcs))
 		p.Funcs = append(p.Funcs, f)

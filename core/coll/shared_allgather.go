@@ -2,20 +2,20 @@ package coll
 
 import "gompirma/core/comm"
 
-// SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, instead of a copy in
-// each process. With many members, the copies would take too much memory. A result is not shared if all members are on
-// one node, if there is little data, or if there is no shared memory. It is not shared at a member that is alone on its
-// node.
+// SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, so that there is one
+// copy for each node instead of one for each process. With many members, copies in each process would take too much
+// memory. A result is not shared if all members are on one node, if there is little data, or if there is no shared
+// memory. It is not shared at a member that is alone on its node.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm
 	firstBytes, laterBytes int    // bytes that each member contributes to the first and to each later exchange
-	shared                 []byte // shared memory of this node's members; nil: none, or no call yet
+	shared                 []byte // shared memory of this node's members; nil if none, or before the first call
 	calls                  int
 }
 
-// minSharedBytes is the least size in bytes of a result that the members of a node share. Below it, sharing takes
-// longer than a copy for each member.
+// minSharedBytes is the minimum size in bytes of a shared result. For smaller results, sharing takes longer than a copy
+// in each member.
 var minSharedBytes = 256 << 10
 
 // NewSharedAllgather begins a series of exchanges among the members of c. A member contributes up to firstBytes bytes
@@ -32,8 +32,8 @@ func (w *SharedAllgather) Allgather(mine []byte) ([]byte, error) {
 	st := e.state(c)
 	w.calls++
 	if w.calls == 1 && n > 1 && c.Hierarchy != nil && st.shm != nil && w.firstBytes*c.Size() >= minSharedBytes {
-		// The error can be ignored: either all members of the node get it and use e.Allgather, or e.Allgather
-		// fails too.
+		// The error can be ignored: Either all members of the node get the error and use e.Allgather, or
+		// e.Allgather fails too.
 		w.shared, _ = c.Extend(int64((w.firstBytes + w.laterBytes) * c.Size()))
 	}
 	if w.shared == nil {
@@ -58,8 +58,9 @@ func (w *SharedAllgather) Close() {
 	}
 }
 
-// allgatherShared is twoLevelAllgatherEqual into memory that the members of this node share. The node leader writes
-// that memory only after all members have called gatherLocal, so no member still reads the result of the previous call.
+// allgatherShared does the same as twoLevelAllgatherEqual, but stores the result to memory that the members of this
+// node share. The node leader writes that memory only after all members have called gatherLocal, so no member still
+// reads the result of the previous call.
 func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)

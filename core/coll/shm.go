@@ -10,29 +10,29 @@ import (
 	"gompirma/core/op"
 )
 
-// Shm is the shared-memory collectives of a communicator: its members on one node communicate through memory that they
-// share, without messages. C implements them (capi/coll/shm_coll.h), so that C entry points can use them without a call
-// into Go. If C passes a call to this package, the package converts the data to bytes and then uses the same shared
-// memory. Some members of a call may therefore enter it from C and others from Go.
+// Shm is the interface to the shared-memory collectives of a communicator. Its members on one node communicate through
+// shared memory, without messages. C implements them (capi/coll/shm_coll.h), so that C entry points can use them
+// without a call into Go. If C passes a call to this package, the package converts the data to bytes and then uses the
+// same shared memory. Some members of a call may therefore enter it from C and others from Go.
 //
 // If the members are on several nodes, the members of each node share memory, and one process of each node communicates
 // with the other nodes (capi/coll/hierarchy.h).
 type Shm interface {
 	// Supports returns whether a call of this kind can run in shared memory.
 	Supports(k Kind) bool
-	// Run executes one member's part of a call. It returns done = false if the call must use messages; the members
-	// have then agreed on their lengths (x.Agreed). Errors: those of Mismatch, MPI_ERR_PROC_ABORTED, or an error of
-	// ShmCall.Combine.
+	// Run executes one member's part of a call. It returns done = false if the call must use messages. In this case
+	// the members have agreed on the lengths of their data, and x.Agreed holds the result. Errors: those of
+	// Mismatch, MPI_ERR_PROC_ABORTED, or an error of ShmCall.Combine.
 	Run(x *ShmCall) (done bool, err error)
-	// RunOnNode is Run among the members on this node only, for a communicator on several nodes. Ranks are the
-	// members' indices on the node.
+	// RunOnNode does the same as Run among only the members on this node, for a communicator on several nodes. The
+	// ranks in x are the members' indices on the node.
 	RunOnNode(x *ShmCall) (done bool, err error)
 	// Leave reports that the communicator is freed. It returns whether nonblocking calls still need the
 	// communicator; if so, C reports when they have completed.
 	Leave() bool
 	// Bcast and Allgather are for internal use, with a small number of bytes that is equal at all members. Bcast
-	// copies the data b of process root to the buffer b of all members. Allgather returns the contributions of all
-	// members that share memory, ordered by their index on the node.
+	// copies the data `b` of process `root` to the buffer `b` of all members. Allgather returns the contributions
+	// of all members that share memory, ordered by their index on the node.
 	Bcast(root int, b []byte) error
 	Allgather(mine, all []byte) error
 	// Used returns whether a collective has written to the control block. Clean sets that memory to zero.
@@ -43,10 +43,10 @@ type Shm interface {
 	Close()
 }
 
-// ShmHost is what shared-memory collectives need to know about their communicator.
+// ShmHost holds the properties of a communicator that its shared-memory collectives need.
 type ShmHost struct {
 	Comm  *comm.Comm
-	Block []byte  // comm.CollSize bytes, zeroed; nil: no other member is on this node
+	Block []byte  // comm.CollSize bytes, zeroed; nil if no other member is on this node
 	Peers []int32 // ranks in MPI_COMM_WORLD of the members on this node
 }
 
@@ -54,16 +54,16 @@ type ShmHost struct {
 // use messages. OpenShm and comm.CollSize are set before the first communicator is created.
 var OpenShm func(h ShmHost) (Shm, error)
 
-// ShmCall is one member's part of a shared-memory collective. The kind determines which fields are used: see struct
-// gompi_coll_call.
+// ShmCall is one member's part of a shared-memory collective. The kind determines which fields are used; struct
+// gompi_coll_call describes this.
 type ShmCall struct {
 	Kind      Kind
 	Root      int
 	Bytes     int // size of one block
 	In, Out   []byte
 	Ins, Outs [][]byte
-	Sizes     []int   // size of each member's block; nil: Bytes for each
-	To, From  []int32 // members that Ins go to and Outs come from, if blocks differ in length; -1: no member
+	Sizes     []int   // size of each member's block; nil if each block has the size Bytes
+	To, From  []int32 // if blocks differ in length: destinations of Ins and sources of Outs; -1 for none
 
 	// For a reduction of elements of Elem bytes. If Combine is not nil, Combine reduces the elements. Otherwise Op
 	// reduces them. Op is then predefined, or user-defined and able to work on the elements in place.
@@ -75,11 +75,11 @@ type ShmCall struct {
 	Agreed Agreed // result
 }
 
-// Agreed is what the members have agreed on, in shared memory, about a call that must use messages.
+// Agreed holds the values on which the members of a call that must use messages have agreed in shared memory.
 type Agreed struct {
 	Known       bool
 	Bytes       int   // bytes that the root of a broadcast passes
-	DeferredErr error // error to return at the end of the call: the root of a broadcast passes another length
+	DeferredErr error // error to return at the end of the call, if the root of a broadcast passes another length
 }
 
 // shmCall returns a call in the form that Shm needs. ok is false if Shm does not support the call. User-defined
@@ -123,7 +123,8 @@ func (k *Call) shmCall(o *operands) (x ShmCall, ok bool) {
 	return x, true
 }
 
-// setPeers sets the source and destination of each block, for calls in which only these two processes know its length.
+// setPeers sets the source and destination of each block, for calls in which only these two processes know the length
+// of the block.
 func (k *Call) setPeers(x *ShmCall, o *operands) {
 	root := []int32{k.Root}
 	switch k.Kind {
@@ -165,8 +166,9 @@ func maskProcNull(list []int32) []int32 {
 	return all
 }
 
-// tryShm executes a call in shared memory if possible. If done is false, agreed is what the members have agreed on. The
-// result done is the same at all members: it depends only on values that they have in common or have agreed on.
+// tryShm executes a call in shared memory if possible. If `done` is false, `agreed` holds the values on which the
+// members have agreed. The result `done` is the same at all members, because it depends only on values that they have
+// in common or have agreed on.
 func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.shm == nil {
 		return false, agreed, nil
@@ -188,11 +190,11 @@ func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err err
 	return done, x.Agreed, err
 }
 
-// Mismatch returns this process' error if rank i made a different call. The arguments theirs and theirPlan are the
-// 64-bit words of the shared-memory protocol (capi/coll/shm_coll.h) that rank i wrote. The arguments ours and ourPlan
-// are the words of this process. Errors: MPI_ERR_OTHER if rank i called another collective, MPI_ERR_ROOT if it passed
-// another root, MPI_ERR_TRUNCATE if it passed more bytes, MPI_ERR_COUNT if it passed fewer bytes or elements of another
-// size.
+// Mismatch returns this process' error if rank i made a different call. The arguments `theirs` and `theirPlan` are the
+// 64-bit words of the shared-memory protocol (capi/coll/shm_coll.h) that rank i wrote. The arguments `ours` and
+// `ourPlan` are the corresponding words of this process. Errors: MPI_ERR_OTHER if rank i called another collective,
+// MPI_ERR_ROOT if it passed another root, MPI_ERR_TRUNCATE if it passed more bytes, MPI_ERR_COUNT if it passed fewer
+// bytes or elements of another size.
 func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }

@@ -7,8 +7,8 @@ import (
 
 // Run executes a blocking collective (MPI-5.0 6). It checks the arguments first; Call.Check lists the error classes.
 // MPI_ERR_TRUNCATE may also mean that another member passed a greater length, MPI_ERR_COUNT that it passed a smaller
-// one. MPI_ERR_OTHER and MPI_ERR_ROOT may mean that another member was found to have made a different call. If lengths
-// differ, Run still returns at every member (shm.go, schedule.go).
+// one. MPI_ERR_OTHER and MPI_ERR_ROOT may mean that another member made a different call. If lengths differ, Run still
+// returns at every member (shm.go, schedule.go).
 func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 		}
 	}
 	if agreed.DeferredErr != nil {
-		o.out, o.after = alloc(agreed.Bytes), nil // for data that is discarded
+		o.out, o.after = alloc(agreed.Bytes), nil // receives the root's data, which is discarded
 		k.deferredErr = agreed.DeferredErr
 	}
 	if agreed.Known && k.isTwoLevel(o) {

@@ -17,8 +17,8 @@ import (
 // fits the control block, so its reduction works even if memory for large buffers is short.
 const maxShmElement = 2 << 10
 
-// isTwoLevel returns whether a call on whose lengths the members have agreed is executed in two levels. A reduction by
-// an operation that is not commutative needs consecutive ranks on each node.
+// isTwoLevel returns whether a call is executed in two levels. Precondition: the members have agreed on the lengths. A
+// reduction by an operation that is not commutative needs consecutive ranks on each node.
 func (k *Call) isTwoLevel(o *operands) bool {
 	hierarchy := k.Comm.Hierarchy
 	if hierarchy == nil {
@@ -37,7 +37,8 @@ func (k *Call) isTwoLevel(o *operands) bool {
 func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	var mine callBuffers
 	if k.Kind == KindAllgather || k.Kind == KindAllgatherv {
-		// The members of MPI_Allgatherv have not agreed on every length.
+		// In MPI_Allgatherv, the members have not agreed on the length of each block, so they exchange the
+		// lengths.
 		mine := binary.LittleEndian.AppendUint64(nil, uint64(len(o.in)))
 		all, err := e.Allgather(k.Comm, mine)
 		if err != nil {
@@ -104,15 +105,15 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 			return err
 		}
 	}
-	mine.release() // the data has left this memory
+	mine.release() // the data has been copied out of this memory
 	if k.Kind == KindReduce {
 		return nil
 	}
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the node leaders of c. All members call it, because it also counts the
-// call. Only node leaders use the schedule.
+// internodeSchedule returns an empty schedule of the node leaders of c. Only node leaders use the schedule, but all
+// members call this function, because it also counts the call, and the count determines the tags of later calls.
 func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.blockingCount++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
@@ -120,10 +121,10 @@ func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *s
 	return s
 }
 
-// twoLevelAllgather stores the block own of member i to outs[i]. The argument lengths has the length of each member's
-// block; all members know it. The data is gathered in a contiguous buffer, ordered by node: in outs itself if outs is
-// contiguous and the ranks are in the order of the nodes. Errors: MPI_ERR_TRUNCATE if outs[i] is shorter than
-// lengths[i], MPI_ERR_COUNT if it is longer.
+// twoLevelAllgather stores the block `own` of member i to outs[i]. The argument `lengths` has the length of each
+// member's block, and is equal at all members. The data is gathered in a contiguous buffer, ordered by node. This
+// buffer is `outs` itself if `outs` is contiguous and the ranks are in the order of the nodes. Errors: MPI_ERR_TRUNCATE
+// if outs[i] is shorter than lengths[i], MPI_ERR_COUNT if it is longer.
 func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy := c.Hierarchy
@@ -168,7 +169,8 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 }
 
 // gatherNodes fills the buffer `whole` with the data of all members. nodes[k] is the part of `whole` for the members of
-// node k. The argument here has the blocks of this node's members; at entry only the block of this member is filled.
+// node k. The argument `here` has the blocks of this node's members. At entry, only the block of this member holds
+// data.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
 	if err := gatherLocal(c, st, here); err != nil {
 		return err
@@ -184,8 +186,8 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 	return bcastLocal(n, st, whole)
 }
 
-// gatherLocal fills the argument here with the blocks of this node's members. Precondition: this member's block is
-// filled.
+// gatherLocal fills the argument `here` with the blocks of this node's members. Precondition: this member's block holds
+// its data.
 func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	n, place := c.LocalMembers()
 	if n == 1 {
@@ -199,7 +201,7 @@ func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	return err
 }
 
-// bcastLocal copies the data b of the first member of this node to the buffer b of all n members of this node.
+// bcastLocal copies the data `b` of the first member of this node to the buffer `b` of all n members of this node.
 func bcastLocal(n int, st *state, b []byte) (err error) {
 	if n > 1 {
 		_, err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
@@ -239,8 +241,9 @@ func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (a
 	return all, nil
 }
 
-// allgatherIntervals is Bruck's allgather for blocks of different lengths, which are consecutive parts of whole. After
-// k rounds this process has the blocks of ranks rank .. rank+2^k-1 (modulo size). There are ceil(log2 n) rounds.
+// allgatherIntervals is Bruck's allgather for blocks of different lengths. The blocks are consecutive parts of the
+// buffer `whole`. After k rounds this process has the blocks of ranks rank .. rank+2^k-1 (modulo size). There are
+// ceil(log2 n) rounds.
 func (v view) allgatherIntervals(blocks [][]byte, whole []byte) {
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)

@@ -14,8 +14,8 @@ import (
 //	                 56 bytes              the shared file pointer, if it is the communicator of a file (capi/file)
 //	CollOffset(n)    CollSize(n) bytes     of the other collectives (core/coll)
 //
-// A communicator that is created and freed without use touches only the first page: the first access to a page costs
-// microseconds.
+// The barrier's memory comes first, so that a communicator that is created and freed without use touches only the first
+// page. The first access to a page costs microseconds.
 
 const (
 	cacheLine = 64
@@ -41,9 +41,9 @@ func BlockSize(n int) int64 {
 	return (used + pageSize - 1) / pageSize * pageSize
 }
 
-// blockMsgBytes is the size of the message by which the leader of the members that share a block announces it. The
-// message has the name of the block, an error class if no block is available, and a flag: no member can fail to open
-// the block.
+// blockMsgBytes is the size of the announcement of a block. The leader of the members that share the block sends it to
+// the other members. It holds the name of the block (8 bytes), an error class if no block is available (4 bytes), and a
+// flag (1 byte). The flag is set if no member can fail to open the block.
 const blockMsgBytes = 16
 
 // offerBytes is the size of the leader's message if all members share memory: the identity of the new communicator,
@@ -60,7 +60,8 @@ func (c *Comm) writeOffer(b []byte) (err error) {
 }
 
 // readOffer reads the leader's message and opens the block. The argument `mine` is the error of writeOffer. The result
-// `sure` is true if all members get the same result, so that they need not exchange their results.
+// `sure` is true if readOffer certainly returns the same error at all members, so that they need not exchange their
+// errors.
 func (c *Comm) readOffer(b []byte, mine error) (sure bool, err error) {
 	if err := c.blockError(b[8:], mine); err != nil {
 		return true, err
@@ -90,8 +91,8 @@ func encodeBlock(b []byte, name uint64, err error, sure bool) {
 	}
 }
 
-// isMappedAtAll returns whether all members on this node have mapped the memory of the block, so that none can fail to
-// open it.
+// isMappedAtAll returns whether all members on this node have mapped the memory of the block. If so, no member can fail
+// to open it.
 func (c *Comm) isMappedAtAll(name uint64) bool {
 	n, place := c.LocalMembers()
 	for i := range n {
@@ -105,8 +106,7 @@ func (c *Comm) isMappedAtAll(name uint64) bool {
 // cannotFailToOpen returns whether the announcement b says that no member can fail to open the block.
 func cannotFailToOpen(b []byte) bool { return b[12] != 0 }
 
-// blockError returns the leader's error in the announcement. The argument `mine` is the leader's own error at the
-// leader.
+// blockError returns the error that the announcement reports. At the leader, the argument `mine` is the error itself.
 func (c *Comm) blockError(b []byte, mine error) error {
 	class := int32(binary.LittleEndian.Uint32(b[8:]))
 	if class == 0 || mine != nil {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// countLeave counts one member as having left memory that n members share; the counter is the first word of b. It
-// returns whether this member is the last one, and whether any member has passed true as `used`.
+// countLeave records that one of the n members that share memory no longer uses it. The first word of b is the counter
+// of these members. It returns whether this member is the last one, and whether any member has passed true as `used`.
 func countLeave(b []byte, n int, used bool) (last, any bool) {
 	mine := uint64(1)
 	if used {

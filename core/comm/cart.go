@@ -7,7 +7,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Cart is a Cartesian grid; the last coordinate varies fastest.
+// Cart is a Cartesian grid. Ranks are in row-major order: the last coordinate varies fastest.
 type Cart struct {
 	Dims    []int32
 	Periods []bool
@@ -72,8 +72,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks `disp` positions before and after a rank along a dimension, MPI_PROC_NULL past the ends of
-// the grid (MPI_Cart_shift).
+// Shift returns the ranks `disp` positions before and after a rank along a dimension (MPI_Cart_shift). It returns
+// MPI_PROC_NULL for a position beyond the ends of the grid.
 func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
 	at := t.Coords(rank)
 	x := int64(at[dim])

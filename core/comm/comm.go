@@ -1,8 +1,8 @@
 // Package comm owns communicators: their members, the context that separates their messages, and the creation of new
 // communicators from existing ones.
 //
-// It must not know rings, nodes or windows. The process provides, through Host, the messages by which members agree on
-// a new communicator and the shared memory of its control block.
+// It must not depend on the transports or on windows. It accesses its process only through Host: for the messages by
+// which members agree on a new communicator, and for the shared memory of the control block.
 package comm
 
 import (
@@ -18,16 +18,16 @@ import (
 // Context separates messages on one communicator that must never match each other.
 type Context uint8
 
-// The contexts of a communicator. This package itself uses Creation and the following contexts.
+// The contexts of a communicator. This package sends messages only in Creation and the contexts after it.
 const (
 	PointToPoint  Context = iota
 	Collective            // blocking collectives (core/coll)
 	Nonblocking           // nonblocking and persistent collectives, distinguished by their tags
 	Partition             // partitioned messages
-	Creation              // creation of communicators by calls that do not overlap
+	Creation              // creation of communicators by calls that do not overlap on the parent
 	GroupCreation         // MPI_Comm_create_group, distinguished by its tag
 	IdupCreation          // MPI_Comm_idup, distinguished by its number
-	Leaders               // MPI_Intercomm_create between the leaders, distinguished by its tag
+	Leaders               // messages of MPI_Intercomm_create between the leaders, distinguished by its tag
 	NumContexts
 
 	contextBits = 4
@@ -45,17 +45,17 @@ type Comm struct {
 	host   Host
 	id     uint64 // the low contextBits are 0
 	local  *group.Group
-	remote *group.Group // nil: an intracommunicator
+	remote *group.Group // nil for an intracommunicator
 	rank   int
 	size   int
 
-	// Handle is the application's handle, 0 for a communicator that the application does not know.
+	// Handle is the application's handle, 0 for a communicator that only the library uses.
 	Handle uintptr
 	// Hierarchy is not nil if the members of an intracommunicator are on several nodes.
 	Hierarchy *Hierarchy
 	// Block is the control block: memory that the members of a node share, BlockSize(LocalMembers()) bytes, zeroed.
-	// nil if there is one member only. The barrier uses its first bytes (BarrierSize), core/coll those from
-	// CollOffset on.
+	// It is nil if there is only one member on the node. The barrier uses its first BarrierSize bytes, core/coll
+	// the bytes from CollOffset on.
 	Block   []byte
 	block   uint64   // name of Block
 	extents []extent // allocated by Extend
@@ -63,18 +63,18 @@ type Comm struct {
 	// otherwise.
 	Local *Comm
 
-	// Fields of other packages, which set them once and synchronize the access themselves.
+	// Fields that belong to other packages. Each package sets its fields once and synchronizes the access to them.
 	Descriptor unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
-	Attributes uintptr        // of capi: its initial attributes
-	Info       any            // of capi: its initial hints
-	Errhandler uintptr        // of capi: its initial error handler; 0: MPI_ERRORS_ARE_FATAL
+	Attributes uintptr        // of capi: the communicator's initial attributes
+	Info       any            // of capi: the communicator's initial hints
+	Errhandler uintptr        // of capi: initial error handler; 0 for MPI_ERRORS_ARE_FATAL
 	Topology   any            // *Cart, *Graph or *DistGraph of this package, or nil
 	Coll       any            // core/coll
 
 	idups atomic.Int32
 
 	mu    sync.Mutex
-	refs  int  // operations in progress that need the communicator
+	refs  int  // number of operations in progress that need the communicator
 	freed bool // MPI_Comm_free has been called
 }
 
@@ -120,7 +120,8 @@ func (c *Comm) RemoteSize() int {
 	return c.size
 }
 
-// Peers returns the group that ranks in messages refer to: the remote group of an intercommunicator, else the group.
+// Peers returns the group to which ranks in messages refer: the remote group of an intercommunicator, or the group of
+// an intracommunicator.
 func (c *Comm) Peers() *group.Group {
 	if c.remote != nil {
 		return c.remote
@@ -139,7 +140,8 @@ func (c *Comm) Ref() {
 	c.mu.Unlock()
 }
 
-// Unref drops a reference of Ref. After MPI_Comm_free, the last Unref releases the communicator and its control block.
+// Unref releases a reference that Ref acquired. After MPI_Comm_free, the last Unref releases the communicator and its
+// control block.
 func (c *Comm) Unref() {
 	c.mu.Lock()
 	c.refs--
@@ -163,7 +165,7 @@ func (c *Comm) Free() {
 }
 
 func (c *Comm) release() {
-	if c.size > 1 || c.Handle != 0 { // otherwise it has carried no messages
+	if c.size > 1 || c.Handle != 0 { // otherwise the communicator has carried no messages
 		c.host.Forget(c)
 	}
 	c.releaseExtents()
@@ -176,9 +178,9 @@ func (c *Comm) release() {
 	}
 }
 
-// Channel returns a communicator of the same processes with other contexts, which belong to the identity id. One of the
-// processes has obtained id from NewChannel. Channel sends no messages and uses no shared memory. Only the processes
-// that use the channel create it, and each of them ends it with Forget.
+// Channel returns a communicator of the same processes with other contexts. The contexts belong to the identity `id`,
+// which one of the processes has obtained from NewChannel. Channel sends no messages and uses no shared memory. Only
+// the processes that use the channel create it, and each of them ends it with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
 	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
 		Handle: c.Handle}

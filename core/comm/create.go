@@ -10,8 +10,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// AttachBlock creates the control block of COMM_WORLD. Collective over all processes of the job. Called once, when
-// messages can be sent.
+// AttachBlock creates the control block of COMM_WORLD. Collective over all processes of the job. It is called once, as
+// soon as messages can be sent.
 func (c *Comm) AttachBlock() error {
 	id := c.id
 	err := c.newTeam(Creation, 0).agree(c)
@@ -30,7 +30,7 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 // communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.collectiveTeam()) }
 
-// dup is Dup with messages within the team `all`, which consists of all members of c.
+// dup implements Dup. The members communicate as the team `all`, which consists of all members of c.
 func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {
 		return c.dupInter(all)
@@ -70,8 +70,8 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	return c.createSubgroup(g, group.Of(ranks))
 }
 
-// createSubgroup creates the communicator of g, whose members have the given ranks in c. Collective over c: members of
-// other groups call createSubgroup for their groups, and members without a group call agreeSubgroups.
+// createSubgroup creates the communicator of g, whose members have the given ranks in c. Collective over c: other
+// members call createSubgroup for their own groups, and members that are in no group call agreeSubgroups.
 func (c *Comm) createSubgroup(g, ranks *group.Group) (*Comm, error) {
 	n := c.child(g, ranks.Rank(int32(c.rank)))
 	if err := c.agreeSubgroups(n, ranks); err != nil {
@@ -111,8 +111,8 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 
 // SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
 // MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. The argument `guided` is the value of the info
-// key mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library knows no division
-// finer than the node. Errors: MPI_ERR_ARG for an unknown type. Collective.
+// key mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library does not divide the
+// processes of a node further. Errors: MPI_ERR_ARG for an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
 	switch kind {

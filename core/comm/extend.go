@@ -10,14 +10,14 @@ import (
 
 // extent is memory that the members of a communicator on one node share in addition to the control block.
 type extent struct {
-	b    []byte // its last cache line counts the members that have released it
+	b    []byte // shared memory; its last cache line counts the members that have released it
 	name uint64
 }
 
 // Extend allocates size bytes of zeroed memory that all members of a node share, until the communicator is released.
 // Collective over the members on a node. Precondition: they have a Block. It costs one message for each member along a
-// tree, or three for each member if any of them has to map the memory. Errors: MPI_ERR_NO_MEM at all members if any
-// member cannot allocate or map the memory.
+// tree, or three messages for each member if any member has to map the memory. Errors: MPI_ERR_NO_MEM at all members if
+// any member cannot allocate or map the memory.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.newTeam(Creation, 0).localTeam(c)
@@ -26,7 +26,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	var x extent
 	if t.me == 0 {
 		x.b, x.name, mine = c.host.AllocBlock(whole)
-		clear(x.b) // a communicator with a block of this size may have left data there
+		clear(x.b) // an earlier user of this block may have left data in it
 		encodeBlock(words[:], x.name, mine, mine == nil && c.isMappedAtAll(x.name))
 	}
 	err := t.bcast(words[:])
@@ -62,8 +62,8 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		"memory", whole)
 }
 
-// Shrink releases this member's use of what Extend returned, before the communicator is released. Each member calls it
-// when it no longer needs the memory.
+// Shrink releases this member's use of memory that Extend returned, before the communicator is released. Each member
+// calls it when it no longer needs the memory.
 func (c *Comm) Shrink(b []byte) {
 	i := slices.IndexFunc(c.extents, func(x extent) bool { return &x.b[0] == &b[0] })
 	c.releaseExtent(c.extents[i])
@@ -75,7 +75,7 @@ func (c *Comm) Shrink(b []byte) {
 // MPI_ERR_NO_MEM.
 func (c *Comm) AllocBlock(size int64) (name uint64, err error) {
 	b, name, err := c.host.AllocBlock(size)
-	clear(b) // a communicator with a block of this size may have left data there
+	clear(b) // an earlier user of this block may have left data in it
 	return name, err
 }
 
@@ -86,7 +86,7 @@ func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
 
 // FreeBlock frees memory that no member uses any longer.
 func (c *Comm) FreeBlock(name uint64, size int64) {
-	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have opened it
+	if _, err := c.host.OpenBlock(name, size); err == nil { // FreeBlock requires that the block is open
 		c.host.FreeBlock(name, size, size)
 	}
 }

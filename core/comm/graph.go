@@ -7,7 +7,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Graph is a graph of which every member knows all edges (MPI_Graph_create). The neighbors of rank i are
+// Graph is a graph topology in which every member stores all edges (MPI_Graph_create). The neighbors of rank i are
 // Edges[Index[i-1]:Index[i]].
 type Graph struct{ Index, Edges []int32 }
 
@@ -104,7 +104,7 @@ func checkWeights(what string, list []int32) error {
 // Edge is an edge of a distributed graph.
 type Edge struct{ From, To, Weight int32 }
 
-// NewDistGraph creates a communicator of a graph, of which any member may pass any edge (MPI_Dist_graph_create).
+// NewDistGraph creates a communicator of a graph. Each edge may be passed by any member (MPI_Dist_graph_create).
 // Collective. During the call every member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
 func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	flat := make([]int32, 0, 3*len(edges))

@@ -10,7 +10,7 @@ import (
 // their lowest ranks. The lowest rank of a node is its leader.
 type Hierarchy struct {
 	Node            int     // number of this member's node
-	NodeOf          []int32 // [Size()]
+	NodeOf          []int32 // number of the node of each rank
 	Leaders         []int32 // the lowest rank of each node
 	Local           []int32 // the ranks on this member's node, ascending
 	MaxRanksPerNode int     // largest number of members on a node
@@ -69,7 +69,8 @@ func (c *Comm) LocalMember(place int) int {
 	return int(c.Hierarchy.Local[place])
 }
 
-// localTeam returns the team of the members on this node, in the order of c. Precondition: t has all members of c.
+// localTeam returns the team of the members on this node, in the order of their ranks in c. Precondition: t has all
+// members of c.
 func (t *team) localTeam(c *Comm) *team {
 	if c.Hierarchy == nil {
 		return t

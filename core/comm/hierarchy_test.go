@@ -10,7 +10,7 @@ import (
 	"gompirma/core/group"
 )
 
-// places is a Host that knows only the nodes of processes.
+// places is a Host that implements only the method Node.
 type places struct {
 	Host
 	of func(w int32) int
@@ -30,8 +30,8 @@ func TestHierarchy(t *testing.T) {
 		MaxRanksPerNode: 2}, hierarchyOf(on(9, 4, 9, 0, 4), g, 2))
 }
 
-// TestHierarchyScale measures the time and the memory that the hierarchy of a communicator of 100,000 processes takes
-// in each of them.
+// TestHierarchyScale measures the time and the memory that each process needs for the hierarchy of a communicator of
+// 100,000 processes.
 func TestHierarchyScale(t *testing.T) {
 	const n, nodes = 100000, 1000
 	host := places{of: func(w int32) int { return int(w) * nodes / n }}

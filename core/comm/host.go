@@ -11,22 +11,23 @@ type Host interface {
 	Recv(c *Comm, x Context, source int, tag int32, b []byte) error
 	// NewID returns a number that no other call in any process of the job returns; its low 4 bits are 0.
 	NewID() uint64
-	// Node returns the number of the node on which the process with world rank w runs: the same for two processes
-	// if and only if they share memory.
+	// Node returns the number of the node on which the process with world rank w runs. Two processes have the same
+	// number if and only if they share memory.
 	Node(w int32) int
-	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns them
-	// and their name.
+	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns the
+	// memory and its name.
 	AllocBlock(size int64) (b []byte, name uint64, err error)
 	// OpenBlock maps and returns a block that a process of this node has allocated. BlockMapped returns whether the
-	// process with world rank w has the block's memory mapped, so that OpenBlock cannot fail there. Precondition of
-	// BlockMapped: the block is open in this process.
+	// process with world rank w has the block's memory mapped, so that OpenBlock cannot fail in that process.
+	// Precondition of BlockMapped: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool
 	// FreeBlock frees a block that no process uses any longer. Preconditions: the block is open in this process,
 	// and only its first `used` bytes may differ from zero. The argument `used` is -1 if their number is unknown.
 	FreeBlock(name uint64, size, used int64)
 	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes. The library orders
-	// them like collective calls of the application. They return false if c can communicate by messages only.
+	// them like collective calls of the application. They return false if the members of c can communicate only by
+	// messages.
 	Bcast(c *Comm, root int, b []byte) (bool, error)
 	Allgather(c *Comm, mine []byte) (all []byte, ok bool, err error)
 	// Forget frees what the process stores for the contexts of c.

@@ -2,8 +2,9 @@ package comm
 
 import "gompirma/core/mpierr"
 
-// Draft is a communicator that MPI_Comm_idup is creating (MPI-5.0 7.4.2), if all members share memory. The caller sends
-// the leader's message to the other members and, if Open may fail, exchanges the results of Open (capi/coll/idup.h).
+// Draft is an unfinished communicator: the result of an MPI_Comm_idup in progress (MPI-5.0 7.4.2) whose members all
+// share memory. The caller sends the leader's message to the other members. If Open may fail, the caller also exchanges
+// the results of Open (capi/coll/idup.h).
 type Draft struct {
 	n      *Comm
 	offer  []byte
@@ -11,8 +12,8 @@ type Draft struct {
 	err    error
 }
 
-// DraftSize is the size of the leader's message: a byte that is 1 if the result of Open is the same at all members, and
-// an offer.
+// DraftSize is the size of the leader's message: a byte that is 1 if the result of Open is the same at all members,
+// followed by the message of writeOffer.
 const DraftSize = 1 + offerBytes
 
 // Draft begins a duplicate of c.
@@ -48,9 +49,10 @@ func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	return d.n, nil
 }
 
-// Idup is Dup with messages in a context of its own, so it may run in a goroutine concurrently with other calls on c.
-// It is used if not all members share memory. The argument `number` is the result of NextIdup for this call. The number
-// is the same at all members, since they make their collective calls in the same order.
+// Idup duplicates c as Dup does, but sends its messages in a separate context. So it may run in a goroutine,
+// concurrently with other calls on c. It is used if not all members share memory. The argument `number` is the result
+// of NextIdup for this call. The number is the same at all members, since they make their collective calls in the same
+// order.
 func (c *Comm) Idup(number int32) (*Comm, error) {
 	return c.dup(c.newTeam(IdupCreation, number))
 }

@@ -12,22 +12,23 @@ import (
 // exchange data, and each leader broadcasts it over Local. An intercommunicator has no control block: collectives use
 // Local and messages.
 
-// leaderLink connects this leader with the leader of the other group, whose rank in c is peer. Their messages have
-// context x and the given tag.
+// leaderLink is the connection of this group's leader to the leader of the other group, whose rank in `c` is `peer`.
+// Their messages have context x and the given tag.
 type leaderLink struct {
 	c          *Comm
 	x          Context
 	tag        int32
 	peer       int
-	sendsFirst bool // this side sends its second message, if any, before it receives; the other side receives first
+	sendsFirst bool // this side sends its second message, if any, before it receives; on the other side it is false
 	mine       []byte
 	head       [2][8 + firstSwapBytes]byte // first messages of this side and of the other side
 }
 
-// The first message carries the length and as much of the data as fits; a second message carries the rest.
+// The first message carries the length and the first bytes of the data, at most this number. A second message carries
+// the rest.
 const (
-	firstBcastBytes = MaxShortBytes - 16 // in a broadcast
-	firstSwapBytes  = 64 - 8             // between leaders
+	firstBcastBytes = MaxShortBytes - 16 // for a broadcast in bcastOrError
+	firstSwapBytes  = 64 - 8             // for a message between leaders
 )
 
 // swap sends the data `mine` to the other leader and returns that leader's data.
@@ -38,7 +39,8 @@ func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	return l.end()
 }
 
-// begin is the first part of swap, which does not wait for the other leader. The method end is the second part.
+// begin does the first part of swap: it starts sending, and does not wait for the other leader. The method end does the
+// second part.
 func (l *leaderLink) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]
@@ -130,8 +132,8 @@ func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	return n
 }
 
-// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. The argument `leader`
-// is this side's link to the other leader; only rank 0 uses it.
+// agreeOnID sets the identity of an intercommunicator. The leader whose link has sendsFirst set creates the identity.
+// The argument `leader` is this side's link to the other leader; only rank 0 uses it.
 func (n *Comm) agreeOnID(leader *leaderLink) error {
 	var b []byte
 	var err error
@@ -179,8 +181,8 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	return n, nil
 }
 
-// beginLeaderSwap is the first part of the leaders' exchange in NewInter: it sends the members of this group to the
-// other leader.
+// beginLeaderSwap begins the leaders' exchange in NewInter: it sends the list of this group's members to the other
+// leader.
 func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leaderLink, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
@@ -196,8 +198,8 @@ func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leader
 	return l, l.begin(mine)
 }
 
-// endLeaderSwap is the second part of the exchange: it returns the identity of the new communicator and the world ranks
-// of the other group.
+// endLeaderSwap ends the leaders' exchange. It returns the identity of the new communicator, followed by the world
+// ranks of the other group.
 func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	b, err := l.end()
 	if err != nil {
@@ -244,7 +246,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 			if l.sendsFirst {
 				id = mine[1:]
 			}
-			before := byte(0) // this group comes first
+			before := byte(0) // 0 if this group comes first, else 1
 			if b[0] != mine[0] && high || b[0] == mine[0] && !l.sendsFirst {
 				before = 1
 			}
@@ -297,9 +299,9 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	return c.Local.collectiveTeam().bcastOrError(b, err)
 }
 
-// subInter creates the intercommunicator of some members of each group: those whose ranks are in the lists `mine` (this
-// group) and `theirs` (the other group). It returns nil if a list is empty or the caller is not in the list `mine`.
-// Collective over the listed members.
+// subInter creates an intercommunicator of some members of each group. The list `mine` has the ranks of the members of
+// this group, and `theirs` those of the other group. It returns nil if a list is empty or the caller is not in the list
+// `mine`. Collective over the listed members.
 func (c *Comm) subInter(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {

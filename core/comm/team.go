@@ -7,13 +7,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// team is the members of a communicator that create another communicator, in the order of their ranks in the created
-// communicator. Messages within a team follow a binomial tree with member 0, the leader, at the root.
+// A team consists of the members of a communicator that together create another communicator, in the order of their
+// ranks in the new communicator. Messages within a team follow a binomial tree with member 0, the leader, at the root.
 type team struct {
 	c            *Comm
 	x            Context
 	tag          int32
-	members      *group.Group // as ranks of c; nil: root, root+1, ..., modulo the size of c
+	members      *group.Group // as ranks of c; nil stands for root, root+1, ..., modulo the size of c
 	root         int
 	me           int  // index of this process in members
 	isCollective bool // this is a collective call of all members of c: see collectiveTeam
@@ -31,7 +31,7 @@ func (c *Comm) collectiveTeam() *team {
 	return t
 }
 
-// rootedTeam is collectiveTeam with the member of rank `root` as member 0.
+// rootedTeam returns the same team as collectiveTeam, except that the process of rank `root` is member 0.
 func (c *Comm) rootedTeam(root int) *team {
 	t := c.collectiveTeam()
 	t.root, t.me = root, (c.rank-root+c.size)%c.size
@@ -154,9 +154,9 @@ func (t *team) maxClass(class int32) (int32, error) {
 	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// agree sets the identity and the control blocks of a new communicator. The leader creates the identity, and the leader
-// of each node allocates a block. All members open their block and exchange whether that succeeded. On an error, every
-// member drops its block. c is the new communicator. Its group has the order of the team.
+// agree sets the identity and the control blocks of the new communicator `c`, whose group has the order of the team.
+// The leader creates the identity, and the leader of each node allocates a block. All members open the block of their
+// node and exchange the results. If any member has an error, every member drops its block.
 func (t *team) agree(c *Comm) error {
 	if c.size == 1 {
 		c.id = c.host.NewID()
@@ -188,8 +188,8 @@ func (t *team) agree(c *Comm) error {
 	return c.commitBlock(mine, class, err)
 }
 
-// agreeLocal is agree for members that all share memory: the leader broadcasts one message. No other message is needed
-// unless a member has to map memory.
+// agreeLocal implements agree for members that all share memory. The leader broadcasts one message. Further messages
+// are needed only if a member has to map memory.
 func (t *team) agreeLocal(c *Comm) error {
 	b := make([]byte, offerBytes)
 	mine := c.writeOffer(b)
@@ -204,7 +204,7 @@ func (t *team) agreeLocal(c *Comm) error {
 	return c.commitBlock(mine, class, err)
 }
 
-// shareBlock sets the control block of the members of one node.
+// shareBlock allocates and opens the control block of the members of one node, which are the team.
 func (t *team) shareBlock(c *Comm) error {
 	var b [blockMsgBytes]byte
 	var mine error
@@ -220,10 +220,10 @@ func (t *team) shareBlock(c *Comm) error {
 	return c.openBlock(b[:])
 }
 
-// agreeSubgroups is agree for communicators of disjoint sets of members of c. The argument n is the new communicator of
-// this member, nil if it is in none. The argument `ranks` has the ranks in c of the members of n. Collective over c:
-// one allgather carries the messages of all leaders. If any member has to map memory, the members also exchange whether
-// that succeeded.
+// agreeSubgroups implements agree for several new communicators of disjoint sets of members of c. The argument `n` is
+// the new communicator of this member, nil if this member is in no set. The argument `ranks` has the ranks in c of the
+// members of `n`. Collective over c: one allgather carries the messages of all leaders. If any member has to map
+// memory, the members also exchange the results of mapping.
 func (c *Comm) agreeSubgroups(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockMsgBytes
 	b := make([]byte, size)

@@ -2,7 +2,7 @@ package datatype
 
 import "math/bits"
 
-// arith calculates in 64 bits and records whether a result has overflowed.
+// arith computes with 64-bit integers and records whether any result has overflowed.
 type arith struct{ overflow bool }
 
 func (a *arith) add(x, y int64) int64 {

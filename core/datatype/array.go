@@ -10,8 +10,8 @@ import (
 // Subarray creates the type of a part of an array whose elements have the type `old` (MPI-5.0 5.1.3). Dimension i of
 // the array has sizes[i] elements; the part has subsizes[i] of them from starts[i] on. The argument `order` is
 // MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. Precondition: the slices have the same
-// length. Errors: MPI_ERR_DIMS if there are no dimensions; MPI_ERR_ARG if order, a size, a subsize or a start is out of
-// range.
+// length. Errors: MPI_ERR_DIMS if there are no dimensions; MPI_ERR_ARG if `order`, a size, a subsize or a start is out
+// of range.
 func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type) (*Type, error) {
 	if err := checkOrder(len(sizes), order); err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	return array(a, dims, order, old)
 }
 
-// Darray creates the type of the part that process rank has of a distributed array (MPI-5.0 5.1.4). The elements of the
-// array have the type `old`. The array is distributed over a grid of size processes. Dimension i has gsizes[i]
-// elements, which are distributed over psizes[i] processes by distribs[i] with dargs[i]. The extent is that of the
-// whole array. Precondition: the slices have the same length. Errors: MPI_ERR_DIMS if there are no dimensions, or the
-// grid does not have size processes; MPI_ERR_RANK if rank is not in the grid; MPI_ERR_ARG if another argument is out of
-// range.
+// Darray creates the type of the part of a distributed array that belongs to process `rank` (MPI-5.0 5.1.4). The
+// elements of the array have the type `old`. The array is distributed over a grid of `size` processes. Dimension i has
+// gsizes[i] elements, which are distributed over psizes[i] processes by distribs[i] with dargs[i]. The extent is that
+// of the whole array. Precondition: the slices have the same length. Errors: MPI_ERR_DIMS if there are no dimensions,
+// or the grid does not have `size` processes; MPI_ERR_RANK if `rank` is not in the grid; MPI_ERR_ARG if another
+// argument is out of range.
 func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32,
 	old *Type) (*Type, error) {
 	if err := checkOrder(len(gsizes), order); err != nil {
@@ -162,7 +162,7 @@ type dimension struct {
 	size, start, block, blocks, step, last int64
 }
 
-// array creates the type of those elements of an array that `dims` selects. The elements have the type `old`.
+// array creates the type of the elements of an array that `dims` selects. The elements have the type `old`.
 func array(a args, dims []dimension, order int32, old *Type) (*Type, error) {
 	b := &builder{}
 	if order == abi.MPI_ORDER_C {

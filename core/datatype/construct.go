@@ -5,7 +5,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Form is the form of a constructor: it decides what MPI_Type_get_envelope and MPI_Type_get_contents report.
+// Form is the form of a constructor. It determines the results of MPI_Type_get_envelope and MPI_Type_get_contents.
 type Form uint8
 
 // The forms.
@@ -16,7 +16,8 @@ const (
 	HandleByCaller Form = 2
 )
 
-// component is n copies of t in a type. lo is the minimum of their lower bounds, hi the maximum of their upper bounds.
+// A component stands for n copies of t in a type. lo is the minimum of the copies' lower bounds, hi the maximum of
+// their upper bounds.
 type component struct {
 	t      *Type
 	n      int64
@@ -44,7 +45,7 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
-	lo, hi := int64(0), int64(0) // bounds, unless explicit ones exist; components include their padding
+	lo, hi := int64(0), int64(0) // bounds, unless a component has explicit bounds; components include padding
 	for _, c := range comps {
 		if c.n == 0 {
 			continue
@@ -161,8 +162,8 @@ func checkBlocklengths(lengths []int64) error {
 	return nil
 }
 
-// Dup creates a copy of the type `old`, which is committed if `old` is (MPI-5.0 5.1.10). It does not copy name and
-// attributes.
+// Dup creates a copy of the type `old` (MPI-5.0 5.1.10). The copy is committed if `old` is committed. Dup does not copy
+// name and attributes.
 func Dup(form Form, old *Type) (*Type, error) {
 	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, form: form, types: []*Type{old}})
 	if old.Committed() {
@@ -172,8 +173,8 @@ func Dup(form Form, old *Type) (*Type, error) {
 	return t.register(&builder{})
 }
 
-// Contiguous creates the type of count copies of the type `old`, one after another (MPI-5.0 5.1.2). Errors:
-// MPI_ERR_COUNT if count is negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not
+// Contiguous creates the type of `count` copies of the type `old`, one after another (MPI-5.0 5.1.2). Errors:
+// MPI_ERR_COUNT if `count` is negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not
 // fit 64 bits.
 func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	if err := checkCount(count); err != nil {
@@ -186,8 +187,9 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	})
 }
 
-// Vector creates the type of count blocks, each of blocklength copies of the type `old`. The blocks are stride extents
-// of `old` apart (MPI-5.0 5.1.2). Errors: MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
+// Vector creates the type of `count` blocks, each of `blocklength` copies of the type `old`. The distance of the blocks
+// is `stride` extents of `old` (MPI-5.0 5.1.2). Errors: MPI_ERR_COUNT if `count` is negative; MPI_ERR_ARG if
+// `blocklength` is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
 	a := args{combiner: abi.MPI_COMBINER_VECTOR, form: form, counts: []int64{count, blocklength, stride},
@@ -195,7 +197,7 @@ func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, erro
 	return vector(b, a, count, blocklength, b.mul(stride, old.Extent()), old)
 }
 
-// Hvector is Vector with the stride in bytes.
+// Hvector is like Vector, but `stride` is in bytes.
 func Hvector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	a := args{combiner: abi.MPI_COMBINER_HVECTOR, form: form, counts: []int64{count, blocklength, stride},
 		types: []*Type{old}}
@@ -217,7 +219,8 @@ func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Typ
 	})
 }
 
-// grid returns the component of count blocks, `step` bytes apart, each of blocklength copies of the type `old`.
+// grid returns the component of `count` blocks, `step` bytes apart. Each block has `blocklength` copies of the type
+// `old`.
 func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	if count == 0 || blocklength == 0 {
 		return nil
@@ -227,7 +230,7 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	return []component{{old, b.mul(count, blocklength), b.add(row.lo, min(0, last)), b.add(row.hi, max(0, last))}}
 }
 
-// Indexed creates the type of blocks. Block i has blocklengths[i] copies of the type `old` and begins at
+// Indexed creates a type that consists of blocks. Block i has blocklengths[i] copies of the type `old` and begins at
 // displacements[i] extents of `old` (MPI-5.0 5.1.2). The slices have the same length. Errors: MPI_ERR_ARG if a
 // blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
@@ -236,14 +239,14 @@ func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, 
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, old.Extent(), old)
 }
 
-// Hindexed is Indexed with the displacements in bytes.
+// Hindexed is like Indexed, but displacements are in bytes.
 func Hindexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
 	a := args{combiner: abi.MPI_COMBINER_HINDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, 1, old)
 }
 
-// IndexedBlock is Indexed with one blocklength for all blocks.
+// IndexedBlock is like Indexed, but all blocks have the same length.
 func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
 	if err := checkBlocklength(blocklength); err != nil {
 		return nil, err
@@ -253,7 +256,7 @@ func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type
 	return indexed(a, func(int) int64 { return blocklength }, displacements, old.Extent(), old)
 }
 
-// HindexedBlock is IndexedBlock with the displacements in bytes.
+// HindexedBlock is like IndexedBlock, but displacements are in bytes.
 func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
 	if err := checkBlocklength(blocklength); err != nil {
 		return nil, err
@@ -263,7 +266,8 @@ func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Typ
 	return indexed(a, func(int) int64 { return blocklength }, displacements, 1, old)
 }
 
-// join returns count, blocklengths, displacements: the order of MPI_Type_get_contents.
+// join returns a list of the number of blocks, the blocklengths and the displacements. This is the order of
+// MPI_Type_get_contents.
 func join(blocklengths, displacements []int64) []int64 {
 	out := make([]int64, 0, 1+2*len(blocklengths))
 	out = append(out, int64(len(blocklengths)))
@@ -306,7 +310,7 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 			return b.blocks(disps, sizes)
 		}
 		items := make([]placed, 0, len(displacements))
-		known := map[int64]placed{} // by blocklength
+		known := map[int64]placed{} // layout of a block, by blocklength
 		for i, d := range displacements {
 			n := length(i)
 			if n == 0 {

@@ -180,8 +180,8 @@ func TestRefusedArguments(t *testing.T) {
 
 var one2 = []int64{1, 1}
 
-// TestLifetime checks that a freed type lives as long as an operation or type uses it, and that its handle is invalid
-// from then on.
+// TestLifetime checks that the handle of a freed type is invalid at once, but the type lives as long as an operation or
+// another type uses it.
 func TestLifetime(t *testing.T) {
 	before := Live()
 	inner := must(Vector(Small, 2, 1, 2, named(abi.MPI_INT)))
@@ -211,8 +211,8 @@ func TestLifetime(t *testing.T) {
 	require.NoError(t, dup.Free())
 }
 
-// TestLargeTypes checks that a type with constant strides takes the same time and memory whatever its size. It also
-// checks that a type with irregular strides is created and committed in less than a second.
+// TestLargeTypes checks that a type with constant strides takes the same time and memory for any size. It also checks
+// that a type with irregular strides is created and committed in less than a second.
 func TestLargeTypes(t *testing.T) {
 	d := named(abi.MPI_DOUBLE)
 	huge := must(Vector(Large, 1e9, 1, 2, must(Vector(Large, 1e3, 2, 3, d))))
@@ -268,8 +268,8 @@ func backwards(x []int64) []int64 {
 	return out
 }
 
-// TestDeepTypes checks that programs of deeply nested structures have a small depth, whether the nested structure is
-// the larger or the smaller part.
+// TestDeepTypes checks that programs of deeply nested structures have a small depth. It tests nested structures that
+// are the larger part of the enclosing structure, and ones that are the smaller part.
 func TestDeepTypes(t *testing.T) {
 	c := named(abi.MPI_CHAR)
 	deep, wide := c, must(Vector(Small, 10, 1, 2, c))

@@ -5,9 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// args holds the arguments of a type's constructor. They are in the order of the constructor with MPI_Count, which is
-// also that of MPI_Type_get_contents_c. The field counts includes displacements. The field form is the form of the
-// constructor that was called.
+// args holds the arguments of a type's constructor. They are in the order of the constructor's large-count form, which
+// is also the order of MPI_Type_get_contents_c. The field `counts` includes displacements. The field `form` is the form
+// of the constructor that was called.
 type args struct {
 	combiner int32
 	form     Form
@@ -16,9 +16,9 @@ type args struct {
 	types    []*Type
 }
 
-// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns.
-// For a constructor without _c, Counts is empty: its counts are among the integers, its displacements in bytes among
-// the addresses.
+// Contents holds the arguments from which a type was constructed (MPI-5.0 5.1.13), in the arrays that
+// MPI_Type_get_contents_c returns. For a constructor without _c, Counts is empty: Integers includes its counts, and
+// Addresses its displacements in bytes.
 type Contents struct {
 	Combiner  int32
 	Integers  []int32
@@ -32,7 +32,7 @@ func (t *Type) Large() bool { return t.args.large() && len(t.args.counts) > 0 }
 
 func (a *args) large() bool { return a.form&Large != 0 }
 
-// addresses returns how many counts, at the end of the list, are addresses if the constructor has no MPI_Count.
+// addresses returns how many entries at the end of a.counts are addresses in the small form of the constructor.
 func (a *args) addresses() int {
 	switch a.combiner {
 	case abi.MPI_COMBINER_HVECTOR:
@@ -45,7 +45,7 @@ func (a *args) addresses() int {
 	return 0
 }
 
-// Contents returns how the type was constructed. For a named type only the combiner is set.
+// Contents returns how the type was constructed. For a named type, only the combiner is set.
 func (t *Type) Contents() Contents {
 	a := &t.args
 	c := Contents{Combiner: a.combiner, Integers: a.ints, Types: a.types}
@@ -95,8 +95,8 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	return nil
 }
 
-// Recreate returns the type that MPI_Type_get_contents returns for t: t itself if it is predefined, otherwise a new
-// type with the same constructor arguments and a handle of its own, which is not committed.
+// Recreate returns the type that MPI_Type_get_contents returns for t. This is t itself if it is predefined. Otherwise
+// it is a new type with the same constructor arguments and a handle of its own; the new type is not committed.
 func (t *Type) Recreate() (*Type, error) {
 	if t.Predefined() {
 		return t, nil

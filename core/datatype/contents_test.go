@@ -169,7 +169,8 @@ func TestFortranTypes(t *testing.T) {
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
 }
 
-// TestPredefinedSizes checks that pair types are C structs, and all others have the sizes in their names.
+// TestPredefinedSizes checks that pair types have the layout of C structs, and that all other types have the sizes that
+// their names state.
 func TestPredefinedSizes(t *testing.T) {
 	for h, want := range map[uintptr][3]int64{ // size, extent, alignment
 		abi.MPI_CHAR: {1, 1, 1}, abi.MPI_LONG_DOUBLE: {16, 16, 16}, abi.MPI_C_DOUBLE_COMPLEX: {16, 16, 8},

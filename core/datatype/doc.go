@@ -1,6 +1,6 @@
 // Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a
-// type, a flat []int64 program that describes which bytes a type touches (format.go). It must not know communication,
-// C, or which calls are allowed when.
+// type, a flat []int64 program that describes which bytes a type touches (format.go). It must not depend on
+// communication or on C, and does not check whether a call is permitted at its time.
 //
 // # Types
 //

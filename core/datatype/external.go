@@ -8,8 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The canonical representation external32 (MPI-5.0 14.5.2): big-endian, no gaps; long is 4 bytes, wide characters are
-// 2, long double is IEEE binary128.
+// The canonical representation external32 (MPI-5.0 14.5.2) is big-endian and has no gaps. A long has 4 bytes and a wide
+// character 2 bytes; a long double is an IEEE binary128 number.
 
 // external returns the bytes of an element in external32.
 func (b *Basic) external() int64 {
@@ -24,8 +24,8 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
-// reversed returns the size of the units whose bytes external32 reverses, if external32 differs in nothing else; 0
-// otherwise.
+// reversed returns the size of the units whose bytes external32 stores in reverse order. It returns 0 if external32
+// differs from the native form in another way too.
 func (b *Basic) reversed() int32 {
 	switch {
 	case b.Class == Pair || b.Long || b.external() != b.Size:
@@ -56,7 +56,7 @@ func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
 // UnpackExternal reads count copies in the form of PackExternal from src and stores them at an address.
 func (t *Type) UnpackExternal(address uintptr, src []byte, count int64) {
 	x := t.newConverter(src, address, count, false)
-	x.run(t, count) // every external32 value fits
+	x.run(t, count) // no error is possible, since every external32 value fits
 	x.next()
 }
 
@@ -67,7 +67,7 @@ type converter struct {
 	program  []int64
 	external []byte // the part that is not converted yet
 	pack     bool
-	native   []byte // a segment of the packed data that begins at position; its first used bytes are converted
+	native   []byte // segment of the packed data that begins at `position`; the first `used` bytes are converted
 	position int64
 	used     int64
 }
@@ -163,7 +163,7 @@ func reverse(dst, src []byte) {
 	}
 }
 
-// narrow converts the integers that are shorter in external32.
+// narrow converts integers of types that have fewer bytes in external32 than in memory.
 func (b *Basic) narrow(native, external []byte, pack bool) error {
 	switch {
 	case b.Handle == abi.MPI_WCHAR && pack:

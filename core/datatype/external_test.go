@@ -11,7 +11,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// TestExternal32 checks the bytes that the standard prescribes.
+// TestExternal32 compares the external32 form of some values with the bytes that the standard prescribes.
 func TestExternal32(t *testing.T) {
 	le := binary.LittleEndian
 	x87one := append(le.AppendUint64(nil, 1<<63), 0xff, 0x3f, 0, 0, 0, 0, 0, 0)
@@ -53,8 +53,8 @@ func TestExternal32(t *testing.T) {
 	}
 }
 
-// TestExternalLongDouble checks that every 80-bit number survives, except that encodings which hardware does not
-// produce become the usual ones.
+// TestExternalLongDouble checks that a conversion to external32 and back preserves every 80-bit number. Encodings that
+// hardware does not produce become the usual encodings of the same values.
 func TestExternalLongDouble(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	native, external, back := make([]byte, 16), make([]byte, 16), make([]byte, 16)

@@ -1,23 +1,24 @@
 package datatype
 
-// Facts is what the inquiry calls return for a type, committed or not. It is immutable.
+// Facts holds the properties of a type that the inquiry calls return. A type need not be committed. Facts is immutable.
 type Facts struct {
 	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
-	Numbers                              int64 // basic elements of one copy; a pair type counts as two
-	// bytes of each basic element; 0 if their sizes differ or the type has no elements
+	Numbers                              int64 // number of basic elements of one copy; a pair type counts as two
+	// size in bytes of each basic element; 0 if the sizes differ or the type has no elements
 	Unit int64
-	// MPI_Type_get_envelope_c
+	// The results of MPI_Type_get_envelope_c.
 	Combiner                           int32
 	Integers, Addresses, Counts, Types int64
-	Large                              bool // constructed with MPI_Count: needs MPI_Type_get_contents_c
+	Large                              bool // constructed with MPI_Count, so only MPI_Type_get_contents_c works
 	// For constructing other types: the largest alignment of an element; whether lb and extent were set explicitly.
 	Align   int32
 	Resized bool
-	// Size of the units whose bytes external32 reverses, if it changes nothing else in any element; 0 otherwise.
+	// Size of the units whose bytes external32 stores in reverse order; 0 if external32 differs from the native
+	// form in another way too.
 	Reversed int32
 }
 
-// Facts returns what the inquiry calls return for the type.
+// Facts returns the properties of the type that the inquiry calls return.
 func (t *Type) Facts() Facts {
 	f := Facts{
 		Size: t.Size(), LB: t.LB(), Extent: t.Extent(), Numbers: t.numbers, Unit: t.unit,

@@ -1,14 +1,14 @@
 package datatype
 
-// The flattened form of a type is a program: a flat, relocatable []int64 without addresses. The C data path interprets
-// it (struct gompi_type in capi/datatype/datatype.h is the head), and it describes a target's type to another
-// process. A program consists of
+// The flattened form of a type is a program: a flat, relocatable []int64 without addresses. C code interprets the
+// program; struct gompi_type in capi/datatype/datatype.h is its head. A process sends a program to another process to
+// describe a target datatype. A program consists of
 //
 //	head     HeadWords words, each at the index of its Head constant
 //	nodes    one after another; a node refers only to nodes before it, so there are no cycles
 //
-// A node describes bytes relative to its base, beginning with the first byte in typemap order at base+0. A reference is
-// the index of the node's first word in the program. The packed size is the number of bytes that a node yields.
+// A node describes bytes relative to an address, its base. The first byte in typemap order is at the base. A reference
+// is the index of the node's first word in the program. The packed size is the number of bytes that a node yields.
 //
 //	block    NodeBlock  size                                        size bytes at base
 //	loop     NodeLoop   size  count  stride  child                  child at base + i*stride, i < count
@@ -19,7 +19,7 @@ package datatype
 //
 // The packed size before entry i is prefix[i], that of the node prefix[n]. Every node yields at least one byte and
 // every n is at least 2. Each loop and list at least doubles the packed size, and a seq inlines the entries of a child
-// seq that holds more than half of its packed size. So the depth stays below MaxDepth for any type.
+// seq that holds more than half of its packed size. Therefore the depth is less than MaxDepth for any type.
 //
 // Neighbouring bytes are merged into one block, whatever their element types, so that a copy moves as many bytes at
 // once as possible. The program describes bytes; only the head has element types, which accumulates need. HeadElem is

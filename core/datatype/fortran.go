@@ -7,8 +7,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The kinds of numbers that Fortran has, smallest first: decimal digits, decimal exponent range, the predefined types.
-// The kind between DOUBLE PRECISION and REAL16 is gfortran's REAL(10), the format of C's long double.
+// The kinds of numbers that Fortran has, smallest first. Each entry has the number of decimal digits, the decimal
+// exponent range (except for integers) and the handles of the predefined types. The kind between DOUBLE PRECISION and
+// REAL16 is gfortran's REAL(10), the format of C's long double.
 var (
 	integerKinds = []struct {
 		digits int32
@@ -25,7 +26,8 @@ var (
 	}
 )
 
-// f90 caches the types of F90Integer, F90Real and F90Complex: the same arguments must return the same type again.
+// f90 caches the types that F90Integer, F90Real and F90Complex return, because the same arguments must always return
+// the same type.
 var f90 struct {
 	mu    sync.Mutex
 	types map[f90Key]*Type

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// node is one node of the flattened form before it is written as words (format.go defines the kinds). Nodes are
-// immutable and shared between types.
+// node is one node of the flattened form, before it is written as words of a program. format.go describes the kinds of
+// nodes. Nodes are immutable and shared between types.
 type node struct {
 	kind     int16
 	overlap  bool // FlagOverlap
@@ -17,7 +17,7 @@ type node struct {
 	child    *node // loop, list
 	lo, hi   int64 // lowest byte and one past the highest byte touched, relative to the base
 	segments int64
-	*entries // never nil: noEntries of a block or a loop
+	*entries // never nil: points to noEntries for a block or a loop
 }
 
 // entries holds the additional fields of a node that is a list, blocks or seq.
@@ -29,13 +29,13 @@ type entries struct {
 
 var noEntries entries
 
-// placed is a node at a displacement: the layout of a type. n is nil if there are no bytes.
+// placed is a node with a displacement, which describes the layout of a type. The node n is nil if there are no bytes.
 type placed struct {
 	disp int64
 	n    *node
 }
 
-// builder creates normalised nodes.
+// builder creates nodes in a normal form, so that equal layouts have equal programs.
 type builder struct{ arith }
 
 func block(size int64) *node {
@@ -95,7 +95,7 @@ func (b *builder) loopOverlap(n *node) bool {
 		if l.stride < span {
 			return true
 		}
-		span += (l.count - 1) * l.stride // at most hi-lo of the whole nest, which has been checked
+		span += (l.count - 1) * l.stride // no overflow: at most hi-lo of the whole nest, which is checked
 	}
 	return false
 }
@@ -158,7 +158,7 @@ func (b *builder) concat(items []placed) placed {
 
 // blocks places a block of sizes[i] bytes at disps[i] for each i. It keeps and changes both slices.
 func (b *builder) blocks(disps, sizes []int64) placed {
-	k := 0 // blocks after merging
+	k := 0 // number of blocks after merging
 	for i, size := range sizes {
 		switch {
 		case size == 0:
@@ -182,7 +182,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		i = runEnd(disps, sizes, i)
 	}
 	first := disps[0]
-	if runs*4 <= k { // mostly constant strides: loops
+	if runs*4 <= k { // most strides are constant, so loops describe the blocks with fewer words
 		items := make([]placed, 0, runs)
 		for i := 0; i < k; {
 			end := runEnd(disps, sizes, i)
@@ -260,7 +260,7 @@ func (b *builder) finish(n *node, at func(i int) byteRange) {
 	}
 }
 
-// merge removes items without bytes and joins blocks that follow each other without a gap.
+// merge removes items without bytes, and combines adjacent blocks without a gap between them into one block.
 func (b *builder) merge(items []placed) []placed {
 	out := items[:0:0]
 	changed := false
@@ -308,7 +308,8 @@ func isSameNode(items []placed) bool {
 	return true
 }
 
-// nodesEqual returns whether two nodes are known to be the same. It compares nodes with lists by identity.
+// nodesEqual returns whether two nodes certainly have the same content. It considers nodes with lists of entries equal
+// only if they are the same object.
 func nodesEqual(x, y *node) bool {
 	for x != y {
 		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count ||
@@ -323,7 +324,8 @@ func nodesEqual(x, y *node) bool {
 	return true
 }
 
-// intern returns a node equal to n that it has seen before, or n.
+// intern returns a node from `known` that is equal to n. If there is none, it returns n, and adds n to `known` unless n
+// has a list of entries.
 func intern(known map[[3]int64][]*node, n *node) *node {
 	key := [3]int64{int64(n.kind), n.size, n.stride}
 	for _, k := range known[key] {
@@ -347,7 +349,8 @@ func isRegular(items []placed, stride int64) bool {
 	return true
 }
 
-// compress converts each run of the same node at equal distances to one loop, if that leaves at most half of the items.
+// compress replaces each run of equal nodes at equal distances by one loop, if this at least halves the number of
+// items.
 func (b *builder) compress(items []placed) []placed {
 	runs := 0
 	for i := 0; i < len(items); runs++ {
@@ -369,7 +372,7 @@ func (b *builder) compress(items []placed) []placed {
 	return out
 }
 
-// nodeRunEnd is runEnd for nodes.
+// nodeRunEnd returns the end of the run of equal nodes at equal distances that begins at i, like runEnd for blocks.
 func nodeRunEnd(items []placed, i int) int {
 	j := i + 1
 	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && nodesEqual(items[j].n,
@@ -382,7 +385,8 @@ func nodeRunEnd(items []placed, i int) int {
 	return j
 }
 
-// extend joins a loop with neighbours that continue it: one more child, or another loop of the same child.
+// extend joins a loop with adjacent items that continue it at the same stride: one more child, or another loop over the
+// same child.
 func (b *builder) extend(items []placed) []placed {
 	if !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind == NodeLoop }) {
 		return items

@@ -45,15 +45,16 @@ type Basic struct {
 	Size     int64 // bytes of data
 	Align    int64
 	Extent   int64 // bytes of the C or Fortran object
-	// Long: the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go has no
-	// type.
+	// Long: the format is C's long double (x86's 80 bits in 16 bytes), or a pair of two long doubles. Go has no
+	// type for this format.
 	Long bool
-	// Of a pair type: the types of its parts and the offset of the second one.
+	// Of a pair type: the types of its value and its index, and the offset of the index.
 	Value, Index uintptr
 	IndexAt      int64
 }
 
-// row returns an entry of the table of predefined types. Alignment is the size, or half of it for complex types.
+// row returns an entry of the table of predefined types. The alignment equals the size, or half of the size for complex
+// types.
 func row(h uintptr, name string, class Class, lang Language, size int64) Basic {
 	align := size
 	if class == Complex {
@@ -68,8 +69,8 @@ func long(h uintptr, name string, class Class, lang Language, size int64) Basic 
 	return b
 }
 
-// pair returns struct { value; index } with the layout of C (Fortran's pairs, which are arrays of two elements, have
-// the same layout).
+// pair returns an entry for a pair type with the layout of the C struct { value; index }. Fortran's pairs, which are
+// arrays of two elements, have the same layout.
 func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
 	v, i := basics[value-firstBasic], basics[index-firstBasic]
 	align := max(v.Align, i.Align)

@@ -10,7 +10,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// entry is one element of an explicit typemap: the oracle for the flattened form.
+// entry is one element of an explicit typemap, with which tests compare the flattened form.
 type entry struct {
 	disp int64
 	b    *Basic
@@ -25,7 +25,7 @@ type model struct {
 
 func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}, ub: b.Extent} }
 
-// settle pads the bounds unless they are explicit.
+// settle rounds the extent up to the alignment of the elements, unless the bounds are explicit.
 func (m model) settle() model {
 	if m.resized {
 		return m
@@ -56,8 +56,8 @@ func (m *model) place(old model, disp int64) {
 	}
 }
 
-// bytes returns the displacements of all bytes of count copies in order. If the argument `elements` is true, the gaps
-// inside elements are included.
+// bytes returns the displacements of all bytes of `count` copies in typemap order. If the argument `elements` is true,
+// it includes the gaps inside elements.
 func (m model) bytes(count int64, elements bool) []int64 {
 	var out []int64
 	for k := int64(0); k < count; k++ {
@@ -186,7 +186,8 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 	return n, out.settle()
 }
 
-// randomArray creates a subarray or a distributed array. Its model tests every index of the whole array, in order.
+// randomArray creates a subarray or a distributed array. To build the model, it tests for every index of the whole
+// array, in order, whether the index belongs to the part.
 func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err error) {
 	ndims := 1 + r.Intn(3)
 	most := 5
@@ -251,7 +252,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 	for at := int64(0); at < whole; at++ {
 		inside, rest := true, at
 		for k := range sizes {
-			dim := k // Fortran: the first dimension is the fastest
+			dim := k // in Fortran's order, the first dimension varies fastest
 			if order == abi.MPI_ORDER_C {
 				dim = ndims - 1 - k
 			}
@@ -350,7 +351,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 
 // checkElements compares MPI_Get_elements, MPI_Status_set_elements and external32 with the typemap.
 func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
-	var ends []int64 // of the basic elements of two copies, in packed bytes
+	var ends []int64 // end of each basic element of two copies, in bytes of the packed form
 	at, external := int64(0), int64(0)
 	for range 2 {
 		for _, e := range m.entries {
@@ -390,7 +391,8 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	}
 }
 
-// checkCopies packs and unpacks in segments of random size.
+// checkCopies packs and unpacks data in segments of random size, and compares the result with the displacements in
+// `want`.
 func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, count int64, want []int64, lo, hi int64) {
 	mem := make([]byte, hi-lo)
 	r.Read(mem)

@@ -1,6 +1,6 @@
 package datatype
 
-// signature is the sequence of types inside a type, in typemap order: n copies of each part.
+// signature lists the types inside a type in typemap order. A part stands for n consecutive copies of a type.
 type signature []part
 
 type part struct {
@@ -8,8 +8,8 @@ type part struct {
 	n int64
 }
 
-// append adds n copies of t at the end. If the signature of t has one part only, it appends that part instead, so that
-// chains of constructors stay one level deep.
+// append adds n copies of t at the end. If the signature of t has only one part, it appends n times that part instead,
+// so that a chain of constructors does not add levels.
 func (s signature) append(t *Type, n int64) signature {
 	if len(t.sig) == 1 {
 		t, n = t.sig[0].t, n*t.sig[0].n
@@ -21,9 +21,9 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// ElementsIn returns how many basic elements the first `bytes` bytes of the data of consecutive copies of the type
-// contain: MPI_Get_elements (MPI-5.0 5.1.11). A pair type counts as two. ok is false if the data ends inside an
-// element.
+// ElementsIn returns the number of basic elements in the first `bytes` bytes of data of consecutive copies of the type.
+// It is for MPI_Get_elements (MPI-5.0 5.1.11). A pair type counts as two. The result `ok` is false if the data ends
+// inside an element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	size := t.Size()
 	if size == 0 {
@@ -51,8 +51,8 @@ func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	return n, true
 }
 
-// BytesOf returns how many bytes the first n basic elements of consecutive copies of the type have:
-// MPI_Status_set_elements (MPI-5.0 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
+// BytesOf returns the number of bytes of the first n basic elements of consecutive copies of the type. It is for
+// MPI_Status_set_elements (MPI-5.0 13.3). The result `ok` is false if n is negative or the bytes do not fit 64 bits.
 func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	if n < 0 || t.numbers == 0 {
 		return 0, n == 0
@@ -60,7 +60,7 @@ func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	var a arith
 	bytes = a.mul(n/t.numbers, t.Size())
 	for n %= t.numbers; n > 0; {
-		if t.basic != nil { // a pair
+		if t.basic != nil { // a pair type; n is 1
 			return a.add(bytes, BasicOf(t.basic.Value).Size), !a.overflow
 		}
 		for _, p := range t.sig {

@@ -14,11 +14,11 @@ import (
 type Type struct {
 	h        uintptr
 	number   uintptr // number in derived; equal to h if Handles is nil
-	basic    *Basic  // of a predefined type, unnamed ones included
+	basic    *Basic  // description of a predefined type, including unnamed types; else nil
 	args     args    // arguments of its constructor
-	elem     *Basic  // the predefined type that all elements have; nil: several, or none
+	elem     *Basic  // the predefined type that all elements have; nil if they differ or there are none
 	elements int64   // number of elements of predefined types; a pair type counts as one
-	numbers  int64   // number of elements; a pair type counts as two
+	numbers  int64   // number of basic elements; a pair type counts as two
 	unit     int64   // bytes of each element that `numbers` counts; 0 if their sizes differ or there are none
 	external int64   // bytes in external32
 	reversed int32   // Facts.Reversed
@@ -27,21 +27,21 @@ type Type struct {
 	align    int32 // the largest alignment of an element, 1 without elements
 	resized  bool  // lb and ub were set explicitly
 	bytes    placed
-	// the layout of the elements including gaps inside them, if elem is set; the same node as bytes if they have no
-	// gaps
+	// The layout of the elements including the gaps inside them, if elem is set. It has the same node as `bytes` if
+	// there are no gaps.
 	elems placed
 
 	committed atomic.Bool
 	// References: the application's handle, types constructed from this one, operations that use it.
 	refs atomic.Int64
-	prog atomic.Pointer[[]int64] // nil: not assembled yet
+	prog atomic.Pointer[[]int64] // the program; nil if it has not been assembled yet
 }
 
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// Handles creates the handles of derived types. This package identifies a derived type by a number. If Handles is nil,
-// the number is the handle.
+// Handles creates the handles of derived types. capi sets it. This package identifies a derived type by a number. If
+// Handles is nil, as in tests, the number is the handle.
 var Handles interface {
 	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
 	Add(t *Type, number uintptr) (h uintptr, ok bool)
@@ -55,7 +55,8 @@ var Handles interface {
 	Committed(h uintptr) bool
 }
 
-// derived holds the derived types by number. MPI_Type_free removes a type, although operations may still use it.
+// derived holds the derived types by number. MPI_Type_free removes a type from the table even if operations still use
+// it.
 var derived = handle.NewTable[Type](handle.Datatype)
 
 // Live returns the number of derived types whose handles are not freed.
@@ -134,8 +135,8 @@ func GetCommitted(h uintptr) (*Type, error) {
 	return t, err
 }
 
-// GetFor is GetCommitted for count elements. If count is 0 it accepts MPI_DATATYPE_NULL, which programs with nothing to
-// send pass.
+// GetFor does the same as GetCommitted for a call with `count` elements. If `count` is 0, it accepts MPI_DATATYPE_NULL,
+// which some programs pass if they have no data.
 func GetFor(h uintptr, count int64) (*Type, error) {
 	if count == 0 && h == abi.MPI_DATATYPE_NULL {
 		h = abi.MPI_BYTE
@@ -170,7 +171,8 @@ func (t *Type) LB() int64 { return t.lb }
 // Extent returns the distance between consecutive copies (MPI-5.0 5.1.7).
 func (t *Type) Extent() int64 { return t.ub - t.lb }
 
-// TrueExtent returns the lowest byte of data and the distance from there to one past the highest byte (MPI-5.0 5.1.8).
+// TrueExtent returns the displacement of the lowest byte of data, and the distance from this byte to one past the
+// highest byte (MPI-5.0 5.1.8).
 func (t *Type) TrueExtent() (lb, extent int64) {
 	if t.bytes.n == nil {
 		return 0, 0
@@ -186,7 +188,8 @@ func (t *Type) Committed() bool {
 	return t.committed.Load()
 }
 
-// committedByHandles returns whether Handles stores whether the type is committed.
+// committedByHandles returns true if Handles stores the committed state of the type, and false if the type itself
+// stores it.
 func (t *Type) committedByHandles() bool { return Handles != nil && t.basic == nil && t.h != 0 }
 
 // Commit makes the type usable in communication (MPI-5.0 5.1.9). Committing twice is allowed.
@@ -209,7 +212,7 @@ func (t *Type) Program() []int64 {
 	return *t.prog.Load()
 }
 
-// Assemble creates the flattened form for a caller that stores it, in the slice `room` if that is large enough.
+// Assemble creates the flattened form for a caller that stores it. It uses the slice `room` if that is large enough.
 func (t *Type) Assemble(room []int64) []int64 {
 	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
 	if t.elem != nil {
@@ -222,8 +225,8 @@ func (t *Type) Assemble(room []int64) []int64 {
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
 // IsUnmapped returns whether data that begins lo bytes after an address lies in the first page of the address space.
-// Such data is an error of the program: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the
-// displacements of the type are not addresses.
+// Such data is an error of the program: Either the address is NULL or a constant of MPI such as MPI_IN_PLACE, or it is
+// MPI_BOTTOM and the displacements of the type are not addresses.
 func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
 // InMemory returns an error if the data of count >= 0 copies cannot lie in mapped memory. Pack and Unpack may be called
@@ -250,8 +253,8 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	return nil
 }
 
-// FitsAddressSpace returns whether 2n bytes of memory from an address on are neither in the first page nor beyond the
-// address space. This suffices for most buffers without reading the layout of the type.
+// FitsAddressSpace returns whether 2n bytes of memory from an address on lie between the first page and the end of the
+// address space. For most buffers this check suffices, so that the layout of the type need not be read.
 func FitsAddressSpace(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain acquires a reference for an operation or a type that uses t.
@@ -288,8 +291,8 @@ func (t *Type) Free() error {
 	return nil
 }
 
-// Predefined returns whether the type is one of the library's: a named type, or a type that MPI_Type_create_f90_... or
-// MPI_Type_get_value_index returned.
+// Predefined returns whether the library owns the type, so that the application must not free it. It is a named type,
+// or a type that MPI_Type_create_f90_... or MPI_Type_get_value_index returned.
 func (t *Type) Predefined() bool {
 	switch t.args.combiner {
 	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX,

@@ -5,9 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// validate checks the program of a type, which C interprets without further checks. Interpreting a valid program, for
-// any count whose Bounds and Packed are ok, stays inside Bounds (for elements: elemBounds), terminates, and cannot
-// overflow. Errors: MPI_ERR_TYPE if the program is not valid; the text says where.
+// validate checks the program of a type, which C interprets without further checks. If the program is valid, and Bounds
+// and Packed return ok for a count, the interpretation terminates without overflow. It accesses only bytes inside
+// Bounds (elemBounds for elements). Errors: MPI_ERR_TYPE if the program is not valid; the text names the word.
 func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadProgramWords] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
@@ -23,7 +23,7 @@ func validate(prog []int64) error {
 	return v.head()
 }
 
-// seen is what the validator has derived for a node.
+// seen holds the properties of a node that the validator has computed.
 type seen struct {
 	size, lo, hi, segments, depth int64
 }
@@ -199,7 +199,7 @@ func (v *validator) head() error {
 	return nil
 }
 
-// elements validates the second root, HeadElemRoot, and what depends on it.
+// elements validates the second root, HeadElemRoot, and the words of the head that depend on it.
 func (v *validator) elements(want []int64, a *arith) error {
 	p := v.prog
 	if p[HeadElem] == 0 {
@@ -245,8 +245,8 @@ func (l Layout) packed(count int64, elements bool) int64 {
 	return n
 }
 
-// elemBounds returns Bounds of the elements including the gaps inside them: if pair types end in padding, the upper
-// bound is higher by the padding.
+// elemBounds returns the bounds of the elements including the gaps inside them. If the type's elements are pairs that
+// end in padding, the upper bound includes this padding.
 func (l Layout) elemBounds(count int64) (lo, hi int64, ok bool) {
 	lo, hi, ok = l.Bounds(count)
 	if lo == hi || !ok || l.prog[HeadElem] == 0 {

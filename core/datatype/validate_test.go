@@ -45,16 +45,16 @@ func TestValidateChangedWords(t *testing.T) {
 				if validate(changed) != nil {
 					continue
 				}
-				// The change makes a different type that is valid, too. For example, it has changed
-				// an offset, the type of the elements or a flag.
+				// The changed program describes a different, valid type. For example, an offset, the
+				// type of the elements or a flag has changed.
 				exercise(t, changed)
 			}
 		}
 	}
 }
 
-// TestValidateWidth checks that an entry far below another is invalid if the distance does not fit 64 bits, though each
-// displacement does.
+// TestValidateWidth checks that a program is rejected if the distance of two entries does not fit 64 bits, although
+// each displacement does.
 func TestValidateWidth(t *testing.T) {
 	const far = 1<<62 + 1
 	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},

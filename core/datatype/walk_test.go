@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// segments is reference.Segments. core/datatype/reference imports this package, so reference_test.go, an external test,
-// sets it.
+// segments is the function reference.Segments. These tests cannot import core/datatype/reference, which imports this
+// package. The external test reference_test.go sets the variable.
 var segments func(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64]
 
-// SetSegments sets segments.
+// SetSegments sets the variable `segments`.
 func SetSegments(f func(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64]) {
 	segments = f
 }

@@ -1,6 +1,6 @@
 package datatype
 
-// writer appends nodes to a program, each once.
+// writer appends nodes to a program. It writes a node that is used several times only once.
 type writer struct {
 	prog []int64
 	refs map[*node]int64
@@ -55,7 +55,7 @@ func (w *writer) write(n *node) int64 {
 	return ref
 }
 
-// head is what a program contains besides its nodes.
+// head holds the values from which the head of a program is written.
 type head struct {
 	elem               uintptr
 	elemSize, elements int64

@@ -1,6 +1,6 @@
 // Package fabric owns the setup of the network between the nodes of a job: the provider, the addresses, the job's
-// secret. The network itself is implemented in C (capi/fabric), behind Network. The package must not know what the
-// network carries.
+// secret. The network itself is implemented in C (capi/fabric), behind Network. The package must not depend on the data
+// that the network transfers.
 package fabric
 
 import (
@@ -23,20 +23,20 @@ import (
 const EnvProvider = "GOMPIRMA_PROVIDER"
 
 const (
-	announcement = "fabric"   // key of the text that rank 0 publishes: announced
+	announcement = "fabric"   // key of the text that rank 0 publishes (type announced)
 	addresses    = "fabric.a" // key of the address that each process publishes
 )
 
 // Network is the interface to the network in C. Its methods are called in the order in which they are declared.
 type Network interface {
-	// Choose chooses the provider for a job. The argument `wanted` is the name given by the user, "" if none. The
-	// first call takes about 300 ms if libfabric may have a provider.
+	// Choose chooses the provider for a job. The argument `wanted` is the name of the provider that the user
+	// requests; "" if none. The first call takes about 300 ms if libfabric may have a provider.
 	Choose(wanted string) (Provider, error)
 	// Open opens this process' endpoint. The result `address` is the address of the endpoint. The result `host` is
-	// the part of the address that all processes of the machine have in common; one process of each node publishes
-	// it.
+	// the part of the address that all processes of the machine have in common; One process of each node publishes
+	// this part.
 	Open(p Provider) (address, host string, err error)
-	// Begin passes the addresses of all processes. After it the network can be used.
+	// Begin passes the addresses of all processes to the network. Afterwards the network can be used.
 	Begin(j *Job) error
 	// Run is the body of the network's progress thread: until Stop is called, it makes progress while no other
 	// thread does, and sleeps while there is nothing to do.
@@ -54,19 +54,19 @@ type Provider struct {
 	Version uint32
 }
 
-// Job is the processes of the job and the values they have agreed on.
+// Job describes the processes of the job, and holds the values on which they have agreed.
 type Job struct {
 	Rank, Size int
 	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
 	Hosts      []string // by node: the result host of Network.Open, published by one process of the node
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
-	Timeout    time.Duration // a peer that is silent for this time has failed; 0: no limit
+	Timeout    time.Duration // a peer that is silent for this time counts as failed; 0 for no limit
 }
 
 // Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
-// value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than timeout has failed;
-// 0: no limit. Errors: MPI_ERR_OTHER if the provider that the user wants is not available.
+// value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than `timeout` counts as
+// failed; 0 means no limit. Errors: MPI_ERR_OTHER if the provider that the user wants is not available.
 func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
 	var err error
@@ -125,8 +125,8 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	return nil
 }
 
-// failed converts an error of the network to an MPI error and adds the limit that was reached, if any. C returns system
-// errors as text, so failed compares texts.
+// failed converts an error of the network to an MPI error and adds a description of the resource limit that was
+// reached, if any. C returns system errors as text, so failed compares texts.
 func failed(err error) error {
 	why := ""
 	if strings.HasSuffix(err.Error(), "Too many open files") {
@@ -135,14 +135,14 @@ func failed(err error) error {
 	return mpierr.New(abi.MPI_ERR_OTHER, "%v%s", err, why)
 }
 
-// firstOfNode returns whether a rank is the lowest of its node.
+// firstOfNode returns whether a rank is the lowest rank of its node.
 func firstOfNode(nodeOf []int32, rank int) bool {
 	return slices.Index(nodeOf, nodeOf[rank]) == rank
 }
 
-// announced is what rank 0 sends to the other ranks.
+// announced holds the values that rank 0 publishes for the other ranks.
 type announced struct {
-	secret   [16]byte // every message between nodes proves knowledge of it
+	secret   [16]byte // a process proves with each message to another node that it knows the secret
 	provider Provider
 }
 

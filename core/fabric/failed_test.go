@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFailed checks that the error for a lack of descriptors names the limit.
+// TestFailed checks that the error for a lack of file descriptors states the limit of their number.
 func TestFailed(t *testing.T) {
 	var l unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &l))

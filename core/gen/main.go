@@ -1,6 +1,6 @@
 // Command gen generates Go constants from definitions in C: offsets, sizes and values of enumerations. It computes them
-// with the C compiler. It also generates capi/z_from_c.c, which compares them with C whenever the library is compiled.
-// Its output is committed.
+// with the C compiler. It also generates capi/z_from_c.c, which compares the constants with the C definitions whenever
+// the library is compiled. Its output is committed.
 //
 //	go run ./core/gen           write what has changed
 //	go run ./core/gen -check    write nothing; list stale files and exit 1 if there are any
@@ -44,7 +44,7 @@ const includes = `#include <stddef.h>
 `
 
 // constants describes Go constants. goName is a name, optionally followed by a type; expression is the value in C. If
-// members is not empty, there is one constant for each word of it, which replaces %s in goName and expression.
+// `members` is not empty, there is one constant for each of its words. The word replaces %s in goName and expression.
 type constants struct{ goName, expression, members string }
 
 // packages has the constants of each package of core.

@@ -1,7 +1,7 @@
 // Package group owns MPI's groups: immutable ordered lists of processes. A process is identified by its world rank.
 //
-// The package must not know communicators, nodes, messages or handles: MPI's calls on groups are in C (capi/group/).
-// Groups are ordinary Go values, which the garbage collector frees.
+// The package must not depend on communicators, nodes, messages or handles. MPI's calls on groups are implemented in C
+// (capi/group/), which has groups of its own. A Group is an ordinary Go value, which the garbage collector frees.
 package group
 
 import (
@@ -16,21 +16,22 @@ const Undefined = abi.MPI_UNDEFINED
 
 // Group is an ordered list of distinct processes. It is immutable and safe for concurrent use.
 //
-// A group with a constant distance between members (COMM_WORLD, the ranks of one node, a split into even and odd) is
-// stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first call of Rank.
+// A group with a constant distance between the world ranks of its members (COMM_WORLD, the ranks of one node, a split
+// into even and odd) is stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first
+// call of Rank.
 type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
-	list          []int32 // world rank of each member; nil: constant distance
+	list          []int32 // world rank of each member; nil if their distance is constant
 
 	once   sync.Once
-	sorted []int32 // ranks in the order of their world ranks; built on the first Rank
+	sorted []int32 // ranks in the order of their world ranks; the first call of Rank creates the slice
 }
 
-// Empty is the group behind MPI_GROUP_EMPTY.
+// Empty is the group without members (MPI_GROUP_EMPTY).
 var Empty = &Group{}
 
-// Range returns the group of n processes first, first+stride, ...
+// Range returns the group of the n processes with the world ranks first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
 
 // Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the distance

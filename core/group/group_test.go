@@ -11,8 +11,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// random returns a random group of processes from 0 to universe-1, with constant or varying distances, and its members
-// as a list.
+// random returns a random group, and its members as a list. The members are processes from 0 to universe-1, with
+// constant or varying distances.
 func random(rnd *rand.Rand, universe int) (*Group, []int32) {
 	var members []int32
 	switch rnd.Intn(4) {

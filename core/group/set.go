@@ -17,8 +17,8 @@ func newMarks(g *Group) marks { return make(marks, (g.n+63)/64) }
 func (m marks) has(r int32) bool { return m[r/64]>>(r%64)&1 != 0 }
 func (m marks) set(r int32)      { m[r/64] |= 1 << (r % 64) }
 
-// checked returns the set of the given ranks. Errors: MPI_ERR_RANK if an element of ranks is not a rank of g or occurs
-// twice.
+// checked returns the set of the given ranks. Errors: MPI_ERR_RANK if an element of `ranks` is not a rank of g or
+// occurs twice.
 func checked(g *Group, ranks []int32) (marks, error) {
 	m := newMarks(g)
 	for i, r := range ranks {
@@ -34,8 +34,8 @@ func checked(g *Group, ranks []int32) (marks, error) {
 	return m, nil
 }
 
-// Include returns the group of the processes of g with the given ranks, in the order of ranks (MPI_Group_incl). Errors:
-// MPI_ERR_RANK if an element of ranks is not a rank of g or occurs twice.
+// Include returns the group of the processes of g with the given ranks, in the order of the slice `ranks`
+// (MPI_Group_incl). Errors: MPI_ERR_RANK if an element of `ranks` is not a rank of g or occurs twice.
 func Include(g *Group, ranks []int32) (*Group, error) {
 	if _, err := checked(g, ranks); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func sign(x int32) int64 {
 	return 1
 }
 
-// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). Errors: MPI_ERR_ARG if a stride is 0;
-// MPI_ERR_RANK as for Include.
+// RangeInclude does the same as Include for ranges of ranks (MPI_Group_range_incl). Errors: MPI_ERR_ARG if a stride is
+// 0; MPI_ERR_RANK as for Include.
 func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	ranks, err := expand(g, ranges)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package handle owns the mapping from the handles that applications hold to Go objects. It must not know what the
-// objects are.
+// Package handle owns the mapping from the handles that applications hold to Go objects. It must not depend on the
+// types of the objects.
 //
 // A handle is a positive 32-bit integer
 //
@@ -8,15 +8,15 @@
 // and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle,
 // MPI_X_toint and Fortran's MPI_VAL are this same number.
 //
-// A stale handle must be detected and not be taken for a newer handle. So a number repeats as late as 27 bits allow. A
-// table has S entries, a power of two, and number n is in entry n mod S: an entry that is reused gets its last number
-// plus S. Free entries are reused in the order in which they became free, and a table grows when half of its entries
-// are live.
+// The use of a stale handle must be detected, so a new handle must not soon get the same number. Therefore numbers
+// repeat as late as 27 bits allow. A table has S entries, where S is a power of two. Number n is in entry n mod S, so
+// each time an entry is reused, its number increases by S. Free entries are reused in the order in which they became
+// free. A table grows when half of its entries are live.
 //
 // So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind. This is 134,217,728 if no
 // handle is live, and at least 67,108,864 with up to MaxLive/2 live handles. With more live handles, a number repeats
-// after 2^27/S new handles for each free entry. A table shrinks after most of many handles have been freed: two entries
-// become one. This may skip numbers, at most half of them.
+// after 2^27/S new handles for each free entry. A table shrinks after most of a large number of handles have been
+// freed. It then combines pairs of entries, which may skip at most half of the numbers.
 //
 // C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
 // numbers on which all members agree; core/rma documents when those repeat.
@@ -28,15 +28,15 @@ import (
 	"gompirma/core/trim"
 )
 
-// Kind is the kind of object of a handle, in the order of the ABI's predefined handles. MaxLive is how many handles of
-// one kind a process can hold, MaxWindows how many of windows.
+// Kind is the kind of object of a handle, in the order of the ABI's predefined handles. MaxLive is the maximum number
+// of live handles of one kind in a process. MaxWindows is the maximum for windows.
 type Kind uint32
 
 const (
-	// Numbers is how many numbers each kind has.
+	// Numbers is the number of different handle numbers of each kind.
 	Numbers    = 1 << numberBits
 	numberMask = Numbers - 1
-	minEntries = 64 // entries of a table
+	minEntries = 64 // minimum number of entries of a table
 )
 
 // Make returns the handle of a kind and a number.
@@ -56,13 +56,14 @@ func KindOf(h uintptr) Kind {
 }
 
 type entry[T any] struct {
-	object *T // nil: free
+	object *T // nil if the entry is free
 	number uint32
-	// Of a free entry: the index of the next entry in the free list. Of a live entry: see lastNumber.
+	// Of a free entry: the index of the next entry in the free list. Of a live entry: the result of lastNumber.
 	next uint32
 }
 
-// lastNumber returns the entry's last number; the entry's next number is larger by the number of entries.
+// lastNumber returns the entry's last number. When the entry is reused, the new number is larger by the number of
+// entries.
 func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
@@ -70,17 +71,18 @@ func (e *entry[T]) lastNumber() uint32 {
 	return e.number
 }
 
-// Table holds the live objects of one kind. The zero value is not ready: use NewTable. Safe for concurrent use.
+// Table holds the live objects of one kind. NewTable creates a table; the zero value is not usable. A Table is safe for
+// concurrent use.
 type Table[T any] struct {
 	kind    Kind
 	maxLive int    // limit of live handles; MaxLive except in tests
 	mask    uint32 // mask of numbers; numberMask except in tests
 
-	reserved T // the object of reserved handles
+	reserved T // its address is the object of reserved handles
 
 	mu          sync.RWMutex
 	entries     []entry[T]
-	first, last uint32 // of the free list
+	first, last uint32 // indices of the first and the last entry of the free list
 	free        int    // length of the free list
 	watch       trim.Watch
 }
@@ -127,7 +129,8 @@ func (t *Table[T]) pushLocked(index uint32) {
 }
 
 // growLocked doubles the table from S to 2S entries. An entry with last number n becomes two entries. One of them is
-// entry n mod 2S: its next number is n + 2S. The other one gets n - S as its last number, so its next number is n + S.
+// entry n mod 2S, whose next number is n + 2S. The other entry gets n - S as its last number, so its next number is n +
+// S.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))
@@ -181,7 +184,7 @@ func (t *Table[T]) shrinkLocked() bool {
 			}
 		}
 	}
-	seen := make([]bool, half) // one of the two old entries was in the free list already
+	seen := make([]bool, half) // true if one of the two old entries has been found in the free list
 	for ; free > 0; free-- {
 		i := next & (half - 1)
 		switch {
@@ -196,7 +199,7 @@ func (t *Table[T]) shrinkLocked() bool {
 	return true
 }
 
-// trim shrinks the table as far as possible, when most of many objects have been freed.
+// trim shrinks the table as far as possible, if most of a large number of objects have been freed.
 func (t *Table[T]) trim() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +210,7 @@ func (t *Table[T]) trim() {
 	}
 }
 
-// trimUnitsLocked returns the memory of the live objects, in the unit of package trim.
+// trimUnitsLocked returns an estimate of the memory of the live objects, in the unit of package trim.
 func (t *Table[T]) trimUnitsLocked() int {
 	live := len(t.entries) - t.free
 	switch t.kind {

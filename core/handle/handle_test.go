@@ -61,8 +61,8 @@ func shortTable(bits int) *Table[int] {
 	return t
 }
 
-// TestCycle checks that a number repeats after as many handles as the package comment says, whatever handles are live
-// meanwhile.
+// TestCycle checks that a number repeats after the number of handles that the package comment states, for several
+// numbers of live handles.
 func TestCycle(t *testing.T) {
 	const bits = 14
 	for _, live := range []int{0, 1, 5, 31, 32, 33, 200, 1000} {
@@ -93,8 +93,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestGrowth checks a table that grows and shrinks in use: every live handle is found, no two are the same, and no
-// removed handle is reused soon.
+// TestGrowth adds and removes handles at random, so that the table grows and shrinks. It checks that every live handle
+// is found, that no two handles are equal, and that no removed handle is reused soon.
 func TestGrowth(t *testing.T) {
 	const bits = 20
 	table := shortTable(bits)
@@ -130,7 +130,8 @@ func TestGrowth(t *testing.T) {
 	require.Equal(t, len(objects), table.Len())
 }
 
-// TestFull checks that Add fails for a full table, which keeps its objects, and succeeds again after a removal.
+// TestFull checks that Add fails if the table is full, that the table keeps its objects, and that Add succeeds again
+// after a removal.
 func TestFull(t *testing.T) {
 	table := NewTable[int](Comm)
 	table.maxLive = 128
@@ -162,8 +163,8 @@ func BenchmarkAddGetRemove(b *testing.B) {
 	}
 }
 
-// TestShrink creates and frees handles in waves, so that the table grows and shrinks. Every live handle is found, no
-// two are the same, and no removed handle is reused soon.
+// TestShrink creates and frees handles in waves, so that the table grows and shrinks. It checks that every live handle
+// is found, that no two handles are equal, and that no removed handle is reused soon.
 func TestShrink(t *testing.T) {
 	const bits = 20
 	for seed := range int64(20) {
@@ -203,7 +204,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestTrim checks that a table shrinks to its initial size when most of many handles have been freed.
+// TestTrim checks that a table shrinks to its initial size after most of a large number of handles have been freed.
 func TestTrim(t *testing.T) {
 	table := NewTable[int](Request)
 	x := 1

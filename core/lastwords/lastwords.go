@@ -1,7 +1,8 @@
 // Package lastwords owns the message that is printed when the Go runtime ends the process (out of memory, a panic in a
 // goroutine, an internal error). The runtime would print the stacks of all goroutines, which help only developers.
 // Instead, this package prints one line with the reason. If GOTRACEBACK is set in the environment, the runtime prints
-// its full text. A program only needs to import the package. The package must not know the rest of the project.
+// its full text. A program only needs to import the package. The package must not depend on other packages of the
+// project.
 package lastwords
 
 import (
@@ -22,7 +23,7 @@ var lastWords struct {
 	line  [600]byte
 	n     int
 	start int  // index in line of the runtime's current line
-	told  bool // the line has been written; further output is dropped
+	told  bool // the line has been written to stderr; further output of the runtime is dropped
 
 	running bool // the runtime has started
 }
@@ -71,8 +72,8 @@ func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		// The line "fatal error: ..." or "panic: ..." is the last one needed; a preceding "runtime: ..."
-		// explains it. After "runtime: mmap: ..." the runtime exits without further output.
+		// The line "fatal error: ..." or "panic: ..." completes the message; a preceding line "runtime: ..." is
+		// the explanation. After "runtime: mmap: ..." the runtime exits without further output.
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			appendLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			appendLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
@@ -107,7 +108,8 @@ func contains(from int, s string) bool {
 }
 
 // locksMemory returns whether the system refuses new memory because it would be locked (mlockall(2) with MCL_FUTURE)
-// and RLIMIT_MEMLOCK does not allow that much. It tries with a mapping, which it removes again.
+// and RLIMIT_MEMLOCK does not allow that much. To determine this, it tries to create a mapping, and removes the
+// mapping.
 //
 //go:nosplit
 //go:norace

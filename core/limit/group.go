@@ -1,6 +1,6 @@
 // Package limit owns the limits that the system sets for this process: how much memory may be allocated before the
-// kernel kills a process, the control groups that bound it, and the limits of setrlimit(2). It only reads; it must not
-// know what the memory is for.
+// kernel kills a process, the control groups that bound it, and the limits of setrlimit(2). It only reads limits, and
+// must not depend on the use of the memory.
 //
 // Each function takes the root of the file system, "/" except in tests.
 package limit
@@ -18,12 +18,12 @@ import (
 // Group is a control group that contains this process, directly or through a descendant group.
 type Group struct {
 	Dir string // its directory
-	V2  bool   // of version 2; the names and formats of its files differ
+	V2  bool   // the group is of version 2, in which names and formats of files differ
 }
 
 // hierarchy is a mounted tree of control groups.
 type hierarchy struct {
-	controllers []string // of version 1; nil: version 2
+	controllers []string // controllers of the hierarchy in version 1; nil in version 2
 	top         string   // the group that is mounted
 	mount       string   // its mount point
 }
@@ -54,8 +54,8 @@ func Groups(root, controller string) []Group {
 }
 
 // folders returns the directories of the group `path` and its ancestors. The argument `mounts` has the mounts of its
-// hierarchy. In a container, `path` may be the host's path while only the container's own group is mounted; then the
-// mount point is the only directory.
+// hierarchy. In a container, `path` may be the path on the host, although only the container's own group is mounted. In
+// this case the mount point is the only directory.
 func folders(mounts []hierarchy, path string) (dirs []string) {
 	for _, h := range mounts {
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))
@@ -73,7 +73,8 @@ func folders(mounts []hierarchy, path string) (dirs []string) {
 	return dirs
 }
 
-// mounted returns hierarchies(root) from a cache: mounts rarely change, and a system may have thousands of them.
+// mounted returns the result of hierarchies(root) from a cache, since mounts rarely change and a system may have
+// thousands of mounts.
 func mounted(root string) []hierarchy {
 	trees, known := mounts.Load(root)
 	if !known {
@@ -82,7 +83,7 @@ func mounted(root string) []hierarchy {
 	return trees.([]hierarchy)
 }
 
-var mounts sync.Map // of []hierarchy, by root
+var mounts sync.Map // cache of mounted: []hierarchy, by root
 
 // hierarchies returns the mounted hierarchies. If mountinfo cannot be read, it assumes the usual mount points.
 func hierarchies(root string) (found []hierarchy) {
@@ -124,8 +125,8 @@ func hierarchies(root string) (found []hierarchy) {
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // read returns the content of a small file without surrounding white space, "" if it cannot be read. It uses system
-// calls directly: it is called for each new window, and package os spends more time on registering the file with its
-// poller than on reading it.
+// calls directly, because it is called for each new window. Package os would spend more time on registering the file
+// with its poller than on reading it.
 func read(path string) string {
 	var b []byte
 	fd, err := open(path)

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// Headroom is how much memory can be allocated now without swapping and without the kernel killing a process, and what
-// bounds it.
+// Headroom is the amount of memory that can be allocated now such that the system does not swap and the kernel does not
+// kill a process. LimitedBy describes the limit that bounds it.
 type Headroom struct {
 	Free      int64 // bytes, at least 0
-	Margin    int64 // how much of Free should stay free, for other processes and for the kernel's tables
+	Margin    int64 // bytes of Free that should stay free, for other processes and for the kernel's tables
 	LimitedBy string
 }
 
@@ -32,7 +32,8 @@ func headroom(free, limit int64, by string) Headroom {
 }
 
 // Memory returns the headroom that the machine and all memory control groups of this process leave. If at least
-// `wanted` bytes are free, the result may be less than the actual headroom: the exact value takes ten times as long.
+// `wanted` bytes are free, the result may be less than the actual headroom, since the exact value takes ten times as
+// long.
 func Memory(root string, wanted int64) Headroom {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -45,12 +46,13 @@ func Memory(root string, wanted int64) Headroom {
 	return r
 }
 
-// minCheckedBytes is the size in bytes from which on Bytes checks the headroom; then the check costs little compared to
-// using the memory. Go's heap grows in steps of this size.
+// minCheckedBytes is the smallest size for which Bytes checks the headroom. For such sizes the check takes little time
+// compared to the use of the memory. Go's heap grows in steps of this size.
 const minCheckedBytes = 64 << 20
 
-// Bytes allocates n bytes of Go memory for data of an application, whose counts may have any value. It returns an error
-// if there is not that much memory; without this check, Go's runtime would end the process.
+// Bytes allocates n bytes of Go memory for data of an application. Since the application's counts may have any value, n
+// may be very large. It returns an error if there is not enough memory. Without this check, the Go runtime would end
+// the process.
 func Bytes(n int64) ([]byte, error) {
 	if n >= minCheckedBytes {
 		if r := Memory("/", n); r.Usable() < n {
@@ -90,9 +92,9 @@ func MachineMemory(root string) Headroom {
 //
 // The kernel counts clean page cache of files as used, but reclaims it before it kills a process. So memory subtracts
 // this cache from the used memory if the headroom would otherwise be below `wanted`. Dirty pages, and pages of memfds
-// and of tmpfs, are not subtracted. Above memory.high the kernel kills no process, but slows all of the group down to a
-// standstill; so memory.high is a limit too. Limits of swap alone are ignored. The limit of version 1 for memory and
-// swap together is respected.
+// and of tmpfs, are not subtracted. Above memory.high, the kernel kills no process but slows down the group until it
+// hardly runs. Therefore memory.high is a limit too. Limits of swap alone are ignored. The limit of version 1 for
+// memory and swap together is respected.
 func (g Group) memory(wanted int64, top bool) (tightest Headroom, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
@@ -164,7 +166,7 @@ func (g Group) ancestorLimit(own int64) int64 {
 
 var ancestorLimits sync.Map // of int64
 
-// unlimited is the smallest number that means "no limit" in version 1; version 2 says "max".
+// unlimited is the smallest number that means "no limit" in version 1. In version 2 the file contains "max" instead.
 const unlimited = 1 << 60
 
 // number reads a file with one number; false if the file has no number, or one that means no limit.

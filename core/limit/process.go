@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MmapErrorDetail returns the possible reasons why the system refuses this process another mapping with err, as the end
-// of a sentence: locked memory, the number of mappings, the address space. "" if none of them is near its limit. It
-// takes milliseconds if there are many mappings.
+// MmapErrorDetail returns the possible reasons for the error `err` of mmap(2), as the end of a sentence. The reasons
+// are limits of locked memory, of the number of mappings and of the address space. It returns "" if none of these
+// limits is nearly reached. It takes milliseconds if there are many mappings.
 func MmapErrorDetail(root string, err error) string {
 	if errors.Is(err, unix.EAGAIN) { // all new memory is locked: mlockall(MCL_FUTURE)
 		return lockedMemory(root)
@@ -23,7 +23,7 @@ func MmapErrorDetail(root string, err error) string {
 	var why []string
 	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
 	// The refused call may have needed two more mappings to split an existing one. Other threads may have unmapped
-	// memory since.
+	// memory since the error.
 	if n := countLines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}
@@ -37,7 +37,8 @@ func MmapErrorDetail(root string, err error) string {
 	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// lockedMemory returns how much memory the process has locked and may lock, as the end of a sentence.
+// lockedMemory returns the amounts of memory that the process has locked and that it may lock, as the end of a
+// sentence.
 func lockedMemory(root string) string {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) != nil || l.Cur == unix.RLIM_INFINITY {
@@ -59,7 +60,7 @@ func addressSpaceUse(root string) (used, most int64, limited bool) {
 	return n * int64(os.Getpagesize()), int64(l.Cur), true
 }
 
-// CheckAddressSpace returns an error if this process may not have `need` bytes of address space.
+// CheckAddressSpace returns an error if a limit forbids this process to use `need` bytes of address space.
 func CheckAddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
@@ -70,7 +71,8 @@ func CheckAddressSpace(need uint64) error {
 	return nil
 }
 
-// ErrorDetail returns the limit that an error of the system refers to, as the end of a sentence; "" if none is known.
+// ErrorDetail returns a description of the limit that has caused an error of the system, as the end of a sentence; ""
+// if no limit is known.
 func ErrorDetail(root string, err error) string {
 	set := func(resource int, option string) string {
 		var l unix.Rlimit
@@ -91,7 +93,8 @@ func ErrorDetail(root string, err error) string {
 	return ""
 }
 
-// countLines counts the lines of a file with little memory: Go cannot allocate more when no mapping is possible.
+// countLines returns the number of lines of a file. It uses little memory, because Go may be unable to allocate more
+// when no mapping is possible.
 func countLines(path string) (n int) {
 	f, err := os.Open(path)
 	if err != nil {

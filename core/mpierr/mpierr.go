@@ -1,7 +1,7 @@
 // Package mpierr owns the form in which the core reports that a call failed: an MPI error class and a text with values.
 //
 // The function that finds the error chooses the class with New. Callers add context with Wrap and keep the class. The
-// package must not know error handlers: capi, which knows the object of the call, chooses the handler.
+// package must not depend on error handlers. capi chooses the handler, because it knows the object of the call.
 package mpierr
 
 import (

@@ -1,11 +1,11 @@
 // Package op owns the reduction operations: the predefined ones of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and
-// MPI_NO_OP, and those that applications create. It must not know collectives or windows.
+// MPI_NO_OP, and those that applications create. It must not depend on collectives or windows.
 //
 // Get returns an *Op by handle. A reduction calls ForReduce once to check operation and datatype, and then Combine on
 // arrays of elements any number of times.
 //
 // The predefined operations are implemented in C and called through Kernel. CallUser calls a function of the user. Both
-// hooks are set before the first use and not changed after.
+// variables are set before the first use and not changed afterwards.
 package op
 
 import (
@@ -19,9 +19,9 @@ import (
 // predefined. Kernel returns false if C has no loop for them. Both slices hold n extents of the type.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
-// CallUser calls the function of an operation of the application: MPI_User_function or, if large, MPI_User_function_c.
-// The arguments `in` and `inout` are the addresses of count elements of the datatype with handle typ. If CallUser is
-// nil, operations of applications are errors.
+// CallUser, set by capi, calls the function of an application's operation. The function is an MPI_User_function or, if
+// `large` is true, an MPI_User_function_c. The arguments `in` and `inout` are the addresses of `count` elements of the
+// datatype with handle `typ`. If CallUser is nil, the use of such an operation is an error.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
 // Op is an operation. It is immutable.
@@ -107,9 +107,9 @@ func (o *Op) Large() bool { return o.large }
 // String returns the name of the operation for error messages.
 func (o *Op) String() string { return o.name }
 
-// ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type: a user's
-// operation on any type, a predefined one on the predefined types for which it is defined. Otherwise it returns
-// MPI_ERR_OP.
+// ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type: An operation
+// of the user may be used on any type, a predefined operation on the predefined types for which it is defined.
+// Otherwise ForReduce returns MPI_ERR_OP.
 func (o *Op) ForReduce(t *datatype.Type) error {
 	switch {
 	case o.user:
@@ -131,9 +131,9 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined returns whether the predefined operation with handle h may be used on a predefined type. It may be used where
-// MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), and on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR. The logical
-// operations may be used on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
+// Defined returns whether the predefined operation with handle h may be used on a predefined type. It may be used on
+// the types for which MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4). MPI_CHAR and MPI_CHARACTER are treated like
+// MPI_SIGNED_CHAR. The logical operations may be used on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
 	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address ||
@@ -156,9 +156,10 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 	return false
 }
 
-// Combine sets target[i] = target[i] op origin[i] for n elements of type b, which are one extent apart. Both slices
-// hold at least n extents. The operation is predefined and defined for b. The slices are the same or do not overlap.
-// Combine does not write gaps inside pair types. Errors: MPI_ERR_OP if there is no Kernel for it.
+// Combine sets target[i] = target[i] op origin[i] for n elements of type b, which are one extent apart. Preconditions:
+// both slices hold at least n extents, they are the same or do not overlap, and the operation is predefined and defined
+// for b. Combine does not write gaps inside pair types. Errors: MPI_ERR_OP if Kernel does not support the operation on
+// b.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	if n == 0 || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
 		return nil
@@ -167,7 +168,7 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 }
 
 // Call calls a user's operation on count elements of a type at two addresses: target = origin op target. Errors:
-// MPI_ERR_OP if there is no CallUser.
+// MPI_ERR_OP if CallUser is nil.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C calls %s", o)

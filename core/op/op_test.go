@@ -39,7 +39,8 @@ func TestDefined(t *testing.T) {
 	}
 }
 
-// TestForReduceOfDerivedTypes checks that predefined operations accept predefined types only, and a user's accept any.
+// TestForReduceOfDerivedTypes checks that predefined operations accept only predefined types, and that a user's
+// operation accepts any type.
 func TestForReduceOfDerivedTypes(t *testing.T) {
 	sum, _ := Get(abi.MPI_SUM)
 	integer, _ := datatype.Get(abi.MPI_INT)
@@ -72,7 +73,8 @@ func TestHandles(t *testing.T) {
 	require.True(t, max.Commutative())
 }
 
-// TestUserCountBeyondInt checks that a function without _c gets at most 2^31-1 elements at a time.
+// TestUserCountBeyondInt checks that an MPI_User_function, whose count is an int, gets at most 2^31-1 elements in each
+// call.
 func TestUserCountBeyondInt(t *testing.T) {
 	type call struct {
 		in    uintptr

@@ -3,28 +3,29 @@ package p2p
 import "gompirma/core/proc"
 
 // Carrier carries the messages of a process: matching, the protocols, requests, and plans of several messages. It is
-// implemented in C (capi/message); capi/engine adapts it to this interface. Safe for concurrent use.
+// implemented in C (capi/message); capi/engine adapts it to this interface. A Carrier is safe for concurrent use.
 type Carrier interface {
-	// Enter makes this carrier the one that the calls in C use, so that every wait in C serves it. Leave ends that.
+	// Enter makes C's message calls use this carrier, so that every wait in C makes progress on its messages. Leave
+	// undoes this.
 	Enter()
 	Leave()
 	// Close frees the memory. Preconditions: nothing is in progress, and no call uses the carrier.
 	Close()
 	// Progress receives arrived messages, retries sends that could not proceed before, and copies data of matched
-	// messages. It does not block. It returns whether there was anything to do.
+	// messages. It does not block. It returns whether it made any progress.
 	Progress() bool
 	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
 	NotifyReceivers()
-	// AllSent returns whether this process has sent all of its messages.
+	// AllSent returns whether no send of this process is in progress any longer.
 	AllSent() bool
 	// ErrorClass returns an error class once no more messages can arrive, else 0.
 	ErrorClass() int32
 
-	// Start starts an operation. ok is false if there is no memory. r is nil if the operation has completed
-	// already.
+	// Start starts an operation. The result `ok` is false if there is no memory. The result `r` is nil if the
+	// operation has completed already.
 	Start(o Operation) (r Request, ok bool)
-	// Do executes an operation to its end, as a call in C does. If the calls in C do not use this carrier (Enter),
-	// it does nothing and returns ok = false.
+	// Do executes an operation to its end, like a blocking call in C. If C's calls do not use this carrier (see
+	// Enter), it does nothing and returns ok = false.
 	Do(o Operation) (x Result, ok bool)
 	// Forget frees the queues of n contexts of one communicator.
 	Forget(context uint64, n int)
@@ -34,35 +35,36 @@ type Carrier interface {
 	// Plan returns ok = false if there is no memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p StartedPlan, ok bool)
 	// ProgressThread declares that the calling thread is the process' progress thread. That thread never calls
-	// functions of the application: they are written for the application's own threads, often for one of them only.
+	// functions of the application, because these may only work in the application's own threads, or only in one of
+	// them.
 	ProgressThread()
 }
 
 // CarrierConfig describes the processes of the job and their message rings.
 type CarrierConfig struct {
 	Control               []byte // the control segment
-	Rings                 int64  // offset in it of the message rings
+	Rings                 int64  // offset of the message rings in Control
 	CellStride, RingBytes int64
-	N, Me                 int // number of processes on this node, index of this one
+	N, Me                 int // number of processes on this node, index of this process
 	Processes             proc.Table
 	Oversubscribed, NoCMA bool
 }
 
-// Operation describes a send or receive.
+// Operation describes a send or a receive.
 type Operation struct {
-	Context    uint64  // of the communicator's messages
+	Context    uint64  // number that the communicator's messages carry (comm.Comm.Context)
 	Comm       uintptr // handle of the communicator on which errors are raised
 	Source     int32   // of a send: rank of this process in the communicator
 	Process    int32   // of a send: number of the destination (core/proc)
-	Peer, Tag  int32   // rank in the communicator of the destination or source; a receive may have wildcards
+	Peer, Tag  int32   // rank of the destination or source, and tag; a receive may have wildcards
 	Mode       uint8   // of a send: standard, synchronous, ready
 	Receive    bool
-	Blocking   bool // the thread that starts it waits for it at once
-	Urgent     bool // the receiver's process polls for it even while it computes
+	Blocking   bool // the thread that starts the operation waits for it at once
+	Urgent     bool // the receiver's progress thread polls for the message while the receiver computes
 	Persistent bool
-	// The buffer: Size bytes at Addr, or, with a datatype, the data of Count elements.
-	// Program (core/datatype) is used if C does not know the datatype's handle; the caller keeps it alive until the
-	// request is released.
+	// The buffer: Size bytes at Addr or, if Datatype or Program is set, the data of Count elements. Program
+	// (core/datatype) is used if C does not know the datatype's handle. The caller keeps it alive until the request
+	// is released.
 	Addr              uintptr
 	Size, Count       int64
 	Datatype, Program uintptr
@@ -72,13 +74,14 @@ type Operation struct {
 type Request interface {
 	// Cancel implements MPI_Cancel for a message.
 	Cancel()
-	// Free removes the handle of a request and releases it: at once if it is complete, else on completion.
+	// Free removes the handle of a request. It releases the request at once if it is complete, else on completion.
 	Free()
 	// IsComplete returns whether the operation is done. An inactive request is not complete.
 	IsComplete() bool
-	// Handle returns a handle for the application, 0 if no handle is free.
+	// Handle assigns a handle for the application and returns it; 0 if no handle is free.
 	Handle() uintptr
-	// Finish returns the result of a complete request, makes a persistent request inactive, and frees any other.
+	// Finish returns the result of a complete request, makes a persistent request inactive, and frees any other
+	// request.
 	Finish() Result
 }
 
@@ -97,35 +100,35 @@ type StepKind uint8
 type Step struct {
 	Kind        StepKind
 	Via         uint8 // index in PlanHead.Context
-	CallsUser   bool  // calls a function of the application: not for the progress thread
-	SkipOnError bool  // skipped after an error
+	CallsUser   bool  // calls a function of the application, so the progress thread does not execute it
+	SkipOnError bool  // the step is not executed after an error
 	Peer        int32 // rank in the communicator
 	WorldRank   int32 // rank of Peer in MPI_COMM_WORLD
 	From, To    uintptr
 	Bytes       int64
 }
 
-// PlanHead is the common part of a plan: see struct gompi_plan_params.
+// PlanHead holds the properties that all steps of a plan share (struct gompi_plan_params).
 type PlanHead struct {
-	Context     [2]uint64 // of messages in the group, and with the remote group
-	Comm        uintptr   // handle on which errors are raised
-	Source, Tag int32     // this process' rank, as its messages carry it; their tag
-	Urgent      bool      // the receivers may compute: their progress threads poll for large messages
+	Context     [2]uint64 // numbers that messages carry: within the group, and to and from the remote group
+	Comm        uintptr   // handle of the communicator on which errors are raised
+	Source, Tag int32     // rank of this process and tag, which the messages carry
+	Urgent      bool      // receivers may be computing, so their progress threads poll for large messages
 	// The predefined operation and datatype of StepReduce steps, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
 	GoBytes      int // bytes of Go memory that the plan allocates
 }
 
-// PlanUse is how often a request of a plan starts it: enum gompi_plan_use.
+// PlanUse states whether a request runs its plan once or, if persistent, any number of times (enum gompi_plan_use).
 type PlanUse uint32
 
-// StartedPlan is a plan in C: see capi/message/plan.h.
+// StartedPlan is the interface to a plan in C (capi/message/plan.h).
 type StartedPlan interface {
 	// Free ends a plan that has no request.
 	Free()
-	// Do runs a plan to its end. It returns false if the calls in C do not use its carrier; the caller then uses
-	// Poll.
+	// Do runs a plan to its end. It returns false if C's calls do not use the plan's carrier. The caller must then
+	// call Poll.
 	Do() bool
 	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and
 	// Leave, the process polls the plan whenever it makes progress.
@@ -134,10 +137,11 @@ type StartedPlan interface {
 	Leave()
 	// Abandon ends a plan whose messages cannot arrive any longer, with an error class and text.
 	Abandon(class int32, text string)
-	// ErrorDetail returns the error class and text with which a plan has ended; class 0: no error.
+	// ErrorDetail returns the error class and text with which a plan has ended. The class is 0 if there was no
+	// error.
 	ErrorDetail() (class int32, text string)
 	// Request creates a request of a plan. With PlanPersistent, the request is inactive; otherwise Request starts
-	// the plan. The request owns the plan, which is freed with the request, or after the only run. Returns nil if
-	// there is no memory or if too many requests exist.
+	// the plan. The request owns the plan, which is freed with the request, or after the only run. Request returns
+	// nil if there is no memory or if the maximum number of requests exists.
 	Request(use PlanUse) Request
 }

@@ -1,6 +1,6 @@
-// Package p2p owns the Go view of messages between processes: messages for the creation of communicators (comm.Host),
-// and plans of several messages, which C runs (plan.go). Matching, the protocols, requests and the calls of programs
-// are in C (capi/message), behind Carrier.
+// Package p2p owns the messages that Go code sends between processes: messages for the creation of communicators
+// (comm.Host), and plans of several messages, which C runs (plan.go). C implements matching, protocols, requests and
+// MPI's message calls (capi/message). Carrier is the interface to that code.
 //
-// The package must not know windows, collectives or handles of datatypes.
+// The package must not depend on windows, collectives or handles of datatypes.
 package p2p

@@ -14,14 +14,14 @@ import (
 // TagUB is the largest tag, the value of the attribute MPI_TAG_UB.
 const TagUB = 1<<31 - 1
 
-// Engine sends and receives messages for one process. Safe for concurrent use.
+// Engine sends and receives messages for one process. It is safe for concurrent use.
 type Engine struct {
 	nd        *shm.Node
 	processes proc.Table
 	m         Carrier
 
-	// Collectives implements Bcast and Allgather of comm.Host without messages. Set before the first communicator
-	// is created. If it is nil, the creation of communicators uses messages.
+	// Collectives implements Bcast and Allgather of comm.Host without messages. It is set before the first
+	// communicator is created. If it is nil, the creation of communicators uses messages.
 	Collectives interface {
 		ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error)
 		ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
@@ -39,7 +39,7 @@ type Config struct {
 	// Processes is the table of all processes that this process knows. The processes of the job come first.
 	Processes proc.Table
 	// Open creates the carrier of this process' messages. Precondition: the memory of this process' message ring is
-	// committed. An error names the missing resource of the system.
+	// committed. The text of an error names the resource of the system that is not available.
 	Open func(p *CarrierConfig) (Carrier, error)
 }
 
@@ -67,11 +67,11 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Enter makes this engine's messages the ones that the calls in C use; Leave ends that.
+// Enter makes C's message calls use this engine's carrier. Leave undoes this.
 func (e *Engine) Enter() { e.m.Enter() }
 func (e *Engine) Leave() { e.m.Leave() }
 
-// Close frees the memory of the carrier. Preconditions: Leave has been called, and no call uses it any longer.
+// Close frees the memory of the carrier. Preconditions: Leave has been called, and no call uses the carrier any longer.
 func (e *Engine) Close() { e.m.Close() }
 
 // Shared returns the shared memory of the node that the engine works on.
@@ -83,8 +83,8 @@ func (e *Engine) NodeIndex(w int32) int {
 }
 
 // Progress receives arrived messages, retries sends that could not proceed before, copies data of matched messages, and
-// advances plans. It returns whether there was anything to do. It does not block: if another thread is in Progress
-// already, that thread does the work of this call too.
+// advances plans. It returns whether it made any progress. It does not block: if another thread is already in Progress,
+// that thread also does the work of this call.
 func (e *Engine) Progress() bool { return e.m.Progress() }
 
 // NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.

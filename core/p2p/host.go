@@ -9,11 +9,11 @@ import (
 	"gompirma/core/shm"
 )
 
-// host implements comm.Host: communicators exchange byte arrays of known length.
+// host implements comm.Host with messages of an Engine.
 type host struct{ *Engine }
 
-// Send implements comm.Host. The receiver polls inside its MPI call, except for MPI_Comm_idup, which has returned to
-// the application. So messages of MPI_Comm_idup are Urgent.
+// Send implements comm.Host. The receiver usually polls inside its MPI call. But the receiver of a message of
+// MPI_Comm_idup may have returned to the application, so these messages are Urgent.
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(dest), tag)
 	o.Urgent = x == comm.IdupCreation
@@ -42,8 +42,8 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 	return r, err
 }
 
-// NewID implements comm.Host. It allows 2^24 processes, each of which creates up to 2^35 communicators. IDs with bit 39
-// set are the contexts of partitioned messages (capi/message/partition.c).
+// NewID implements comm.Host. Its format allows 2^24 processes, each of which creates up to 2^35 communicators. IDs
+// with bit 39 set are the contexts of partitioned messages (capi/message/partition.c).
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

@@ -8,7 +8,7 @@ import (
 )
 
 // NewOperation returns the description of a send on c, without its buffer. The caller makes it a receive by setting
-// Receive. Precondition: peer is a rank of c.Peers() or, of a receive, MPI_ANY_SOURCE.
+// Receive. Precondition: `peer` is a rank of c.Peers() or, for a receive, MPI_ANY_SOURCE.
 func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
 	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
 		Process: -1}
@@ -18,7 +18,7 @@ func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
 	return o
 }
 
-// Perform executes a send or receive to its end. The wait is in C, except in tests that run several processes in one.
+// Perform executes a send or receive to its end. It waits in C, except in tests that simulate several processes in one.
 // The caller keeps the buffer alive. Errors: MPI_ERR_NO_MEM; MPI_ERR_TRUNCATE if the message is longer than the buffer.
 // The buffer then holds the beginning of the message.
 func (e *Engine) Perform(o Operation) (Result, error) {
@@ -72,6 +72,6 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// WaitAllSent waits until this process has sent all of its messages: part of MPI_Finalize. If the receiver is in
-// MPI_Finalize too, it will not receive the message any longer, and the message is withdrawn.
+// WaitAllSent waits until no send of this process is in progress any longer. MPI_Finalize calls it. If the receiver of
+// a message is in MPI_Finalize too, it will not receive the message any longer, and the sender withdraws the message.
 func (e *Engine) WaitAllSent() error { return e.nd.Wait(e.m.AllSent) }

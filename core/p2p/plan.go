@@ -16,12 +16,12 @@ import (
 type Plan struct {
 	PlanHead
 	Steps     []Step
-	Funcs     []func() error // functions of StepCallGo steps, indexed by their Bytes
-	OnFree    func()         // called when its request has been freed; may be nil
+	Funcs     []func() error // functions of StepCallGo steps; the field Bytes of a step is the index
+	OnFree    func()         // called when the plan's request has been freed; may be nil
 	KeepAlive any
 }
 
-// plans has the plans that C refers to.
+// plans holds the plans to which C refers, by the argument `object` of Carrier.Plan.
 var plans = handle.NewTable[Plan](handle.Request)
 
 // PlanStep executes a StepCallGo step: it calls Funcs[what] of the plan that is registered as `object`. It returns 0 or

@@ -1,6 +1,6 @@
 // Package random owns the access to random bytes of the system. Unlike crypto/rand, it returns an error if the system
 // provides no random bytes. It also works if getrandom(2) alone is denied, for example by the seccomp profile of a
-// container. It must not know what the bytes are for.
+// container. It must not depend on the use of the bytes.
 package random
 
 import (
@@ -29,7 +29,7 @@ func Read(b []byte) error {
 	return nil
 }
 
-// Text returns a string that cannot be guessed.
+// Text returns a string of 128 random bits in hexadecimal, which cannot be guessed.
 func Text() (string, error) {
 	var b [16]byte
 	err := Read(b[:])

@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree returns the error with which creation fails at this member. This error is the argument own, if own is not nil.
-// agree also returns an error if another member's arguments are invalid, or if arguments that must be equal differ. If
-// there is no error, agree sets the window's hints to the values in force at all members.
+// agree returns the error with which creation fails at this member. This error is the argument `own`, if `own` is not
+// nil. agree also returns an error if another member's arguments are invalid, or if arguments that must be equal
+// differ. If there is no error, agree sets the window's hints to the values in force at all members.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
@@ -46,8 +46,8 @@ func (w *Window) agree(own error, members records) error {
 	return nil
 }
 
-// agreedInFirst returns whether the first exchange is sufficient: there is nothing to reserve, and all members have
-// proposed the same handle. If so, it sets the window's handle.
+// agreedInFirst returns whether the first exchange is sufficient: the node leaders need not reserve memory, and all
+// members have proposed the same handle. If so, it sets the window's handle.
 func (w *Window) agreedInFirst(members records, place uint64) bool {
 	if w.allocates() || w.spans() || w.block == 0 {
 		return false
@@ -71,7 +71,7 @@ const (
 // agreeOnHandle finds a place (a position in the sequence of handle numbers, see handles.go) whose index is free at all
 // members. This member proposes the place `mine`. The same exchanges distribute the node leaders' reservations and the
 // channel for messages between nodes. *err is this member's error; agreeOnHandle sets it if another member has an
-// error. fatal is an error of the exchange itself.
+// error. The result `fatal` is an error of the exchange itself.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
 	const size = agreeBytes
 	c := x.c
@@ -135,9 +135,10 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 	}
 }
 
-// confirmAll is the last exchange of creation: after it the window exists at all members or at none. Members on other
-// nodes learn which memory they may read and write. Precondition: this member's descriptor exists, because a member
-// that has returned from confirmAll may send operations to this member.
+// confirmAll does the last exchange of creation. Afterwards the window exists at all members or at none. The exchange
+// also distributes the registrations of the members' memory, which members on other nodes need to read and write it.
+// Precondition: this member's descriptor exists, because a member that has returned from confirmAll may send operations
+// to this member.
 func (w *Window) confirmAll(x *exchanges, err *error) error {
 	size, c := 4, x.c
 	if w.spans() {

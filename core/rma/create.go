@@ -8,10 +8,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// Spec is what a member asks for when it creates a window.
+// Spec holds the arguments with which a member creates a window.
 type Spec struct {
 	Flavor   int32
-	Base     uintptr // MPI_Win_create only
+	Base     uintptr // used only by MPI_Win_create
 	Size     int64   // bytes
 	DispUnit int32
 	Hints    Hints
@@ -23,15 +23,16 @@ type Spec struct {
 // Create creates a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
 // 12.2.1 to 12.2.3).
 //
-// A member sends at most 80 bytes in each of two exchanges, or three if the window allocates memory or its members are
-// on several nodes. Each process needs 32 bytes for each member on its node. The members on a node also share the
-// window's control memory. If the window spans nodes, the control memory has 32 bytes for each member of the window.
+// A member sends at most 80 bytes in each exchange. There are two exchanges, or three if the window allocates memory or
+// its members are on several nodes. Each process needs 32 bytes for each member on its node. The members on a node also
+// share the window's control memory. If the window spans nodes, the control memory has 32 bytes for each member of the
+// window.
 //
 // If a member's arguments are wrong or memory is short, all members return an error. A member that found an error
 // itself returns that error. The other members return the class of that error. If several members found errors, the
 // other members return the class from the lowest rank. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
-// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, and MPI_ERR_RMA_SHARED if the members cannot share memory (for
-// MPI_Win_allocate_shared: they are on several nodes).
+// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, and MPI_ERR_RMA_SHARED if the members cannot share memory, for example because
+// the members of MPI_Win_allocate_shared are on several nodes.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -106,7 +107,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	if xerr != nil || err != nil {
 		w.close(creationFailed)
-		windows.withdraw(place) // last: from here on another thread may create a window with this handle
+		windows.withdraw(place) // must be last, since now another thread may create a window with this handle
 		if xerr != nil {
 			return nil, xerr
 		}

@@ -19,9 +19,9 @@ type DataPath interface {
 	// CheckFree returns nil if MPI_Win_free is possible (MPI-5.0 12.2.5). Errors: MPI_ERR_RMA_SYNC if an epoch is
 	// open (the error text names that epoch); MPI_ERR_WIN if no window has this handle.
 	CheckFree(h uintptr) error
-	// Barrier is a barrier among the window's members, for MPI_Win_free: no member uses the window after it. It
-	// blocks until all members have called it, and costs as much as a fence. Errors: MPI_ERR_PROC_ABORTED if a
-	// member has failed; MPI_ERR_WIN if no window has this handle.
+	// Barrier is a barrier among the window's members. MPI_Win_free calls it, and no member uses the window
+	// afterwards. It blocks until all members have called it, and costs as much as a fence. Errors:
+	// MPI_ERR_PROC_ABORTED if a member has failed; MPI_ERR_WIN if no window has this handle.
 	Barrier(h uintptr) error
 	// NodeBarrier is a barrier among the members on this node only.
 	NodeBarrier(h uintptr) error
@@ -29,12 +29,12 @@ type DataPath interface {
 	// address directly.
 	Attached(h, from, to uintptr) bool
 	// Register lets other nodes read and write size bytes of this process' memory at addr. It returns the zero
-	// Region if the memory cannot be registered; other nodes then send messages instead. The memory must stay
-	// mapped until Unregister.
+	// Region if the memory cannot be registered. In this case, other nodes send messages to this process, which
+	// accesses the memory for them. The memory must stay mapped until Unregister.
 	Register(addr uintptr, size int64) Region
 	Unregister(r Region)
-	// SetRegions sets the registered memory of the ranks in the argument rows, for a window that spans nodes. The
-	// argument rows is Plan.Rows. The function `of` returns the registered memory of a rank.
+	// SetRegions sets the registered memory of the ranks in the argument `rows`, for a window that spans nodes. The
+	// argument `rows` is Plan.Rows. The function `of` returns the registered memory of a rank.
 	SetRegions(h uintptr, rows Rows, of func(rank int) Region)
 	// Share converts size bytes of private memory at addr to shared memory in place. The bytes are whole pages.
 	// They become part of this process' image in nd's memory (core/shm). If a system call fails, Share returns its
@@ -45,17 +45,18 @@ type DataPath interface {
 	Unshare(addr uintptr, size int64) error
 }
 
-// Plan is a window as its members have agreed on it: all that the data path needs to create the descriptor.
+// Plan describes a window on which its members have agreed. It holds all values that the data path needs to create the
+// descriptor.
 type Plan struct {
 	Handle  uintptr
 	Group   *group.Group
 	Flavor  int32 // abi.MPI_WIN_FLAVOR_
-	Rank    int   // of this process
+	Rank    int   // rank of this process in the window
 	Members int
 	Local   []Target // members on this node, by rank; the entry of this process has the window's attributes
 	// For a window that spans nodes. Table is the address of the member table that the processes of this node
-	// share; 0: this process has a table of its own. Rows are the table entries that this process writes. MemberOf
-	// returns the member with the given rank.
+	// share. It is 0 if this process has a table of its own. Rows are the table entries that this process writes.
+	// MemberOf returns the member with the given rank.
 	Table    uintptr
 	Rows     Rows
 	MemberOf func(rank int) Member
@@ -69,8 +70,8 @@ type Plan struct {
 	// AttachedBytes bytes of the table have memory.
 	Attached        uintptr
 	AttachedBytes   int64
-	Hints           Hints  // in force; HugePages: this member's memory has huge pages
-	AllowedPromises uint64 // promises of Hints that may be in force
+	Hints           Hints  // hints in force; HugePages is true if this member's memory has huge pages
+	AllowedPromises uint64 // promises that MPI_Win_set_info may put in force
 }
 
 // Rows is a range of entries of a window's member table: those of the ranks in [From, To).
@@ -86,14 +87,14 @@ func (r Rows) InChunks(maxRows int, f func(first, count int)) {
 // Region identifies registered memory in the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member is what every process of a window that spans nodes knows about a member.
+// Member holds the properties of a member that every process of a window that spans nodes stores.
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes
 	Peer     int32 // number of its process (core/proc)
 }
 
-// Target is a member of a window on this node, as in the window descriptor.
+// Target is a member of a window on this node, as the window descriptor describes it.
 type Target struct {
 	Rank     int32
 	Base     uintptr // address of its memory in this process, if Direct
@@ -104,5 +105,5 @@ type Target struct {
 	// Base+From. If From == To, no bytes are shared.
 	From, To int64
 	Peer     int32   // number of its process (core/proc)
-	Address  uintptr // of the window in the member's own address space
+	Address  uintptr // address of the window memory in the member's own address space
 }

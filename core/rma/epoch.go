@@ -1,7 +1,7 @@
 package rma
 
 // The epoch table of a window at one process (MPI-5.0 12.5): one row for each kind of call. core/abi/gen generates
-// capi/win/z_epoch.h from the table, so C decides from the same rows. AccessNames has the texts of errors.
+// capi/win/z_epoch.h from the table, so that C uses the same rows. AccessNames has the texts of errors.
 
 // Access is the access epoch that a process has open on a window.
 type Access uint8
@@ -56,12 +56,14 @@ type EpochRow struct {
 	// After is the access epoch after the call, indexed by the epoch before it. Other code checks the conditions on
 	// the target, for example that the target is locked or in the group.
 	After [AccessStates]Access
-	// IfNotExposed and IfExposed: whether the call is possible while no exposure epoch is open, and while one is.
+	// IfNotExposed is true if the call is possible while no exposure epoch is open. IfExposed is true if it is
+	// possible while an exposure epoch is open.
 	IfNotExposed, IfExposed bool
-	// Target: the call has a target rank, which must meet further conditions.
+	// Target is true if the call has a target rank, for which other code checks further conditions.
 	Target bool
-	// AtBegin: the epoch changes when the call begins, not at its end after it has waited. So a thread that is
-	// about to open an epoch prevents other threads from opening an incompatible one.
+	// AtBegin is true if the epoch changes at the beginning of the call. Otherwise it changes at the end, after the
+	// call has waited. With AtBegin, a thread that is about to open an epoch prevents other threads from opening an
+	// incompatible epoch.
 	AtBegin bool
 }
 

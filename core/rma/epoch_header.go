@@ -75,7 +75,7 @@ func accessBit(s Access) int {
 // stays is the value of the C field `to` for a call after which the epoch depends on the epoch before the call.
 const stays = 0xff
 
-// resultBit returns the bit of the epoch after the call, or stays.
+// resultBit returns the bit of the epoch after the call, or the constant `stays`.
 func (r *EpochRow) resultBit() int {
 	to := -1
 	for _, s := range r.After {

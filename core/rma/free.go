@@ -2,12 +2,12 @@ package rma
 
 import "gompirma/core/shm"
 
-// closeReason says why a window is closed.
+// closeReason is the reason why a window is closed.
 type closeReason int
 
 const (
 	creationFailed closeReason = iota // creation of the window failed
-	freed                             // MPI_Win_free: the control memory is in use until all members have left it
+	freed                             // MPI_Win_free; control memory stays in use until all members have left it
 )
 
 // close releases this member's resources of the window.
@@ -66,7 +66,7 @@ func (w *Window) leaveControl(how closeReason) {
 	switch {
 	case w.block != 0 && last:
 		used := w.local.controlBytes()
-		if used > shm.MaxCachedBytes { // FreeBlock then releases a block of this size to the system
+		if used > shm.MaxCachedBytes { // FreeBlock releases such a block, so nothing need be cleared
 			used = shm.Dirty
 		}
 		nd.FreeBlock(w.block, w.local.controlBytes(), used)

@@ -7,13 +7,15 @@ import (
 	"gompirma/core/trim"
 )
 
-// registry holds the windows of this process. Unlike other handles, a window's handle is the same on all its members,
-// so one process cannot choose its number alone. The members propose numbers, and the highest proposal that is free at
-// all of them wins.
+// registry holds the windows of this process. Unlike other handles, the handle of a window is the same at all members,
+// so a single process cannot choose its number. The members propose numbers, and agree on the highest proposal whose
+// index is free at all members.
 //
-// A member proposes a place, which is a position in a sequence of handle numbers. Proposed places only increase: they
-// are greater than the place of each window created here. The low 10 bits of a place are the low bits of the handle's
-// index. The next 7 bits are the bits of the number above the index. The next 10 bits are the high bits of the index.
+// A member proposes a place, which is a position in a sequence of handle numbers. Proposed places only increase: each
+// is greater than the place of every window that this process has created. A handle number consists of an index into
+// C's table (20 bits) and, above it, 7 bits that distinguish windows with the same index. The low 10 bits of a place
+// are the low bits of the index. The next 7 bits are the bits above the index. The next 10 bits are the high bits of
+// the index.
 //
 // So a program that keeps creating and freeing windows uses 1023 entries of C's table. It uses other entries only after
 // 130,944 windows. A number repeats after 134,217,600 windows, minus 128 for each window that exists meanwhile.
@@ -28,7 +30,7 @@ type registry struct {
 const (
 	lowBits   = 10 // number of low bits of the index; they change first
 	indexBits = 20
-	// No window has index 0, which is the index of an uninitialized handle.
+	// The mask of the index. No window has index 0, which is the index of an uninitialized handle.
 	indexMask      = handle.MaxWindows
 	lowMask        = 1<<lowBits - 1
 	generationBits = 7 // distinguish windows with the same index
@@ -52,7 +54,7 @@ func init() { windows.watch = trim.NewWatch(windows.trim) }
 // windowWeight is the weight that package trim counts for the map entries of one window.
 const windowWeight = 32
 
-// trim shrinks the maps to their contents after the program has freed most of a large number of windows.
+// trim reduces the memory of the maps after the program has freed most of a large number of windows.
 func (r *registry) trim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +92,7 @@ func (r *registry) propose(minPlace uint64) (place uint64, ok bool) {
 	}
 }
 
-// withdraw releases the index of a place. It does nothing for place 0, which has no index.
+// withdraw releases the index of a proposed place. It does nothing for place 0, which stands for no proposal.
 func (r *registry) withdraw(place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

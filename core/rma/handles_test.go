@@ -45,7 +45,7 @@ func TestHandleNumbers(t *testing.T) {
 }
 
 // TestIndicesInUse checks that windows which are created and freed use few entries of C's table. It also checks that no
-// number repeats soon while other windows exist.
+// number repeats soon, for several numbers of other windows.
 func TestIndicesInUse(t *testing.T) {
 	const windows, block = 150_000, 1 << lowBits
 	for _, live := range []int{0, 1, 600, 3000} {
@@ -136,7 +136,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
-// noDescriptors is a data path that has no free window descriptor.
+// noDescriptors is a data path whose Install fails, because there is no free window descriptor.
 type noDescriptors struct {
 	DataPath
 	remove func(h uintptr)

@@ -5,24 +5,25 @@ import (
 	"iter"
 )
 
-// Hints are the values of the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C reads them. It keeps
-// the hints of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in capi/win/hints.h).
+// Hints holds the values of the info keys that windows support (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C parses the info
+// object. It stores the hints of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in
+// capi/win/hints.h).
 type Hints struct {
 	Common     Common // hints that have one value in force at all members
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
 	HugePages  bool   // gompirma_huge_pages: huge pages are requested
-	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
+	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "" if not given
 	InPlace    uint8  // gompirma_share_in_place: InPlaceOff or a constant after it
-	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. "": not
-	// applicable to the window's memory.
+	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. It is "" if the
+	// key does not apply to the window's memory.
 	Shared string
 }
 
-// Common is struct gompi_common_hints: the promises that all members make, and the smallest granularity above 0 that a
-// member asks for.
+// Common corresponds to struct gompi_common_hints. Promises holds the promises that all members make. Granularity is
+// the smallest value above 0 that a member requests.
 type Common struct{ Promises, Granularity uint64 }
 
-// DefaultHints returns the values in force where neither info nor the environment sets others.
+// DefaultHints returns the values that apply if neither info nor the environment specifies other values.
 func DefaultHints() Hints {
 	return Hints{Alignment: MinAlignment}
 }
@@ -41,12 +42,12 @@ func decodeCommon(b []byte) Common {
 	return Common{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// combineCommon returns the values in force at a window whose members ask for these hints: the promises that all
+// combineCommon returns the values in force for a window whose members request the given hints: the promises that all
 // members make, and the smallest granularity above 0.
 func combineCommon(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {
-		// granularity 0 (none) minus 1 is the largest value, so min ignores it
+		// granularity 0 stands for none; minus 1 it is the largest value, so min ignores it
 		c = Common{c.Promises & m.Promises, min(c.Granularity-1, m.Granularity-1) + 1}
 	}
 	return c

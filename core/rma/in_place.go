@@ -16,15 +16,15 @@ import (
 	"gompirma/core/shm"
 )
 
-// Private memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place, the whole pages
-// of the buffer become pages of the node's memfd, in this process' image (core/shm). Origins then address them
-// directly. At MPI_Win_free they become private memory again. Pages at either end that also hold other data of the
-// process stay private. Origins reach them by the ring path.
+// Private memory that is shared in place. If MPI_Win_create has the info key gompirma_share_in_place, it converts the
+// buffer's private memory: the pages that lie wholly in the buffer become pages of the node's memfd, in this process'
+// image (core/shm). Origins on the node then access these pages directly. MPI_Win_free makes them private memory again.
+// Pages at either end that also hold other data of the process stay private. Origins access them over the ring.
 //
-// The address of a byte determines its offset in the memfd, so windows over the same or overlapping memory need no
-// common state except a use count for each shared range.
+// The address of a byte determines its offset in the memfd, so windows over the same memory need no common state except
+// a use count for each shared range.
 
-// Which part of a window's memory is shared in place; 0: no part.
+// The part of a window's memory that is shared in place; 0 stands for no part.
 const (
 	wholePagesShared = 1 + iota // its whole pages
 	allShared                   // also the pages that hold the window's ends
@@ -42,7 +42,7 @@ type span struct{ lo, hi uintptr }
 
 type sharedRanges struct {
 	mu   sync.Mutex
-	list []sharedRange // sorted, disjoint
+	list []sharedRange // sorted by address, disjoint
 }
 
 var inPlace sharedRanges
@@ -131,8 +131,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	return nil
 }
 
-// share shares the pages of r. The argument absent is the number of bytes of r that have no memory yet. If share
-// returns an error, it has changed nothing.
+// share converts the pages of r to shared memory. The argument `absent` is the number of bytes of r that have no memory
+// yet. If share returns an error, it has changed nothing.
 func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InChunks(int64(r.hi-r.lo), absent, func(at, size int64) error {
@@ -150,7 +150,7 @@ func share(h *Host, r span, absent int64) error {
 	return err
 }
 
-// covers returns whether all of r is shared.
+// covers returns whether all pages of r are shared.
 func (s *sharedRanges) covers(r span) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *sharedRanges) countLocked(r span, by int) {
 	}
 }
 
-// release decrements the use counts of the ranges in held. Ranges without users become private memory again.
+// release decrements the use counts of the ranges in `held`. Ranges without users become private memory again.
 func (s *sharedRanges) release(h *Host, held []span) {
 	if len(held) == 0 {
 		return
@@ -201,8 +201,8 @@ func (s *sharedRanges) release(h *Host, held []span) {
 		} else if x.users > 0 {
 			kept = append(kept, x)
 		} else {
-			// If Unshare fails, memory is short: the pages stay shared, with their contents, until the
-			// process ends.
+			// Unshare fails only if memory is short. In this case the pages stay shared, with their
+			// contents, until the process ends.
 			h.Data.Unshare(x.lo, int64(x.hi-x.lo))
 			advise(x)
 		}
@@ -211,8 +211,8 @@ func (s *sharedRanges) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// isUsedPrivately returns whether memory in r belongs to an attached region, or to a window other than the argument
-// `but`. Precondition: nothing in r is shared in place.
+// isUsedPrivately returns whether memory in r belongs to an attached region, or to a window other than `but`.
+// Precondition: no memory in r is shared in place, so those users access it as private memory.
 func isUsedPrivately(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
@@ -239,7 +239,7 @@ var advices = []struct {
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
 // checkShareable returns the advice that the program gave for the pages of r, and an estimate of the number of bytes of
-// r that have no memory yet. If the pages cannot be shared in place, the error says why.
+// r that have no memory yet. If the pages cannot be shared in place, the error states the reason.
 func checkShareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -256,8 +256,9 @@ func checkShareable(r span) (advice uint8, absent int64, err error) {
 	return advice, absent, nil
 }
 
-// parseSmaps reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r, an
-// estimate of the number of bytes of r that have no memory yet, and why the pages cannot be shared ("": they can).
+// parseSmaps reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r, and
+// an estimate of the number of bytes of r that have no memory yet. The result `why` is the reason why the pages cannot
+// be shared; "" if they can.
 func parseSmaps(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 	var m span // the mapping whose lines follow
 	next := r.lo
@@ -293,7 +294,8 @@ func parseSmaps(smaps io.Reader, r span) (advice uint8, absent int64, why string
 		switch fields[0] {
 		case "Rss:":
 			kib, _ := strconv.ParseInt(fields[1], 10, 64)
-			// smaps does not report which pages have memory. Assume as many missing pages in r as possible.
+			// smaps does not report which pages have memory. Assume that as many pages of r as possible
+			// have no memory.
 			absent += min(int64(min(m.hi, r.hi)-max(m.lo, r.lo)), int64(m.hi-m.lo)-kib<<10)
 		case "VmFlags:":
 			var given uint8
@@ -350,9 +352,9 @@ func flagErrorDetail(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// shareInPlace shares the buffer of MPI_Win_create in place if the window's hints ask for it. The result heap is the
-// buffer's offset in the memfd, -1 if the other members cannot address the buffer. The result `what` is the part of the
-// buffer that they can address (wholePagesShared or allShared). Errors, if gompirma_share_in_place is "require" and
+// shareInPlace shares the buffer of MPI_Win_create in place if the window's hints request this. The result `heap` is
+// the buffer's offset in the memfd, -1 if the other members cannot address the buffer. The result `what` is the part of
+// the buffer that they can address (wholePagesShared or allShared). Errors, if gompirma_share_in_place is "require" and
 // sharing fails: MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM.
 func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
@@ -397,8 +399,8 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// sharedPart returns which part of the window's memory is shared in place. The result hint describes this part as a
-// value of gompirma_shared_in_place; hint is "" if no part is shared.
+// sharedPart returns which part of the window's memory is shared in place. The result `hint` describes this part as a
+// value of gompirma_shared_in_place. It is "" if no part is shared.
 func (w *Window) sharedPart() (what uint8, hint string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
@@ -415,7 +417,7 @@ func (w *Window) sharedPart() (what uint8, hint string) {
 // on. No other data then lies on the pages at the buffer's ends, so these pages can be shared too. The C library of
 // Linux marks such a buffer in the two 8-byte words before the buffer. The first word is the distance from the
 // beginning of the mapping to these words. The second word is the size of the mapping from these words on, with bit 1
-// set. If other memory happens to match, sharing it does no harm.
+// set. If other memory happens to contain such words, sharing its pages does no harm.
 func hasOwnMapping(addr uintptr, size int64) bool {
 	f, err := os.Open("/proc/self/mem") // reads return an error where nothing is mapped
 	if err != nil {
@@ -439,8 +441,8 @@ func (w *Window) unshareInPlace() {
 	w.heldSpans = nil
 }
 
-// mapInPlace maps a member's memory that is shared in place: all of the memory or the pages that lie wholly in the
-// window.
+// mapInPlace maps the memory of another member that is shared in place, and sets the target's addresses. This memory
+// consists of all pages of the window, or of the pages that lie wholly in the window.
 func (w *Window) mapInPlace(t *Target, m *record) error {
 	r := wholePages(uintptr(m.address), m.size)
 	if m.inPlace == allShared {

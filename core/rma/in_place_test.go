@@ -42,7 +42,7 @@ func (f *fakeSystem) each(addr uintptr, size int64, by int) {
 func (f *fakeSystem) host() *Host {
 	return &Host{
 		Data: f,
-		// InChunks calls take for one page at a time, so that errors occur in the middle of a range.
+		// InChunks calls `take` for one page at a time, so that an error may occur in the middle of a range.
 		InChunks: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {
 				if err := take(at, 4096); err != nil {
@@ -111,7 +111,8 @@ func TestSharedRanges(t *testing.T) {
 	}
 }
 
-// TestAcquireAllOrNothing checks that acquire changes nothing if the system refuses to share a page within the range.
+// TestAcquireAllOrNothing checks that acquire leaves no page shared if the system refuses to share one page of the
+// range.
 func TestAcquireAllOrNothing(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095

@@ -5,21 +5,21 @@ import (
 )
 
 // A window has control memory and a segment on each node of its members. The lowest member of the node, its leader,
-// reserves them. An offset in a node's memfd is valid on that node only.
+// reserves them. An offset in a node's memfd is valid only on that node.
 
-// localMembers has the members of a window on this process' node.
+// localMembers describes the members of a window on this process' node.
 type localMembers struct {
-	ranks   []int32 // in the window, ascending
+	ranks   []int32 // ranks in the window, ascending
 	me      int     // index of this process in ranks
 	members int     // number of members of the window, on all nodes
-	// table: the control memory of the node contains the table of all members. table is false if all members are on
-	// this node, or if memory for the table is short. If memory is short, each process has a table of its own; all
-	// members on the node learn this in the second exchange.
+	// True if the control memory of the node contains the table of all members. It is false if all members are on
+	// this node, or if memory for the table is short. If memory is short, each process has a table of its own. The
+	// second exchange notifies all members on the node of this.
 	table bool
 }
 
-// localMembersOf returns which of the n members of a window are on the node of this process. The argument rank is the
-// rank of this process. The function world returns the world rank of a member.
+// localMembersOf returns which of the n members of a window are on the node of this process. The argument `rank` is the
+// rank of this process. The function `world` returns the world rank of a member.
 func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMembers {
 	v := localMembers{members: n}
 	for i := range n {

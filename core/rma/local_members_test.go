@@ -42,7 +42,8 @@ func TestControlMemoryLayout(t *testing.T) {
 	require.Equal(t, alone.controlBytes(), block.controlBytes(), "only ranks between members of the node count")
 	require.Equal(t, memory(alone), memory(block))
 
-	// The ranks are distributed over 1,000 nodes cyclically: at most one page for each member's entry is added.
+	// If the ranks are distributed cyclically over 1,000 nodes, each member's entry may be on a page of its own. So
+	// at most one page for each member is added.
 	turns := localMembers{ranks: every(100, 7, 1000)}
 	require.Greater(t, turns.controlBytes(), int64(99_000*WinMemberBytes))
 	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
@@ -72,7 +73,7 @@ func TestControlMemoryLayout(t *testing.T) {
 	}
 }
 
-// pretended is the data path of one of the processes that the test simulates.
+// pretended is the data path of a process that the test simulates. It stores the plan that Install receives.
 type pretended struct {
 	DataPath
 	plan *Plan
@@ -85,8 +86,8 @@ func (*pretended) Register(a uintptr, size int64) Region {
 	return Region{Key: uint64(size), Address: uint64(a)}
 }
 
-// TestWindowOnTwoNodes opens a window of five members at each member. Ranks 0, 2 and 3 are on one node, the other two
-// ranks on another node.
+// TestWindowOnTwoNodes opens a window of five members at each member, and checks the plans and the shared table. Ranks
+// 0, 2 and 3 are on one node, the other two ranks on another node.
 func TestWindowOnTwoNodes(t *testing.T) {
 	const n = 5
 	nodeOf := [n]int{0, 1, 0, 0, 1}

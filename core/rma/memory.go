@@ -10,8 +10,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Memory that this process has mapped from the node's memfd: what MPI_Alloc_mem returned, and the memory of windows. If
-// the buffer of a window lies in such a region, the other processes of the node can address it directly.
+// Memory that this process has mapped from the node's memfd: the memory that MPI_Alloc_mem returned, and the memory of
+// windows. If the buffer of a window lies in such a region, the other processes of the node can address it directly.
 
 // region is one mapping.
 type region struct {
@@ -22,7 +22,7 @@ type region struct {
 	huge    bool // consists of huge pages
 }
 
-// creator says which code of this process created a region.
+// creator states which code of this process created a region.
 type creator int
 
 const (
@@ -40,9 +40,9 @@ var shared regions
 // onRegion is called for each region that is added, and with offset -1 for each region that is removed.
 var onRegion = func(addr uintptr, size, off int64) {}
 
-// OnRegion sets the function that is notified of memory that windows can share: size bytes at addr are at offset off of
-// the memfd. off is -1 when windows can no longer share the memory at addr. Precondition: no other function of the
-// package has been called yet.
+// OnRegion sets the function that is notified of memory that windows can share. In a call of this function, `size`
+// bytes at the address `addr` are at offset `off` of the memfd. The offset -1 means that windows can no longer share
+// the memory at `addr`. Precondition: no other function of the package has been called yet.
 func OnRegion(f func(addr uintptr, size, off int64)) { onRegion = f }
 
 func (r *regions) add(x region) {
@@ -67,7 +67,7 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	return r.list[i], true
 }
 
-// remove removes the region that begins at addr, if its creator is `by`.
+// remove removes the region that begins at `addr`, if its creator is `by`.
 func (r *regions) remove(addr uintptr, by creator) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *regions) remove(addr uintptr, by creator) (region, bool) {
 
 // AllocMem implements MPI_Alloc_mem (MPI-5.0 9.2). It allocates size bytes of zeroed memory that windows share with the
 // processes of the node. The memory is aligned to at least hints.Alignment bytes. Memory of 4096 bytes or more begins
-// on a page. If hints ask for huge pages, the memory consists of huge pages and is aligned to their size. Errors:
+// on a page. If `hints` request huge pages, the memory consists of huge pages and is aligned to their size. Errors:
 // MPI_ERR_ARG if size is negative; MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
@@ -119,7 +119,7 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	return addr, nil
 }
 
-// pageKind returns which kind of pages the hints ask for.
+// pageKind returns the kind of pages that the hints request.
 func (h *Hints) pageKind() shm.Pages {
 	if h.HugePages {
 		return shm.HugePages

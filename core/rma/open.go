@@ -55,13 +55,13 @@ func (w *Window) allocControl() (err error) {
 		w.local.table = false
 		w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
 	}
-	clear(w.control) // a communicator with a block of this size may have left data there
+	clear(w.control) // an earlier user of this block may have left data in it
 	return err
 }
 
-// minCheckedBytes is the size in bytes of the smallest windows for which checkMemory checks the memory. The check would
-// take a third of the time of creating a small window. For smaller windows, each member detects itself whether there is
-// memory for its part.
+// minCheckedBytes is the size in bytes of the smallest window for which checkMemory checks the available memory. The
+// check would take a third of the time of creating a small window. For smaller windows, each member only detects a lack
+// of memory when it allocates its part.
 const minCheckedBytes = 16 << 20
 
 // checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to

@@ -11,13 +11,13 @@ import (
 // pool serves small allocations of MPI_Alloc_mem. They share mappings and pages, since the system limits the number of
 // mappings of a process (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided
 // into chunks. A chunk has memory only while it is in use. It holds blocks of one size. An allocation larger than half
-// a chunk occupies consecutive chunks that hold no other allocation. These chunks are called a row. To windows, an
-// arena is a region like any other.
+// a chunk occupies consecutive chunks that hold no other allocation. These chunks are called a row. A window treats an
+// arena like any other region.
 type pool struct {
 	mu          sync.Mutex
 	byAddr      map[uintptr]*arena // key: address / arenaSize
 	arenas      []*arena
-	classes     [len(strides)][]*chunk // chunks that have a free block
+	classes     [len(strides)][]*chunk // for each size in strides: chunks that have a free block
 	cachedRow   *chunk                 // first chunk of the row that was freed last; it keeps its memory
 	emptyArenas int                    // arenas without chunks in use
 }
@@ -26,7 +26,7 @@ const (
 	arenaSize        = 16 << 20
 	chunkSize        = 64 << 10
 	chunks           = arenaSize / chunkSize
-	maxPooledBytes   = 1 << 20 // bytes; larger allocations have a mapping of their own
+	maxPooledBytes   = 1 << 20 // larger allocations have a mapping of their own
 	maxBlockBytes    = chunkSize / 2
 	maxBlocks        = chunkSize / MinAlignment
 	maxPoolAlignment = chunkSize
@@ -39,7 +39,7 @@ var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 102
 
 type arena struct {
 	bytes      []byte
-	off        int64 // in the node's memory
+	off        int64 // offset in the node's memory
 	chunks     [chunks]chunk
 	busy       [chunks]bool
 	used       int // number of chunks in use
@@ -51,16 +51,16 @@ type chunk struct {
 	arena *arena
 	index int
 	class int // index in strides of the size of its blocks
-	// 0: the chunk holds blocks. Otherwise the chunk belongs to a row: at the first chunk of the row, row is the
-	// number of chunks; at the other chunks it is -1.
+	// 0 if the chunk holds blocks. Otherwise the chunk belongs to a row: in the first chunk of the row, the field
+	// is the number of chunks; in the other chunks it is -1.
 	row    int
 	size   int64 // bytes of the row that have memory
 	cached bool  // the row is pool.cachedRow
 
-	allocated  int // blocks that are allocated
-	fresh      int // blocks from this index on have never been allocated and are zero
+	allocated  int // number of allocated blocks
+	fresh      int // index; blocks from it on have never been allocated and are zero
 	bits       [maxBlocks / 64]uint64
-	classIndex int // index in its list of pool.classes, -1: not in the list
+	classIndex int // index in its list in pool.classes; -1 if it is not in the list
 }
 
 var small = pool{byAddr: map[uintptr]*arena{}}
@@ -70,7 +70,8 @@ func isPooled(size, alignment int64) bool {
 	return size <= maxPooledBytes && alignment <= maxPoolAlignment
 }
 
-// alloc returns the address of size zeroed bytes, aligned to alignment, a power of two. Error: MPI_ERR_NO_MEM.
+// alloc allocates `size` zeroed bytes and returns their address, which is a multiple of `alignment`, a power of two.
+// Error: MPI_ERR_NO_MEM.
 func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,8 +125,8 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 	return address(c.bytes()), nil
 }
 
-// free frees the allocation at addr. The result known is true if addr lies in an arena. The result ok is true if alloc
-// returned addr and addr was still allocated.
+// free frees the allocation at `addr`. The result `known` is true if `addr` lies in an arena. The result `ok` is true
+// if alloc returned `addr` and `addr` was still allocated.
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +148,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	if c.classIndex < 0 {
 		p.addToClassLocked(c)
 	}
-	// For the same reason, the last chunk of a class that has free blocks keeps its memory.
+	// If this is the only chunk of its class with free blocks, it keeps its memory, so that repeated allocation and
+	// freeing of one block is fast.
 	if c.allocated == 0 && len(p.classes[c.class]) > 1 {
 		p.removeClassLocked(c)
 		p.freeChunksLocked(nd, c, 1)
@@ -156,7 +158,7 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 }
 
 // findLocked returns the chunk of the allocation that begins at addr, and the index of its block in the chunk. It
-// returns nil if no allocation begins there. The result known is true if addr lies in an arena.
+// returns nil if no allocation begins there. The result `known` is true if `addr` lies in an arena.
 func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	a := p.byAddr[addr/arenaSize]
 	if a == nil {

@@ -26,7 +26,7 @@ func node(t *testing.T) *shm.Node {
 	return nd
 }
 
-// taken returns how many bytes of the node's memory are allocated.
+// taken returns the number of bytes of the node's memory that are allocated.
 func taken(t *testing.T, nd *shm.Node) int64 {
 	fd, _, _ := nd.Image()
 	var s unix.Stat_t
@@ -43,7 +43,8 @@ type allocated struct {
 func (a allocated) bytes() []byte { return bytesOf(a.addr, a.size) }
 
 // TestAllocRandom allocates and frees memory of many sizes in random order. It checks that allocations are zeroed,
-// aligned, disjoint, in a region, and keep their data, and that at the end nearly all memory has been released.
+// aligned, disjoint, in a region, and keep their data. It also checks that nearly all memory has been released at the
+// end.
 func TestAllocRandom(t *testing.T) {
 	nd := node(t)
 	rnd := rand.New(rand.NewSource(1))

@@ -6,22 +6,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// record is what each member sends in the first exchange of creation.
+// record holds the values that each member sends in the first exchange of creation.
 type record struct {
 	class     int32
 	flavor    int32
 	dispUnit  int32
 	size      int64
-	memfdOff  int64 // offset of the window's first byte in the memfd, -1: private memory
+	memfdOff  int64 // offset of the window's first byte in the memfd; -1 for private memory
 	address   uint64
-	proposal  uint64 // place of a handle, see handles.go
+	proposal  uint64 // proposed place of a handle (handles.go)
 	alignment int64
-	// In the record of a node leader: the block that is its node's control memory. 0: the leader reserves control
+	// In the record of a node leader: the block that is its node's control memory; 0 if the leader reserves control
 	// memory later.
 	control shm.BlockRef
-	// Which part of the memory is shared in place: 0 (no part), wholePagesShared or allShared.
+	// The part of the memory that is shared in place: 0 (no part), wholePagesShared or allShared.
 	inPlace uint8
-	hints   Common // hints that this member asks for
+	hints   Common // hints that this member requests
 }
 
 const (
@@ -64,7 +64,7 @@ type records []byte
 func (r records) n() int          { return len(r) / recordSize }
 func (r records) at(i int) record { return decode(r[i*recordSize:]) }
 
-// hints iterates over the hints that the members ask for.
+// hints iterates over the hints that the members request.
 func (r records) hints(yield func(Common) bool) {
 	for i := 0; i < r.n() && yield(r.at(i).hints); i++ {
 	}

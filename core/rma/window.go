@@ -1,9 +1,9 @@
-// Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides
-// everything about a window when it is created and writes it into a window descriptor. From then on the calls of the
-// data path work from the descriptor alone, in capi's C code, without calling Go. This package does not depend on how
-// operations are executed.
+// Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. When a window
+// is created, the package determines all its properties, and passes them to C for the window descriptor. From then on,
+// the calls of the data path use only the descriptor. They run in capi's C code without calling Go. This package does
+// not depend on how operations are executed.
 //
-// Words used here and in capi: The number of a *process* is its index on its node. A *rank* is the rank in a window's
+// Words used here and in capi: the number of a *process* is its index on its node. A *rank* is the rank in a window's
 // group. A window *descriptor* is C's struct for a window. A target is *direct* if its memory is mapped in this
 // process. Otherwise the *progress thread* of the target's process executes the operations.
 package rma
@@ -18,7 +18,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// Host is what windows need from their process. Package core provides it.
+// Host holds the functions and data of the process that windows need. Package core provides it.
 type Host struct {
 	Node  *shm.Node
 	Nodes int // number of nodes of the job
@@ -30,12 +30,12 @@ type Host struct {
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
 	// SharedAllgather begins a series of exchanges among the members of c, which are on several nodes. A member
-	// sends up to firstBytes bytes in the first exchange and up to laterBytes bytes in each later one. nil: use
-	// Allgather.
+	// sends up to firstBytes bytes in the first exchange and up to laterBytes bytes in each later exchange. If
+	// SharedAllgather is nil, windows use Allgather.
 	SharedAllgather func(c *comm.Comm, firstBytes, laterBytes int) SharedAllgather
-	// InChunks is shm.Node.InChunks: it calls the function take for size bytes, chunk after chunk. The argument
-	// cost is the number of bytes of memory that these calls allocate. InChunks stops with an error when memory is
-	// short.
+	// InChunks is the method shm.Node.InChunks. It calls the function `take` for `size` bytes, chunk after chunk.
+	// The argument `cost` is the number of bytes of memory that these calls allocate. InChunks stops with an error
+	// when memory is short.
 	InChunks func(size, cost int64, take func(at, size int64) error) error
 
 	cachedAttached atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one
@@ -53,7 +53,7 @@ type SharedAllgather interface {
 type exchanges struct {
 	h      *Host
 	c      *comm.Comm
-	shared SharedAllgather // nil: Host.Allgather is used
+	shared SharedAllgather // if nil, Host.Allgather is used
 }
 
 func (h *Host) exchanges(c *comm.Comm, spans bool) exchanges {
@@ -93,8 +93,8 @@ type Window struct {
 	targets []Target // the members on this node, in the order of local.ranks
 	// communicator for messages among the members, if the window spans nodes; else nil
 	msgComm *comm.Comm
-	region  Region // registration of this member's memory for other nodes; the zero Region: not registered
-	// promises that may be in force; without SameSize or SameDispUnit if the members' values differ
+	region  Region // registration of this member's memory for other nodes; the zero Region if not registered
+	// Promises that may be in force. SameSize and SameDispUnit are excluded if the members' values differ.
 	allowed      uint64
 	attached     *attached // this member's table of attached memory, for a dynamic window
 	attachedOffs []int64   // offsets in the memfd of the tables of this node's members, for a dynamic window
@@ -104,12 +104,12 @@ type Window struct {
 	hugePages    bool   // some of this member's memory consists of huge pages
 	mapped       [][]byte
 	reserved     []extent // control memory and segment that this member reserved as the node leader
-	heldSpans    []span   // memory shared in place of which this window is a user
+	heldSpans    []span   // ranges shared in place whose use counts include this window
 	ending       atomic.Bool
 
 	controlOff, segmentOff int64 // offsets of the control memory and the segment in the memfd
 
-	hints Hints // as given at creation
+	hints Hints // hints determined at creation; C stores later changes
 
 	mu sync.Mutex
 	// attached memory of other members that is mapped in this process, for a dynamic window

@@ -14,11 +14,11 @@ import (
 // file size limit (ulimit -f) is too low or memfd_create is denied. Neither has a name once it is open.
 type backing interface {
 	// mapping maps the whole pages [off, off+size). If the argument `at` is nil, the system chooses the address.
-	// Otherwise the new mapping replaces what is mapped at that address. All methods return the error of the system
+	// Otherwise the new mapping replaces any mapping at that address. All methods return the error of the system
 	// call.
 	mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error)
-	// alloc allocates the memory of a range; pages that had no memory are zeroed. release releases the memory of a
-	// range.
+	// alloc allocates the memory of a range; pages that had no memory before are zeroed. release releases the
+	// memory of a range.
 	alloc(off, size int64) error
 	release(off, size int64)
 }
@@ -51,8 +51,8 @@ func (fd memfd) release(off, size int64) {
 	}
 }
 
-// allocMapped and releaseMapped are alloc and release through a mapping, for systems without a system call that does it
-// directly.
+// allocMapped and releaseMapped implement alloc and release through a mapping of the range. They are used if no system
+// call does it directly.
 func allocMapped(m backing, off, size int64) error {
 	return whileMapped(m, off, size, func(b []byte) error {
 		err := populate(b)
@@ -74,9 +74,9 @@ func releaseMapped(m backing, off, size int64) {
 // seccomp profile.
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
-// create creates the empty file of a node's memory: a memfd. Where memfd_create is denied, it creates a file without a
-// name in a directory, which can hold the header only. The result `why` is then the error of memfd_create. The result
-// err contains advice for the user.
+// create creates the empty file of a node's memory: a memfd. If memfd_create is denied, it creates a file without a
+// name in a directory. This file can only hold the header, and the result `why` is then the error of memfd_create. The
+// text of the result `err` contains advice for the user.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {
@@ -95,7 +95,7 @@ func create() (fd int, why error, err error) {
 		memfdAdvice)
 }
 
-// memfdAdvice is the advice to the user where a seccomp filter denies calls.
+// memfdAdvice is the advice to the user if a seccomp filter denies memfd_create.
 const memfdAdvice = ": permit memfd_create, for example in the seccomp profile of the container"
 
 // unnamedFile creates a file without a name that has memory for its first page.
@@ -125,8 +125,8 @@ func unnamedFile(folder string) (int, error) {
 }
 
 // grow sets the size of a memfd. This reserves address space, not memory. But the kernel checks the size against the
-// file size limit (RLIMIT_FSIZE) and would end the process with SIGXFSZ. So grow checks the limit first and raises it
-// during the call where that is permitted: every user up to the hard limit, root beyond it.
+// file size limit (RLIMIT_FSIZE) and would end the process with SIGXFSZ. So grow checks the limit first, and raises it
+// during the call if this is permitted. Every user may raise it up to the hard limit, and root beyond.
 func (fd memfd) grow(size int64) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {
@@ -142,8 +142,8 @@ func (fd memfd) grow(size int64) error {
 	return unix.Ftruncate(int(fd), size)
 }
 
-// growHeader sets the size of a memfd to that of the header, or to the limit of file sizes if that is smaller: a
-// mapping has a whole page anyway.
+// growHeader sets the size of a memfd to the size of the header, or to the file size limit if that is smaller. A
+// smaller size suffices, because a mapping always covers whole pages.
 func (fd memfd) growHeader() error {
 	size := uint64(HeaderSize)
 	var limit unix.Rlimit

@@ -9,11 +9,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Blocks are parts of the node's memory that some of its processes share for a time: control memory of communicators
-// and windows. Allocating memory, mapping it, faulting its pages in and releasing it costs 100 us. A loop that creates
-// and frees a communicator would do all that in each iteration. So blocks lie in arenas. A process maps another
-// process' arena when it first opens a block there, and keeps it mapped. Unused blocks of up to MaxCachedBytes bytes
-// keep their memory.
+// Blocks are parts of the node's memory that some of its processes share temporarily: the control memory of
+// communicators and windows. Allocating memory, mapping it, faulting its pages in and releasing it costs 100 us. A loop
+// that creates and frees a communicator would do this in each iteration. To avoid this, blocks lie in arenas. A process
+// maps another process' arena when it first opens a block there, and keeps it mapped. Unused blocks of up to
+// MaxCachedBytes bytes keep their memory.
 //
 // An arena belongs to the process in whose heap it lies. Only this owner allocates its blocks. All blocks of an arena
 // have one size. The last user of a block returns it by setting a bit in the arena's head, without a message to the
@@ -34,14 +34,14 @@ const (
 	arenaReturns     = arenaUncommitted + maxBlocks/8
 	arenaHead        = PageSize
 
-	minArenaLog   = 20 // base-2 logarithms
+	minArenaLog   = 20 // base-2 logarithms of sizes in bytes
 	usualArenaLog = 26
 	maxArenaLog   = 40
 	maxBlocks     = 4096
 )
 
-// MaxCachedBytes is the maximum total size of the unused blocks of a process that keep their memory. If twice the size
-// of the returned block is larger, that is the maximum.
+// MaxCachedBytes is the maximum total size of the unused blocks of a process that keep their memory. For a returned
+// block of more than half of MaxCachedBytes, the maximum is twice the size of the block.
 const MaxCachedBytes = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
@@ -56,12 +56,12 @@ type blocks struct {
 	bySize map[int64]*sizeClass // blocks that this process allocates, by size
 }
 
-// sizeClass is the blocks of one size that this process allocates.
+// sizeClass holds the blocks of one size that this process allocates.
 type sizeClass struct {
 	size        int64
 	arenas      []*arena
-	free        []BlockRef // returned, with memory
-	uncommitted []BlockRef // returned, without memory
+	free        []BlockRef // returned blocks that have memory
+	uncommitted []BlockRef // returned blocks without memory
 }
 
 // arena is an arena that this process has mapped.
@@ -69,17 +69,18 @@ type arena struct {
 	off   int64
 	bytes []byte
 
-	// Used by the owner only:
+	// The fields below are used only by the owner.
 	log         uint
-	count       int    // capacity in blocks
+	count       int    // capacity: number of blocks
 	fresh       int    // blocks from this index on have never been handed out
 	committed   int    // blocks from this index on have no memory
-	returnsSeen uint32 // value of returns at the last collect
+	returnsSeen uint32 // value of the head's counter `returns` at the last collect
 }
 
 // AllocBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
-// process and their name. The memory is zeroed, with one exception: FreeBlock clears only the bytes that its argument
-// `used` includes. A communicator's control block keeps the data of collectives this way. Errors: MPI_ERR_NO_MEM.
+// process and their name. The memory is zeroed, except for bytes that an earlier user has changed and not included in
+// the argument `used` of FreeBlock. For example, a communicator's control block may keep data of collectives. Errors:
+// MPI_ERR_NO_MEM.
 func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
@@ -117,7 +118,8 @@ func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 func (k *sizeClass) collect() {
 	for _, a := range k.arenas {
 		// Acquire: pairs with the increment in FreeBlock. Without acquire, the count could be newer than the
-		// bits that are read below. collect would miss a bit and not read it again until the next return.
+		// bits that are read below. In that case collect would miss a bit, and would not read it before the
+		// next return.
 		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.returnsSeen {
 			continue
 		} else {
@@ -177,7 +179,7 @@ func (nd *Node) freshBlockLocked(k *sizeClass) ([]byte, BlockRef, error) {
 	return a.block(r, k.size), r, nil
 }
 
-// newArenaLocked creates an arena, twice as large as the previous one up to the usual maximum.
+// newArenaLocked creates an arena of twice the size of the previous arena, up to the usual maximum.
 func (nd *Node) newArenaLocked(k *sizeClass) (*arena, error) {
 	log := uint(minArenaLog)
 	if n := len(k.arenas); n > 0 {
@@ -252,8 +254,8 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory", uint64(r), size)
 }
 
-// BlockMapped returns whether process i has mapped the arena of r, so that OpenBlock cannot fail there. Precondition: r
-// is open in this process.
+// BlockMapped returns whether process i has mapped the arena of r, so that OpenBlock cannot fail in that process.
+// Precondition: r is open in this process.
 func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
@@ -290,12 +292,13 @@ func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 		atomic.OrUint64(u64(a.bytes, arenaUncommitted+word), bit)
 	}
 	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
-	// Release: pairs with the load in collect. The count changes after the bits: if it changed first, collect could
-	// record the count, miss the bit, and not read it again until the next return.
+	// Release: pairs with the load in collect. The count changes after the bits. If it changed first, collect could
+	// record the count, miss the bit, and not read the bit before the next return.
 	atomic.AddUint32(u32(a.bytes, arenaReturns), 1)
 }
 
-// BlocksInUse returns how many blocks this process has handed out that have not been returned, for leak checks.
+// BlocksInUse returns the number of blocks that this process has handed out and that have not been returned. Leak
+// checks use it.
 func (nd *Node) BlocksInUse() (n int) {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()

@@ -34,8 +34,8 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	_, err = c.OpenBlock(name&^(PageSize-1)|5, size)
 	require.Error(t, err, "an arena of 32 bytes")
 
-	// After the last user has returned the block, its owner can allocate it again. It is zeroed and not mapped a
-	// second time.
+	// After the last user has returned the block, its owner can allocate it again. The block is zeroed and is not
+	// mapped a second time.
 	mine[size-1] = 0
 	b.FreeBlock(name, size, 64)
 	require.Zero(t, a.BlocksInUse())

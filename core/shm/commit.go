@@ -11,7 +11,7 @@ import (
 // Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
 // remaining chunks. Processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
 // instead of refusing the allocation. The less memory is free, the smaller are the chunks, so that several processes
-// that allocate at once detect the shortage in time.
+// that allocate at the same time detect a shortage before memory runs out.
 const (
 	minChunkBytes = 256 << 10
 	maxChunkBytes = 16 << 20
@@ -23,25 +23,26 @@ func chunkBytes(headroom limit.Headroom, minBytes int64) int64 {
 }
 
 // Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes as long as
-// writing the memory once, and the kernel serializes concurrent calls. So large amounts are allocated by CommitMapped.
-// Errors: MPI_ERR_NO_MEM if there is not that much memory; then nothing has changed.
+// writing the memory once, and the kernel serializes concurrent calls. So CommitMapped is used for large amounts.
+// Errors: MPI_ERR_NO_MEM if there is not enough memory; in this case nothing has changed.
 func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, minChunkBytes, nd.memory.alloc)
 }
 
-// Pages is the kind of pages that memory consists of.
+// Pages is the kind of the pages of some memory.
 type Pages int
 
-// SmallPages are the system's base pages. HugePages are used where the system supports them.
+// SmallPages requests the system's base pages. HugePages requests huge pages, which are used if the system supports
+// them.
 const (
 	SmallPages Pages = iota
 	HugePages
 )
 
-// CommitMapped is Commit for [off, off+len(b)). Precondition: b is the mapping of these whole pages. It returns whether
-// any of the memory consists of huge pages. Several processes can execute it concurrently, and later accesses to b
-// cause no page faults. Exception: if a process is alone on its node, the first access to each small page faults and
-// zeroes it. Errors: MPI_ERR_NO_MEM.
+// CommitMapped allocates zeroed memory for [off, off+len(b)), like Commit. Precondition: b is the mapping of these
+// whole pages. It returns whether any of the memory consists of huge pages. Several processes can execute it
+// concurrently, and later accesses to b cause no page faults. Exception: if a process is alone on its node, the first
+// access to each small page faults and zeroes it. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
@@ -63,7 +64,7 @@ func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err
 }
 
-// populate allocates the memory of a mapping. A variable so that a test can replace it.
+// populate allocates the memory of a mapping. It is a variable so that a test can replace it.
 var populate = func(b []byte) error {
 	for {
 		if err := unix.Madvise(b, unix.MADV_POPULATE_WRITE); err != unix.EINTR && err != unix.EAGAIN {
@@ -87,8 +88,8 @@ func (nd *Node) commit(off, size, minBytes int64, take func(off, size int64) err
 }
 
 // InChunks calls the function `take` chunk after chunk, for `size` bytes in total. The argument `cost` is the number of
-// bytes that all of these calls allocate; InChunks checks that they are available. It stops at the first error: that of
-// `take`, or MPI_ERR_NO_MEM. The caller then releases what has been allocated so far.
+// bytes that all of these calls together allocate. InChunks checks that this memory is available. It stops at the first
+// error: an error of `take`, or MPI_ERR_NO_MEM. The caller then releases what has been allocated so far.
 func (nd *Node) InChunks(size, cost int64, take func(at, size int64) error) error {
 	return nd.inChunks(size, cost, minChunkBytes, take)
 }

@@ -17,15 +17,15 @@ import (
 
 const mib = 1 << 20
 
-// taken returns how many bytes of the node's memory are allocated.
+// taken returns the number of bytes of the node's memory that are allocated.
 func taken(t *testing.T, nd *Node) int64 {
 	var s unix.Stat_t
 	require.NoError(t, unix.Fstat(nd.fd, &s))
 	return s.Blocks * 512
 }
 
-// limited replaces the headroom of `nodes`: the memory that they share may grow by `total` bytes, and no other process
-// allocates memory.
+// limited replaces the headroom of the simulated processes `nodes`: the memory that they share may grow by `total`
+// bytes, and no other process allocates memory.
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])
 	for _, nd := range nodes {
@@ -170,7 +170,7 @@ func TestStoppedLockHolder(t *testing.T) {
 	require.NoError(t, err)
 	free()
 	require.Equal(t, uint32(1), *u32(nodes[1].control, headerPromiseLock), "it still has the turn")
-	// A lock holder that has died.
+	// The lock holder has died: the lock must be acquired nevertheless.
 	atomic.StoreInt32(nodes[0].i32(0, CellPid), dead(t))
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
@@ -207,8 +207,8 @@ func TestSmallAmountsUseCredit(t *testing.T) {
 	nd.Release(off, 16*mib)
 }
 
-// TestCommitMappedPrefaults checks that CommitMapped maps the pages that it allocates. After fallocate, each page would
-// fault at the first access, and the kernel would serialize the processes.
+// TestCommitMappedPrefaults checks that CommitMapped maps the pages that it allocates. If it used fallocate, each page
+// would fault at the first access, and the kernel would serialize the faults of the processes.
 func TestCommitMappedPrefaults(t *testing.T) {
 	nd := nodes(t, 2)[0]
 	const size = 8 * mib

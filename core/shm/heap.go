@@ -12,12 +12,12 @@ import (
 )
 
 // heap allocates page-aligned extents of this process' own heap region. Only this process allocates there, so the lock
-// is in private memory: a process that dies cannot block other processes.
+// is in private memory. Therefore a process that dies while it holds the lock cannot block other processes.
 type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
-	size int64    // of the region, in bytes
-	end  int64    // first offset never handed out
+	size int64    // size of the region in bytes
+	end  int64    // all offsets from this one on have never been handed out
 	free []extent // sorted by offset, no two adjacent
 }
 
@@ -82,8 +82,9 @@ func (h *heap) freeLocked(e extent) {
 }
 
 // Reserve allocates size bytes of address space (rounded up to whole pages) in this process' heap region and returns
-// their offset in the memfd. The pages have no memory yet. The process that will use a part calls Commit for it, so
-// that each process allocates memory of its own NUMA node. Errors: MPI_ERR_NO_MEM if the region is used up.
+// their offset in the memfd. The pages have no memory yet. The process that will use a part of the range calls Commit
+// for that part, so that each process gets memory of its own NUMA node. Errors: MPI_ERR_NO_MEM if the region is used
+// up.
 func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
@@ -105,21 +106,21 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	return off, nil
 }
 
-// Release frees what Reserve returned: memory and address space. Large amounts are released in the background
-// (release.go). Precondition: no process has the range mapped any longer.
+// Release frees the memory and the address space of a range that Reserve returned. Large amounts are released in the
+// background (release.go). Precondition: no process has the range mapped any longer.
 func (nd *Node) Release(off, size int64) {
 	nd.releaseExtent(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
 // Map maps [off, off+size) of the memfd as shared memory, for reading and writing, at an address that the system
-// chooses. off and size must be multiples of the page size. Errors: MPI_ERR_NO_MEM, with the limit that the system may
-// have reached.
+// chooses. off and size must be multiples of the page size. Errors: MPI_ERR_NO_MEM; the text names the limit that may
+// have been reached.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
 	b, err := nd.TryMap(off, size)
 	return b, noMapping(size, err)
 }
 
-// TryMap is Map for callers that have a fallback: it returns the error of the system call.
+// TryMap does the same as Map, for callers that have a fallback: it returns the error of the system call unchanged.
 func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
 		return nil, mpierr.New(abi.MPI_ERR_INTERN, "cannot map %d bytes at offset %d of shared memory of %d "+
@@ -133,7 +134,7 @@ func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	return bytesAt(p, size), nil
 }
 
-// MapAligned is Map at an address that is a multiple of align, a power of two.
+// MapAligned does the same as Map, at an address that is a multiple of `align`, a power of two.
 func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	if align <= PageSize {
 		return nd.Map(off, size)
@@ -148,7 +149,7 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	return nd.mapInto(room, off, size, align)
 }
 
-// noMapping converts an error of mmap(2) to MPI_ERR_NO_MEM. Returns other errors and nil unchanged.
+// noMapping converts an error of mmap(2) to MPI_ERR_NO_MEM. It returns other errors and nil unchanged.
 func noMapping(size int64, err error) error {
 	if _, of := err.(unix.Errno); !of {
 		return err

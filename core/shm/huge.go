@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Huge pages of the node's memory. The memfd consists of base pages. Where the system allows it, the kernel uses
-// transparent huge pages for a mapping that asks for them (shmem_enabled in /sys/kernel/mm/transparent_hugepage).
-// fallocate would allocate small pages, so the memory is allocated through the mapping.
+// Huge pages of the node's memory. The memfd consists of base pages. If the system allows it (shmem_enabled in
+// /sys/kernel/mm/transparent_hugepage), the kernel uses transparent huge pages for a mapping that requests them by
+// madvise. Memory with huge pages is allocated through the mapping, because fallocate would allocate small pages.
 
 // HugePage is the size of a huge page in bytes.
 const HugePage = 2 << 20
@@ -18,14 +18,14 @@ const HugePage = 2 << 20
 // thp is the directory of the kernel's settings for transparent huge pages.
 const thp = "/sys/kernel/mm/transparent_hugepage"
 
-// HugePagesPossible returns whether the kernel uses huge pages for shared memory that asks for them.
+// HugePagesPossible returns whether the kernel uses huge pages for shared memory for which a mapping requests them.
 func HugePagesPossible() bool {
 	return hugePossible(selected(thp+"/shmem_enabled"),
 		selected(fmt.Sprintf("%s/hugepages-%dkB/shmem_enabled", thp, HugePage>>10)))
 }
 
 // hugePossible evaluates two settings: `all`, for all sizes of huge pages, and `size`, for pages of the size HugePage
-// ("": no such setting).
+// ("" if the kernel does not have this setting).
 func hugePossible(all, size string) bool {
 	switch {
 	case all == "deny":

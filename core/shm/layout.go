@@ -1,7 +1,7 @@
 // Package shm owns the memory that the processes of one node share: a single memfd with the control segment at its
-// beginning, followed by one heap region for each process. Nothing in it has a name, so the kernel frees it with the
-// last process. If the file size limit (ulimit -f) is too low, the memfd holds only a header with the id of a System V
-// segment, which holds the memory without images (backing.go).
+// beginning, followed by one heap region for each process. The memfd has no name in the file system, so the kernel
+// frees it when the last process ends. If the file size limit (ulimit -f) is too low, the memfd holds only a header
+// with the id of a System V segment, which holds all of this memory except the images (backing.go).
 //
 //	offset 0            header            one page
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, wait records, activity flags of
@@ -19,14 +19,14 @@
 // indices, never addresses, and a value read from it is range-checked before it is used as an index. Header, cells and
 // wait records are structs of C (capi/base/node.h); core/gen generates their offsets (z_from_c.go).
 //
-// The package must not know messages, windows or datatypes: other packages define their protocols in the areas that it
-// provides.
+// The package must not depend on messages, windows or datatypes. Other packages define the protocols for the areas that
+// it provides.
 package shm
 
 // Sizes and strides in bytes.
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
-	// Version of the layout. A launcher and a library of different layouts refuse each other.
+	// Version of the layout. A library refuses to use the memory of a launcher with another version.
 	Layout     = 11
 	PageSize   = 4096
 	HeaderSize = PageSize
@@ -41,10 +41,10 @@ const (
 // initially zero: two cache lines for the central barrier, and two for each member.
 func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 
-// State is the state of a process in its cell: Absent to Failed.
+// State is the state of a process, stored in its cell. The constants Absent to Failed are its values.
 type State uint32
 
-// isAlive returns whether a process is in MPI and not known to have failed.
+// isAlive returns whether a process is initialized, not finalized, and not known to have failed.
 func (s State) isAlive() bool { return s == Running || s == Finishing }
 
 // CellSize returns the stride of the cells on a node of n processes.
@@ -59,7 +59,7 @@ func MessageRing(n, i int) int64 { return CellOffset(n, n) + int64(i)*MessageRin
 // OperationRing returns the offset of the operation ring of process i.
 func OperationRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*OperationRingSize }
 
-// ControlSize returns the size of everything before the heaps: what each process maps once.
+// ControlSize returns the size of the control segment, which is all memory before the heaps. Each process maps it once.
 func ControlSize(n int) int64 { return OperationRing(n, n) }
 
 // HeapOffset returns the offset of the heap region of process i.

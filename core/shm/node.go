@@ -12,7 +12,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Node is one process' view of the shared memory of its node. Safe for concurrent use.
+// Node is one process' view of the shared memory of its node. A Node is safe for concurrent use.
 type Node struct {
 	fd             int
 	memory         backing
@@ -22,9 +22,9 @@ type Node struct {
 	end            int64  // size of the memory
 	N              int    // processes on this node
 	Me             int    // index of this process; -1 in the launcher
-	Oversubscribed bool   // fewer cores than processes: a waiting thread yields its core
+	Oversubscribed bool   // there are fewer cores than processes, so a waiting thread yields its core
 
-	// Waiter implements the waits of this process. Set before the first wait.
+	// Waiter implements the waits of this process. It is set before the first wait.
 	Waiter Waiter
 
 	heap     heap
@@ -33,9 +33,9 @@ type Node struct {
 	blocks   blocks
 }
 
-// CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec:
-// children inherit it. The argument `nodes` is the number of nodes that share this machine's cores: 1, or more if nodes
-// are simulated.
+// CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec, so
+// that children inherit it. The argument `nodes` is the number of nodes that share this machine's cores: 1, or more if
+// nodes are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("the node has %d processes; the number must be from 1 to %d", n, MaxProcesses)
@@ -64,7 +64,7 @@ func CreateControl(n, nodes int) (*os.File, error) {
 }
 
 // createInSegment creates the memory in a System V segment and writes its id to the header in the file. The argument
-// memfdErr is the reason that the file itself cannot hold the memory.
+// `memfdErr` is the reason why the file itself cannot hold the memory.
 func createInSegment(fd, n, cores int, memfdErr error) error {
 	if err := memfd(fd).growHeader(); err != nil {
 		return err
@@ -84,7 +84,7 @@ func createInSegment(fd, n, cores int, memfdErr error) error {
 }
 
 // createIn allocates the memory of the header and the cells at once, and writes the header. So if memory is short,
-// createIn returns an error, and the first barrier does not fail with SIGBUS.
+// createIn returns an error. Otherwise the first barrier would fail with SIGBUS.
 func createIn(m backing, n, cores, segment int) error {
 	if err := m.alloc(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
@@ -117,8 +117,8 @@ func usableCores() int {
 }
 
 // Open maps the shared memory behind fd for process me (-1: an observer, such as the launcher) and validates its
-// header. Errors: MPI_ERR_OTHER if it is not a control segment, its layout version differs, or me is out of range;
-// MPI_ERR_NO_MEM if it cannot be mapped.
+// header. Errors: MPI_ERR_OTHER if the memory is not a control segment, its layout version differs, or `me` is out of
+// range; MPI_ERR_NO_MEM if it cannot be mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -189,8 +189,8 @@ func (nd *Node) Close() {
 	nd.control = nil
 }
 
-// Image returns the location of the image of this process: the descriptor of the memfd and the offset in it. False if
-// there are no images.
+// Image returns the location of this process' image: the descriptor of the memfd and the offset in it. It returns ok =
+// false if there are no images.
 func (nd *Node) Image() (fd int, off int64, ok bool) {
 	return nd.fd, ImageOffset(nd.N, nd.Me), nd.end > ImageOffset(nd.N, nd.Me)
 }
@@ -198,7 +198,7 @@ func (nd *Node) Image() (fd int, off int64, ok bool) {
 // Control returns the bytes of the control segment; C receives its address.
 func (nd *Node) Control() []byte { return nd.control }
 
-// Pid returns the process id of process i, which that process wrote, 0 before it has started.
+// Pid returns the process id of process i, which process i writes when it starts; 0 before.
 func (nd *Node) Pid(i int) int { return int(atomic.LoadInt32(nd.i32(i, CellPid))) }
 
 // State returns the state of process i.
@@ -210,7 +210,7 @@ func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellStat
 // FailedCount returns how many processes are known to have failed.
 func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }
 
-// MarkFailed records that process i has failed and ends the waits for it on this node with an error. The launcher,
+// MarkFailed records that process i has failed. Waits for process i on this node then end with an error. The launcher,
 // which reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
 func (nd *Node) MarkFailed(i int) {
 	for {
@@ -249,7 +249,7 @@ func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }
 
-// RecheckWaits makes every wait on the node check whether it depends on a failed process, of this node or another.
+// RecheckWaits makes every wait on the node check whether it depends on a failed process of any node.
 func (nd *Node) RecheckWaits() {
 	atomic.AddUint32(u32(nd.control, headerFailedCount), 1)
 	for j := 0; j < nd.N; j++ {
@@ -258,8 +258,8 @@ func (nd *Node) RecheckWaits() {
 }
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
-// the first rank. A rank that then detects the end of another rank knows that this rank did not cause the end of the
-// job.
+// the first rank. So if a rank detects the end of another rank, it can determine that the other rank did not cause the
+// end of the job.
 func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, headerJobIsEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.
@@ -267,8 +267,8 @@ func (nd *Node) EndAnnounced() bool {
 	return atomic.LoadUint32(u32(nd.control, headerJobIsEnding)) != 0
 }
 
-// FindFailed detects processes of this node that have ended without MPI_Finalize and marks them. Needed under launchers
-// other than gompirun.
+// FindFailed detects processes of this node that have ended without MPI_Finalize and marks them. It is needed under
+// launchers other than gompirun, which do not mark failed processes.
 func (nd *Node) FindFailed() {
 	for i := 0; i < nd.N; i++ {
 		if pid := nd.Pid(i); pid > 0 && nd.State(i).isAlive() && unix.Kill(pid, 0) == unix.ESRCH {

@@ -10,35 +10,36 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Promises: processes that allocate memory at the same time must not allocate more in total than is free: the kernel
-// would kill one of them instead of refusing the allocation. So a process first reserves the amount in its cell (a
-// promise), where the other processes of the node see it. It lowers the promise as it allocates. A new promise may be
-// at most the free memory minus all promises. A lock (headerPromiseLock) makes the check and the promise one step. If
-// the process dies, its lock and its promises are ignored.
+// Processes that allocate memory at the same time must not allocate more in total than is free, because the kernel
+// would kill one of them instead of refusing the allocation. So a process first reserves the amount, which is called a
+// promise: it stores the amount in its cell, where the other processes of the node read it. The process lowers the
+// promise as it allocates. A new promise may be at most the free memory minus all promises. A process holds a lock
+// (headerPromiseLock) during the check and the promise. If a process dies, the other processes ignore its lock and its
+// promises.
 //
-// Processes of other jobs promise nothing: commit.go checks again while it allocates.
+// Processes of other jobs make no promises. Therefore commit.go checks the free memory again while it allocates.
 type promises struct {
-	headroom func(wanted int64) limit.Headroom // returns how much memory there is: limit.Memory
+	headroom func(wanted int64) limit.Headroom // returns the headroom; limit.Memory except in tests
 
 	mu     sync.Mutex
 	credit int64 // bytes that may be allocated without a check
 }
 
-// Small amounts need no promise of their own: each check also grants a credit of bytes that may be allocated without
-// another check. The credits of all processes together are a small share of what is free. The first credit covers
-// MPI_Init, which allocates little compared to the rest of the process.
+// Small amounts need no promise of their own. Each check also grants a credit: a number of bytes that may be allocated
+// without another check. The credits of all processes together are a small share of the free memory. The first credit
+// covers MPI_Init, which allocates little compared to the rest of the process.
 const (
 	creditShare = 256
 	maxCredit   = 4 << 20
 	firstCredit = 512 << 10
 )
 
-// How long a process waits for another process that keeps the lock (maxLockWait), or that does not lower its promise
-// (maxPromiseWait). Only a stopped process takes longer.
+// Longest waits for another process that keeps the lock (maxLockWait), or that does not lower its promise
+// (maxPromiseWait). Another process takes longer only if it has been stopped.
 const (
 	maxLockWait    = 200 * time.Millisecond
 	maxPromiseWait = 2 * time.Second
-	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes still live
+	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes are still alive
 )
 
 // promise reserves `size` bytes for this process. It returns the headroom that it found. The result `stands` is true if
@@ -59,7 +60,7 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
-		pending := nd.pendingBytes() // read before the check: memory released since then is seen by the check
+		pending := nd.pendingBytes() // read first, so that the check sees memory that is released now
 		if headroom, others = nd.tryPromise(size); others < 0 {
 			return headroom, true, nil
 		}
@@ -67,7 +68,7 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 			return headroom, false, noMemory(size, headroom, 0)
 		}
 		// The memory would suffice without the other processes' promises, or after pending releases. Both
-		// change as these processes proceed: try again.
+		// change as these processes make progress, so try again.
 		if nd.FindFailed(); others+pending != last {
 			last, since = others+pending, time.Now()
 		} else if time.Since(since) > maxPromiseWait {
@@ -77,12 +78,12 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	}
 }
 
-// tryPromise checks the free memory and adds size to this process' promise if there is enough. The second result is
-// then -1, otherwise the number of bytes that are promised already.
+// tryPromise checks the free memory, and adds `size` to this process' promise if there is enough. In this case the
+// second result is -1. Otherwise it is the number of bytes that are promised already.
 func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	defer nd.lockPromises()()
-	// Promises are read before the free memory: what a process allocates between the two reads counts twice,
-	// instead of never.
+	// Promises are read before the free memory. So memory that a process allocates between the two reads is counted
+	// twice. In the opposite order, it would not be counted at all.
 	all := nd.promised()
 	headroom := nd.promises.headroom(withPageTables(size) + all)
 	nd.promises.credit = min(headroom.Usable()/(creditShare*int64(nd.N)), maxCredit)
@@ -93,7 +94,7 @@ func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	return headroom, -1
 }
 
-// withPageTables returns the memory that allocating size bytes takes, with the kernel's page tables.
+// withPageTables returns the memory that an allocation of `size` bytes needs, including the kernel's page tables.
 func withPageTables(size int64) int64 { return size + size/256 }
 
 // lowerPromise lowers the promise by size bytes that have been allocated or will not be allocated.
@@ -111,7 +112,7 @@ func (nd *Node) wakeMemoryWaiters() {
 // promised returns the sum of the promises of all processes of the node.
 func (nd *Node) promised() int64 { return nd.sum(CellReservedBytes) }
 
-// sum returns the sum of the int64 fields at offset `word` in the cells of all living processes.
+// sum returns the sum of the int64 fields at offset `word` in the cells of all processes that are alive.
 func (nd *Node) sum(word int64) (sum int64) {
 	for i := 0; i < nd.N; i++ {
 		if x := atomic.LoadInt64(nd.i64(i, word)); x > 0 && nd.State(i).isAlive() {

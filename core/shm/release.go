@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// The kernel releases memory page by page, which takes 0.3 s for each GiB. So a goroutine releases large amounts in the
-// background. It does so chunk by chunk: during each of its system calls, the kernel blocks other threads that change
-// mappings of the process or allocate memory of the memfd by fallocate(2).
+// The kernel needs 0.3 s to release 1 GiB, since it releases memory page by page. So a goroutine releases large amounts
+// in the background. It does so chunk by chunk: during each of its system calls, the kernel blocks other threads that
+// change mappings of the process or allocate memory of the memfd by fallocate(2).
 //
-// Unmap frees the address range at once: hide moves the page tables to an unused address, which is quick, and the
-// goroutine unmaps them there. Address space of the heap is not reused before its memory has been released.
-// CellReleasingBytes in the process' cell counts the bytes that are still to be released. A process that needs more
-// memory than is free waits for them (promise), as it would have waited in MPI_Win_free for a synchronous release.
+// Unmap frees the address range at once: the function hide quickly moves the mapping to an unused address, where the
+// goroutine unmaps it. Address space of the heap is not reused before its memory has been released. CellReleasingBytes
+// in the process' cell counts the bytes that are still to be released. A process that needs more memory than is free
+// waits for this release (in the method promise). It does not wait longer than MPI_Win_free would take with a
+// synchronous release.
 //
-// The application may allocate memory by itself. That allocation does not wait for the release: if memory runs out, the
-// kernel kills a process. So the bytes to be released in the background are limited to a small share of the free
-// memory.
+// Allocations by the application itself do not wait for the release. If memory runs out, the kernel kills a process.
+// Therefore the bytes to be released in the background are limited to a small share of the free memory.
 type releaser struct {
 	mu    sync.Mutex
 	queue []func() // the first function is being executed
@@ -26,9 +26,9 @@ type releaser struct {
 }
 
 const (
-	minDeferredBytes  = 16 << 20 // smaller amounts are released at once: 5 ms
+	minDeferredBytes  = 16 << 20 // smaller amounts are released at once, which takes at most 5 ms
 	releaseChunkBytes = 16 << 20
-	// share if each process has a core: a page is released several times faster than allocated
+	// value of the field `share` if each process has a core; a page is released several times faster than allocated
 	releaseShare = 4
 )
 
@@ -107,8 +107,8 @@ func (nd *Node) Unmap(b []byte) {
 	unmap(b)
 }
 
-// WaitReleased waits until the background goroutine of this process has released everything. It returns whether there
-// was something to wait for.
+// WaitReleased waits until the background goroutine of this process has released all queued memory. It returns whether
+// it had to wait.
 func (nd *Node) WaitReleased() bool {
 	g := &nd.releaser
 	g.mu.Lock()
@@ -122,7 +122,7 @@ func (nd *Node) WaitReleased() bool {
 }
 
 // WaitAllReleased waits until all processes of the node have released their memory, or until there has been no progress
-// for maxPromiseWait. It returns whether there was something to wait for.
+// for maxPromiseWait. It returns whether it had to wait.
 func (nd *Node) WaitAllReleased() bool {
 	first := nd.pendingBytes()
 	last, since := first, time.Now()
@@ -139,5 +139,5 @@ func (nd *Node) WaitAllReleased() bool {
 	return first > 0
 }
 
-// pendingBytes returns how many bytes the processes of the node have still to release.
+// pendingBytes returns the number of bytes that the processes of the node have still to release.
 func (nd *Node) pendingBytes() int64 { return nd.sum(CellReleasingBytes) }

@@ -18,7 +18,7 @@ import (
 // slow is a backing that releases memory only when a test allows it.
 type slow struct {
 	backing
-	let chan struct{} // one value allows one chunk; closed: allows all
+	let chan struct{} // each value permits the release of one chunk; a closed channel permits all
 }
 
 func (s *slow) release(off, size int64) {
@@ -110,7 +110,7 @@ func TestAllocWaitsForRelease(t *testing.T) {
 	}
 	require.NoError(t, <-done)
 	require.False(t, nodes[1].WaitAllReleased())
-	// A request for more memory than exists does not wait.
+	// A request for more memory than exists fails without waiting for a release.
 	_, err = nodes[1].Reserve(20*mib, 0)
 	require.NoError(t, err)
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 20*mib)))
@@ -169,7 +169,7 @@ func TestUnmapFreesAddress(t *testing.T) {
 	})
 }
 
-// mappedBytes returns how many bytes of this process' address space are mapped shared.
+// mappedBytes returns the number of bytes of this process' address space that are mapped as shared memory.
 func mappedBytes(t *testing.T) (sum int64) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)

@@ -6,17 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// segment is a System V shared memory segment, identified by the address where its control part is mapped. The limit of
-// file sizes does not apply to it, and it may be as sparse as a memfd. It is marked for removal as soon as it is
-// attached, so the kernel removes it with the last process that has it attached. Until then other processes attach it
-// by its id.
+// segment is a System V shared memory segment, identified by the address where its control part is mapped. The file
+// size limit does not apply to a segment, and a segment may be sparse like a memfd. It is marked for removal as soon as
+// it is attached, so the kernel removes it with the last process that has it attached. Until then other processes
+// attach it by its id.
 //
 // shmat(2) attaches a segment as a whole, and there is no descriptor with which to map a part. But a mapping can be
 // duplicated (mremap with an old size of 0) and then moved to another part of the segment (remap_file_pages).
 type segment struct{ base unsafe.Pointer }
 
-// The size of a segment is bounded by the free address range that attaching all of it needs. A process has 2^47 bytes
-// of address space; a range of 2^44 is always free.
+// A segment can only be attached as a whole, so its size must not exceed the largest free address range of a process. A
+// process has 2^47 bytes of address space, of which a range of 2^44 bytes is always free.
 const segmentSize = 1 << 44
 
 // makeSegment creates a segment and returns its id. The segment exists as long as this process, or any process that has
@@ -40,8 +40,8 @@ func attachSegment(id int, size int64) (segment, error) {
 		return segment{}, errno
 	}
 	whole := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
-	// The duplicate lies next to other mappings. Keeping the beginning of the large mapping instead would split the
-	// free address range that it occupies.
+	// Keeps a duplicate of the beginning, which the kernel places next to other mappings. If the beginning of the
+	// large mapping stayed mapped instead, it would split the large free address range.
 	base, err := unix.MremapPtr(whole, 0, nil, uintptr(size), unix.MREMAP_MAYMOVE)
 	if e := unix.MunmapPtr(whole, segmentSize); err == nil {
 		err = e

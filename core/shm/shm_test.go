@@ -20,7 +20,7 @@ func nodes(t *testing.T, n int) []*Node {
 	return opened(t, f, n)
 }
 
-// segmented is the function `nodes` with the memory in a System V segment, which is used if the file size is limited.
+// segmented does the same as nodes, but with the memory in a System V segment, as if the file size limit were low.
 func segmented(t *testing.T, n int) []*Node {
 	fd, err := unix.MemfdCreate("gompirma", 0)
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestWakeClearsSleeping(t *testing.T) {
 	})
 }
 
-// looker is a Waiter that polls as many times as its value says and then reports a failed process.
+// looker is a Waiter whose value is a number of polls. After this number of polls it reports a failed process.
 type looker int
 
 func (l *looker) Await(done func() bool, what Waiting) error {

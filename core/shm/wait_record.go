@@ -6,52 +6,53 @@ import (
 	"sync/atomic"
 )
 
-// Reason is the kind of event that ends a wait, if the awaited process must call an MPI function to cause that event:
-// enum gompi_wait_reason of capi/base/node.h.
+// Reason is the kind of event that ends a wait, if the awaited process must call an MPI function to cause the event.
+// Its values are those of enum gompi_wait_reason in capi/base/node.h.
 type Reason uint32
 
 // Waiting describes what a thread waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	// Name of the MPI function that the application called, at most 31 bytes. The waiting code need not set it.
+	// Name of the MPI function that the application called, at most 31 bytes. The caller of Await need not set it.
 	Call   string
 	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll, PeersAny, PeersSeveral
-	Object uint64 // handle of the window or communicator, 0: no object
+	Object uint64 // handle of the window or communicator; 0 for no object
 
-	// What the waiting thread adds to the report itself.
+	// Further fields, which the waiting thread sets itself in the record.
 	WaitDetails
 }
 
-// WaitDetails is what a thread reports about its wait besides the peer and the object.
+// WaitDetails holds those fields of a wait record that are not arguments of a wait.
 type WaitDetails struct {
 	Record  int    // index of its wait record in the process' cell
 	Number  uint32 // number of waits that have used this record so far
 	Wakes   uint32 // number of times that threads which used this record were woken
 	Thread  int    // thread id of the operating system
 	Reason  Reason
-	All     bool   // Peer is the process expected next, but the wait may depend on any member
+	All     bool   // Peer is the process that is awaited now, but the wait may depend on any member
 	Foreign bool   // the process is connected to processes of other jobs
-	Tag     int32  // of a message; ForLock: rank in the window of the target whose memory is locked
-	ID      uint64 // identifies the object, the same at all members; 0: not known
-	// The members of the object. ForComplete: the processes whose MPI_Win_complete ends the wait; PendingCount of
-	// them have not called it.
+	Tag     int32  // tag of a message; if Reason is ForLock, rank in the window of the locked target
+	ID      uint64 // identity of the object, equal at all members; 0 if not known
+	// The members of the object. If Reason is ForComplete, these are the processes whose MPI_Win_complete ends the
+	// wait, and PendingCount of them have not called it.
 	Members      Members
-	PendingCount int    // number of members that have not made the awaited call; -1: not known
-	Name         string // the first bytes of the object's name; "": it has no name
-	// Operation is the name of a function. ForCollective: the members call it, and those at the indices in Missing
-	// have not yet. ForSelf: another thread of this process must call it.
+	PendingCount int    // number of members that have not made the awaited call; -1 if not known
+	Name         string // the first bytes of the object's name; "" if it has no name
+	// Operation is the name of a function. If Reason is ForCollective, the members must call it, and those at the
+	// indices in Missing have not called it yet. If Reason is ForSelf, another thread of this process must call it.
 	Operation string
 	Missing   []int
-	// Crossing is the address of the frame in which the thread has called Go, 0: it is not inside Go.
+	// Crossing is the address of the stack frame in which the thread has called Go; 0 if it is not inside Go.
 	Crossing uint64
-	// Events has an element for each event that can end the wait, if there are several. It may be incomplete.
+	// Events has an element for each event that can end the wait, if there are several events. The list may be
+	// incomplete.
 	Events       []Waiting
 	HasAllEvents bool // Events is complete
 }
 
-// Members is the group of processes in a wait record.
+// Members describes the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // distance of consecutive members; 0: it varies, and only the first WaitRecordMembers are known
+	Stride int // distance of consecutive members; if 0, it varies and only the first WaitRecordMembers are known
 	First  [WaitRecordMembers]int32
 }
 
@@ -66,8 +67,8 @@ func (m *Members) At(i int) int {
 	return int(m.First[0]) + i*m.Stride
 }
 
-// Waits returns the wait records of the sleeping threads of process i, and how many more threads sleep without a
-// record. It reads the fields one by one while a thread may change them: good enough for a report.
+// Waits returns the wait records of the sleeping threads of process i, and the number of threads that sleep without a
+// record. It reads the fields one after the other, while a thread may change them. For a report this is sufficient.
 func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.cell(i)
 	record := func(k int) []byte {
@@ -124,21 +125,21 @@ func readWait(r []byte, k int) Waiting {
 	return w
 }
 
-// Blocked returns how many threads of the application of process i are inside a blocking call, polling or asleep.
+// Blocked returns the number of application threads of process i that are inside a blocking call, polling or asleep.
 func (nd *Node) Blocked(i int) int {
 	return int(int32(atomic.LoadUint32(u32(nd.cell(i), CellBlockedCount))))
 }
 
-// DebugInfo is what a debugger or launcher needs to read the state of a process from outside.
+// DebugInfo holds the addresses that a debugger or launcher needs to read the state of another process.
 type DebugInfo struct {
 	Code            uint64 // an address in the library's code
-	Windows         uint64 // address of the table of windows, 0: no window has been created
-	Comms           uint64 // address of the table of communicators, 0: none has been created
+	Windows         uint64 // address of the table of windows; 0 if no window has been created
+	Comms           uint64 // address of the table of communicators; 0 if none has been created
 	World           uint64 // address of MPI_COMM_WORLD
 	ProgressThreads []int  // thread ids of the library's progress threads
 }
 
-// DebugInfo returns what process i has published about itself in its cell.
+// DebugInfo returns the debug information that process i has published in its cell.
 func (nd *Node) DebugInfo(i int) (in DebugInfo) {
 	cell := nd.cell(i)
 	address := func(at int64) uint64 { return atomic.LoadUint64(u64(cell, at)) }

@@ -65,8 +65,8 @@ func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 }
 
 // hide moves a mapping to an address that no code of the application knows. The new address has the same offset within
-// the 2 MiB that one page table covers, so the kernel moves page tables and not single entries. Returns nil if the
-// kernel cannot move the mapping, for example since the application has split it.
+// the 2 MiB that one page table covers, so the kernel moves whole page tables and not single entries. It returns nil if
+// the kernel cannot move the mapping, for example because the application has split it.
 func hide(b []byte) []byte {
 	const table = HugePage
 	size := uintptr(len(b))
@@ -86,8 +86,8 @@ func hide(b []byte) []byte {
 	return bytesAt(at, int64(size))
 }
 
-// clearUsed clears all nonzero words of b. It does not write words that are zero already: a write would take their
-// cache lines from other processes.
+// clearUsed clears all nonzero words of b. It does not write words that are zero already: a write would remove their
+// cache lines from the caches of other processes' cores.
 func clearUsed(b []byte) {
 	for i, w := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8) {
 		if w != 0 {

@@ -1,7 +1,9 @@
-// Package stack owns the growth of a goroutine's stack for signal handlers. It must not know which code needs it.
+// Package stack owns the growth of a goroutine's stack for signal handlers. It must not depend on the code that needs
+// this.
 //
-// A signal handler that was installed without SA_ONSTACK runs on the current stack of its thread, whatever its size. A
-// goroutine's stack is initially a few kilobytes of Go's heap; below it lie stacks of other goroutines.
+// A signal handler that was installed without SA_ONSTACK runs on the current stack of its thread, even if that stack is
+// small. A goroutine's stack initially has a few kilobytes of Go's heap. If a handler uses more, it overwrites the
+// stacks of other goroutines.
 package stack
 
 // FreeBytes is the least number of free bytes below a goroutine's stack pointer after Grow. It is enough for the frame
@@ -9,7 +11,7 @@ package stack
 // handlers that use some hundred kilobytes.
 const FreeBytes = 768 << 10
 
-// Grow grows the calling goroutine's stack so that FreeBytes bytes are free. It costs an allocation and a copy if they
-// were not free, otherwise nothing. The stack stays large only if the runtime does not shrink stacks (scripts/build.sh:
+// Grow grows the calling goroutine's stack so that FreeBytes bytes are free. If they are not free yet, this costs an
+// allocation and a copy. The stack stays large only if the runtime does not shrink stacks (scripts/build.sh:
 // gcshrinkstackoff).
 func Grow()

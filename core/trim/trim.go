@@ -1,7 +1,7 @@
 // Package trim owns the decision when to return unused memory to the system after many objects have been freed. It must
-// not know what the objects are. Go returns memory by itself only after a garbage collection, which a mostly idle
-// process runs after minutes, and it then keeps a reserve. A program that had a million requests for a moment needs the
-// memory for itself.
+// not depend on the kind of objects. Go itself returns memory only after a garbage collection, which a mostly idle
+// process runs only after minutes. Even then it keeps a reserve. But a program that briefly had a million requests
+// needs the memory for other purposes.
 package trim
 
 import (
@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// Watch tracks the number of objects of a kind. Its owner's lock guards it.
+// Watch tracks the number of objects of one kind, such as the entries of a table. The lock of its owner guards it.
 type Watch struct {
-	peak int // maximum since memory was last returned
+	peak int // maximum number of objects since memory was last returned
 	due  bool
 	trim func()
 }
 
 const (
-	// MinDecrease is the least decrease from the peak for which returning memory is worth while, if the number is
-	// also below half of the peak: a collection takes some milliseconds. An object that is much larger than a
-	// hundred bytes counts as several.
+	// MinDecrease is the smallest decrease from the peak for which memory is returned. The number must also be at
+	// most half of the peak. For smaller decreases, returning memory is not worth the garbage collection, which
+	// takes some milliseconds. An object that is much larger than a hundred bytes counts as several objects.
 	MinDecrease = 16 << 10
 
-	// Memory is not returned at once, since the next objects may be created soon. If a program creates and frees
-	// many objects repeatedly, the pause doubles up to maxPause.
+	// Memory is returned after a pause, since the program may create new objects soon. If a program creates and
+	// frees many objects repeatedly, the pause doubles up to maxPause.
 	minPause, maxPause = time.Second, 64 * time.Second
 )
 
-// NewWatch returns a watch. Another thread calls the function `settle` some time after it has become worth while to
-// return memory. That function acquires the owner's lock and, if ShouldTrim still returns true, frees what the owner
-// reserves for more objects.
+// NewWatch returns a watch. When enough objects have been freed, another thread calls the function `settle` after the
+// pause. This function acquires the owner's lock. If ShouldTrim still returns true, it frees the memory that the owner
+// keeps for more objects.
 func NewWatch(settle func()) Watch { return Watch{trim: settle} }
 
 // Count records the present number of objects. The owner calls it whenever the number has changed.
@@ -44,7 +44,7 @@ func (w *Watch) Count(live int) {
 	}
 }
 
-// ShouldTrim returns whether memory must still be returned. settle calls it.
+// ShouldTrim returns whether memory must still be returned. The function `settle` of NewWatch calls it.
 func (w *Watch) ShouldTrim(live int) bool {
 	w.due = false
 	if w.peak-live < MinDecrease || live > w.peak/2 {
@@ -63,7 +63,7 @@ func Map[K comparable, V any](m map[K]V) map[K]V {
 }
 
 var (
-	mu    sync.Mutex // acquired after all other locks
+	mu    sync.Mutex // acquired after all other locks; guards the variables below, up to runMu
 	list  []*Watch
 	pause = minPause
 	last  time.Time // when memory was last returned
@@ -101,7 +101,7 @@ func run() {
 	pause, last = next(pause, now.Sub(last)), now
 }
 
-// next returns the next pause. The argument `pause` is the present pause, and `since` the time between the last two
+// next returns the next pause. The argument `pause` is the current pause, and `since` is the time between the last two
 // returns of memory.
 func next(pause, since time.Duration) time.Duration {
 	if since < 8*pause {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// owner counts objects that do not exist.
+// owner is an owner of a Watch in tests. It only counts objects and stores none.
 type owner struct {
 	mu      sync.Mutex
 	watch   Watch
@@ -43,11 +43,11 @@ func (o *owner) times() int {
 	return o.settled
 }
 
-// TestWatch checks that memory is returned when most of many objects have been freed and are not created again, and
-// that it is not returned otherwise.
+// TestWatch checks that memory is returned when most of a large number of objects have been freed and are not created
+// again. In other cases it must not be returned.
 func TestWatch(t *testing.T) {
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
-	runMu.Lock() // all steps come before settle runs
+	runMu.Lock() // settle does not run before all steps have been made
 	few.set(MinDecrease - 1)
 	few.set(0)
 	half.set(10 * MinDecrease)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLibrary parses the text as bindings do: the first word is the name, then follows the number. The text must not
+// TestLibrary parses the text as bindings do: the first word is the name, and the number follows. The text must not
 // contain the words by which bindings recognize other libraries.
 func TestLibrary(t *testing.T) {
 	text := Library()

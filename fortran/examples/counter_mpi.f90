@@ -78,8 +78,8 @@ program counter_mpi
 
 contains
 
-  ! gap returns a value that is larger for a better result. The upper half of the value is the distance from p to the
-  ! next prime. The lower half is larger for a smaller p.
+  ! gap returns a value for the gap after the prime p, which is larger for a better result. Its upper half is the
+  ! distance from p to the next prime. Its lower half is larger for a smaller p.
   integer(int64) function gap(p)
     integer, intent(in) :: p
     integer :: q
@@ -94,7 +94,7 @@ contains
   ! the meantime, offer compares again.
   subroutine offer(value)
     integer(int64), intent(in) :: value
-    if (value <= mine) return ! the last known best result is at least as good
+    if (value <= mine) return ! the best result that this process has seen is at least as good
     now = value
     seen = mine
     do

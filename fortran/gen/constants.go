@@ -12,7 +12,7 @@ import (
 // constant is a named constant of Fortran.
 type constant struct {
 	name   string
-	handle string // derived type in mpi_f08; "" for a number
+	handle string // the handle's derived type in mpi_f08; "" if the constant is a number
 	kind   string // kind of the INTEGER; "" for the default kind
 	value  int64
 	group  string
@@ -133,8 +133,8 @@ func sentinels() []sentinel {
 	}
 }
 
-// subarrays returns the value of MPI_SUBARRAYS_SUPPORTED and MPI_ASYNC_PROTECTS_NONBLOCKING, in mpi_f08 (inF08) or in
-// the other bindings.
+// subarrays returns the value that MPI_SUBARRAYS_SUPPORTED and MPI_ASYNC_PROTECTS_NONBLOCKING have in mpi_f08 (if inF08
+// is set) or in the other bindings.
 func subarrays(inF08 bool) string {
 	if inF08 {
 		return ".true."

@@ -15,7 +15,7 @@ import (
 	"gompirma/core/abi/genfile"
 )
 
-// fact is what the standard's tables say about one dummy argument.
+// fact holds the properties of one dummy argument, as the standard's tables state them.
 type fact struct {
 	Name, Kind, Dir string
 	Const, Optional any
@@ -262,7 +262,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 		}
 		require.Equal(t, "type(*)", words[0], at)
 		require.True(t, has(shape), at)
-		// MPI writes the buffers of these functions after the call, although the tables call them input
+		// MPI writes the buffers of these functions after the call, although the tables list them as input
 		memory := regexp.MustCompile(`^MPI_(Precv_init|Comm_attach_buffer|Session_attach_buffer)(_c)?$`)
 		if !inF08 || p.Dir != "in" || memory.MatchString(f.Name) {
 			wantIntent = ""

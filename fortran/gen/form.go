@@ -41,7 +41,7 @@ func (b binding) params(f *abi.Function) []*abi.Param {
 func (b binding) class(f *abi.Function, p *abi.Param) string {
 	switch {
 	case p.Kind.Name == "C_BUFFER2" && b == f90:
-		return "choice" // not set by the call: without TYPE(C_PTR) no address can be returned
+		return "choice" // the call does not set it, because an address can be returned only in a TYPE(C_PTR)
 	case p.Kind.Name == "LOGICAL_VOID":
 		return "logical_void"
 	case f.Large:
@@ -65,8 +65,8 @@ var handleTypes = []string{
 	"MPI_Session", "MPI_Win",
 }
 
-// written lists buffers that MPI writes after the call. The tables of the standard call them input, since the call
-// itself does not change them.
+// written lists buffers that MPI writes after the call. The standard's tables list them as input, since the call itself
+// does not change them.
 var written = map[string]bool{
 	"MPI_Precv_init buf": true, "MPI_Precv_init_c buf": true,
 	"MPI_Comm_attach_buffer buffer": true, "MPI_Comm_attach_buffer_c buffer": true,
@@ -74,8 +74,8 @@ var written = map[string]bool{
 }
 
 // keepsState lists the functions whose callbacks get the program's own extra_state variable. MPICH and Open MPI do the
-// same, and programs change the variable. Callbacks of attributes get a copy instead: programs must not change their
-// extra state (MPI-5.0 20.3.8), and MPICH and Open MPI differ in this point.
+// same, and some programs change the variable. Callbacks of attributes get a copy instead, since programs must not
+// change the extra state of attributes (MPI-5.0 20.3.8). (For attributes, MPICH and Open MPI differ.)
 var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true,
 	"MPI_Register_datarep_c": true}
 
@@ -113,7 +113,7 @@ func (b binding) dims(f *abi.Function, p *abi.Param) string {
 			return "MPI_STATUS_SIZE,*"
 		}
 		return "MPI_STATUS_SIZE"
-	case len(p.Length) == 2: // C's [n][3]
+	case len(p.Length) == 2: // n triplets: C's [n][3]
 		return p.Length[1] + "," + p.Length[0]
 	case p.Array == "hidden", strings.HasSuffix(p.C, "[]") && len(p.Length) == 0:
 		return "*"
@@ -173,7 +173,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append(attributes, "dimension(..)")
 		if b == f90 {
 			attributes[0] = "dimension(*)"
-			// Directives of several compilers that make them accept any actual argument.
+			// Directives for several compilers, by which they accept any actual argument.
 			before = []string{
 				"!GCC$ attributes no_arg_check :: " + p.Name,
 				"!DIR$ ignore_tkr (tkr) " + p.Name,
@@ -188,7 +188,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append([]string{"optional"}, attributes...)
 	}
 	keeps := class == "aint" && keepsState[f.Name] && p.Kind.Name == "EXTRA_STATE"
-	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables lack it for partitioned communication
+	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // not in the tables for partitioned calls
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" || keeps {
 			// MPI uses the address after the call. Because of TARGET, gfortran does not move accesses to

@@ -115,13 +115,13 @@ func TestAmbiguousEight(t *testing.T) {
 	require.ElementsMatch(t, []string{"MPI_Type_get_contents_c"}, names)
 }
 
-// TestWide checks that no conversion of an INTEGER to an int can lose bits: the value is checked, or the large-count
-// form is called if it does not fit, or it comes from an int.
+// TestWide checks that no generated conversion of an INTEGER to an int can lose bits. Either the code checks the value,
+// or it calls the large-count form if the value does not fit, or the value comes from an int.
 func TestWide(t *testing.T) {
 	for _, content := range shims() {
 		text := string(content)
 		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
-			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, and ignores the level
+			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror; the library ignores `level`
 				continue
 			}
 			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {

@@ -43,7 +43,7 @@ func (t *fortran) specific(f *abi.Function, prefix string, bytes int) {
 	name := started(prefix+f.Name, f, bytes) + suffix(f)
 	label := ""
 	if hasChoice(f) {
-		label = strings.ToLower(name) + "_" // BIND(C) procedures receive descriptors of the standard's form
+		label = strings.ToLower(name) + "_" // BIND(C) procedures get descriptors in the standard's form
 	}
 	t.procedure(f08, f, name, label)
 }

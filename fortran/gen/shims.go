@@ -35,13 +35,13 @@ func init() {
 	}
 }
 
-// beforehand maps functions to a statement before the call.
+// beforehand maps functions to a statement that precedes the call.
 var beforehand = map[string]string{
 	"finalize":         "gompi_forget_sections();",
 	"session_finalize": "gompi_forget_sections();",
 }
 
-// afterwards maps functions to a statement after a successful call.
+// afterwards maps functions to a statement that follows a successful call.
 var afterwards = map[string]string{
 	"abi_get_fortran_info": "tell_sizes(c_info);",
 }
@@ -60,7 +60,7 @@ type shim struct {
 	params     []string // parameters of the prototype
 	hidden     []string // parameters for the lengths of strings, after all other parameters
 	locals     []string // declarations
-	checks     []string // expressions before open that check a number and return an error code
+	checks     []string // expressions that check a number and return an error code; evaluated before `open`
 	large      []string // arguments of the call of the large-count form
 	wide       []string // conditions for calling the large-count form; "EIGHT" is true for INTEGERs of 8 bytes
 	open       []string // expressions that prepare an argument and return an error class
@@ -69,7 +69,7 @@ type shim struct {
 	success    []string // statements after a successful call
 	always     []string // statements after the call and after a failed preparation
 	request    string   // the Fortran variable that receives a request, if there is one
-	kept       bool     // struct gompi_kept k is used
+	kept       bool     // the function has a local variable `struct gompi_kept k`
 	keptBuffer int
 	keptTypes  int
 }
@@ -293,7 +293,7 @@ func (s *shim) param(p *abi.Param) {
 			return
 		}
 		s.params = append(s.params, "void *"+p.Name)
-		if p.Kind.Name == "C_BUFFER2" { // the address is not returned to the program
+		if p.Kind.Name == "C_BUFFER2" { // the address of the buffer is not returned to the program
 			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
 			s.arg("&" + local)
 			return
@@ -325,7 +325,8 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 	switch {
 	case large != "" && (length == "*" || !array && p.Dir != abi.In):
-		// Arrays that C reads after the call, or writes: INTEGERs of 8 bytes always use the large-count form.
+		// C reads the array after the call, or writes the parameter. With INTEGERs of 8 bytes, such a call
+		// always uses the large-count form.
 		s.args2("("+p.CType()+")"+p.Name, "("+strings.Replace(p.CType(), "int", large, 1)+")"+p.Name)
 		s.whenWide("EIGHT")
 	case large != "" && array:
@@ -375,7 +376,8 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 }
 
-// judged returns the first C arguments of a function that checks a parameter: the names of function and parameter.
+// judged returns the first C arguments of the call that checks a parameter: the name of the function and of the
+// parameter.
 func (s *shim) judged(p *abi.Param) string { return `"` + s.f.Name + `", "` + p.Name + `", ` }
 
 // whenWide adds a condition for calling the large-count form.
@@ -474,7 +476,7 @@ func (s *shim) handle(p *abi.Param, local string) {
 		}
 	case !pointer:
 		s.arg(name + "_in(*" + p.Name + ")")
-	case p.Dir == abi.In: // MPI_Cancel
+	case p.Dir == abi.In: // only the argument of MPI_Cancel
 		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+name+"_in(*"+p.Name+");")
 		s.arg("&" + local)
 	case p.Dir == abi.InOut:
@@ -555,13 +557,13 @@ func outSize(f *abi.Function, p *abi.Param) string {
 	panic("gen: " + f.Name + ": no longest " + p.Name)
 }
 
-// role is what C gets for a descriptor whose elements are not contiguous.
+// role determines what the generated code passes to C for a buffer whose elements are not contiguous.
 type role int
 
 const (
 	typed      role = iota // a datatype that describes the section, with count 1
-	scratch                // a copy, if the buffer has blocks of several processes, or shares its datatype
-	whole                  // an error, since MPI uses the memory itself
+	scratch                // a copy, if the buffer has blocks of several processes or shares its datatype
+	whole                  // an error, since MPI uses the buffer as raw memory
 	address                // the address of the first element
 	single                 // the address, if one element of the datatype fits into one array element, else an error
 	partitions             // a datatype that describes one partition, with count 1
@@ -659,8 +661,8 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described notes that a count or datatype must be replaced by `value`, the count or datatype of the section. The
-// parameter's own conversion adds the argument of the call; the method `write` then replaces this argument.
+// described records that the argument for p, a count or datatype, must be replaced by `value`, the count or datatype of
+// the section. The conversion of p adds the argument to the call, and the method `write` replaces it later.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }

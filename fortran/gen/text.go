@@ -8,7 +8,7 @@ import (
 	"gompirma/core/abi/genfile"
 )
 
-// fortran collects free-form source, each statement in lines of at most 130 characters.
+// fortran collects free-form source text. It breaks statements into lines of at most 130 characters.
 type fortran struct {
 	bytes.Buffer
 	indent int

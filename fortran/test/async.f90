@@ -1,6 +1,7 @@
-! Checks that MPI_ASYNC_PROTECTS_NONBLOCKING may be .TRUE. If a buffer is ASYNCHRONOUS, the compiler must store assigned
-! values before the call that starts an operation. It must load the buffer from memory after the call that completes the
-! operation. The buffers are scalars and small arrays, which optimizers tend to keep in registers.
+! Checks that MPI_ASYNC_PROTECTS_NONBLOCKING may be .TRUE. For a buffer that is ASYNCHRONOUS, the compiler must store
+! assigned values to memory before the call that starts an operation. After the call that completes the operation, it
+! must load the buffer from memory. The buffers are scalars and small arrays, which optimizers tend to keep in
+! registers.
 !
 ! np: 1
 ! timeout: 60

@@ -1,5 +1,5 @@
 ! One file whose parts use mpi_f08, mpi and mpif.h. The compiler thus checks that their common definitions agree. The
-! test covers the constants that are addresses, and statuses that are passed from one binding to another.
+! test also checks constants that are addresses, and statuses that are passed from one binding to another.
 !
 ! np: 1 2
 ! timeout: 60

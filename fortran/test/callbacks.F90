@@ -1,5 +1,5 @@
 ! Procedures of the program that MPI calls: reduction operations, error handlers, copying and deletion of attributes,
-! generalized requests. They get their arguments by reference, and handles in the form of the binding.
+! generalized requests. MPI must pass arguments by reference, and handles in the form of the binding.
 !
 ! np: 1 3
 ! timeout: 60
@@ -16,7 +16,7 @@ module procedures
   integer(kind=MPI_ADDRESS_KIND) :: last_value, last_extra
 contains
 
-  ! The product of 2 x 2 matrices, whose datatype is derived: an operation that does not commute.
+  ! An operation that is not commutative: the product of 2 x 2 matrices, which have a derived datatype.
 #ifdef USE_F08
   subroutine multiply(in, inout, length, datatype)
     type(C_PTR), value :: in, inout
@@ -64,7 +64,7 @@ contains
     calls = calls + 1
   end subroutine
 
-  ! Increments an attribute with each copy.
+  ! A copy procedure that sets the copied attribute to the value plus 1.
   subroutine copy_comm(old, keyval, extra, value_in, value_out, flag, ierror)
     COMM :: old
     integer :: keyval, ierror
@@ -321,7 +321,7 @@ contains
     call MPI_Type_free(t2, ierror)
     call expect(deleted, 1, 'type_free deletes')
     call MPI_Type_free_keyval(key, ierror)
-    ! Windows, and their predefined attributes.
+    ! Attributes of windows, including the predefined ones.
     deleted = 0
     size = 8
     memory = 0
@@ -356,7 +356,7 @@ contains
   end subroutine
 
 #ifndef USE_F08
-  ! The functions with INTEGERs of default size.
+  ! Tests the deprecated functions, whose attributes are INTEGERs of default size.
   subroutine old_attributes()
     integer :: key, key2, value, c, c2
     logical :: flag
@@ -384,7 +384,7 @@ contains
     REQUEST :: r
     STATUS(s)
 #ifdef USE_MPIF
-    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! VOLATILE, since no interface says that MPI stores its address
+    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! VOLATILE, since the compiler does not know that MPI uses it
 #else
     integer(kind=MPI_ADDRESS_KIND) :: extra
 #endif
@@ -409,7 +409,7 @@ contains
     call expect(TAG_OF(s), 34, 'tag')
     call MPI_Get_count(s, MPI_INTEGER, count, ierror)
     call expect(count, 7, 'count')
-    ! The compiler cannot know that MPI reads extra, and must not remove or move the assignment.
+    ! MPI reads `extra` after the call. The compiler must not remove or move this assignment.
     extra = 7
     call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
     call MPI_Grequest_complete(r, ierror)

@@ -16,7 +16,7 @@ module check
   end interface
 contains
 
-  ! check_begin must be called after MPI_Init.
+  ! check_begin determines rank and size for the messages. It must be called after MPI_Init.
   subroutine check_begin()
     integer :: ierror
     call MPI_Comm_rank(MPI_COMM_WORLD, check_rank, ierror)

@@ -1,5 +1,5 @@
-! Sections in blocking, nonblocking and persistent collective operations. A call reads and writes the same values as
-! with contiguous copies of the sections, and writes no element outside of the sections.
+! Sections in blocking, nonblocking and persistent collective operations. A call must read and write the same values as
+! with contiguous copies of the sections. It must not write elements outside of the sections.
 !
 ! np: 1 3
 ! timeout: 60
@@ -52,8 +52,8 @@ contains
     if (me /= 0) call expect(c(4), gap, 'reduce on another process')
     call MPI_Scan(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(b, interleaved([me * (me + 1) / 2, 5 * me * (me + 1), 100 * (me + 1), me + 1]), 'scan')
-    ! Nonblocking: the result is stored at completion. A process other than the root may write its receive buffer
-    ! meanwhile, since that buffer is significant only at the root.
+    ! A nonblocking call stores the result at completion. A process other than the root may write its receive buffer
+    ! before, since that buffer is significant only at the root. The call must not overwrite this value.
     b = gap
     d = gap
     call MPI_Ireduce(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
@@ -127,7 +127,7 @@ contains
     call expect(reshape(b(:, 1:3:2), [2 * n]), [((100 * j + 10 * me + i, i = 1, 2), j = 0, n - 1)], 'ialltoall')
   end subroutine
 
-  ! Arrays of datatypes, which must live until the call is complete.
+  ! Tests MPI_Alltoallw and MPI_Ialltoallw. The converted arrays of datatypes must live until the call is complete.
   subroutine to_all_types()
     integer, asynchronous :: a(n), b(n), counts(n), displs(n)
     integer(kind=MPI_ADDRESS_KIND), asynchronous :: at(n)
@@ -148,7 +148,7 @@ contains
     b = a
     call MPI_Alltoallw(MPI_IN_PLACE, counts, displs, types, b, counts, displs, types, MPI_COMM_WORLD)
     call expect(b, [(10 * i + me, i = 0, n - 1)], 'alltoallw in place')
-    if (.false.) then ! the call for neighbours is compiled, but not run
+    if (.false.) then ! the call of the neighborhood variant is only compiled
       at = 0
       call MPI_Cart_create(MPI_COMM_WORLD, 1, [n], [.true.], .false., ring)
       call MPI_Neighbor_alltoallw(a, counts, at, types, b, counts, at, types, ring)

@@ -1,6 +1,6 @@
 ! INTEGERs of 8 bytes: numbers of more than 2**31 as data, as counts and as arguments; the datatypes of INTEGER, LOGICAL
-! and pairs. A value that does not fit into an int is an error of the error class of its argument, and the error text
-! has the value.
+! and pairs. If an argument does not fit into an int, the call must return the error class for this argument, and the
+! error text must have the value.
 !
 ! np: 1 2 3
 ! timeout: 60
@@ -14,7 +14,7 @@ module called
   integer :: calls = 0, seen = 0
 contains
 
-  ! A user-defined operation: len and datatype are INTEGERs.
+  ! A user-defined operation, whose arguments len and datatype are INTEGERs.
   subroutine largest(invec, inoutvec, len, datatype)
     use, intrinsic :: iso_c_binding
     MODULE_MPI
@@ -35,7 +35,8 @@ contains
     if (datatype == MPI_INTEGER) seen = len
   end subroutine
 
-  ! Copy procedures of attributes: a current one, and a deprecated one, whose extra state and values have default size.
+  ! Copy procedures of attributes: a current one, and a deprecated one, in which extra state and values are INTEGERs of
+  ! default size.
   subroutine copies(comm, keyval, extra, in, out, flag, ierror)
     MODULE_MPI
     INCLUDE_MPI
@@ -212,7 +213,7 @@ contains
     call MPI_Accumulate([big + 1, 99], 1, MPI_2INTEGER, me, disp, 1, MPI_2INTEGER, MPI_MAXLOC, w, ierror)
     call MPI_Win_flush(me, w, ierror)
     call expect(memory(4:5), [big + 1, 99], 'accumulate with MAXLOC')
-    ! Values that do not fit into an int, as arguments other than counts.
+    ! A rank or a count that does not fit into an int must be an error.
     disp = 0
     call MPI_Put(x, 1, MPI_INTEGER, big, disp, 1, MPI_INTEGER, w, ierror)
     call refused(MPI_ERR_RANK, big, 'put to a wide rank')
@@ -365,8 +366,8 @@ contains
     call MPI_Group_free(all, ierror)
   end subroutine
 
-  ! Arrays of counts, displacements and datatypes. Their converted copies must live until a nonblocking call is
-  ! complete.
+  ! Tests calls with arrays of counts, displacements and datatypes. The bindings convert these arrays, and the copies
+  ! must live until a nonblocking call is complete.
   subroutine by_process()
     integer, asynchronous :: send(n), receive(n), counts(n), displs(n)
     DATATYPE, asynchronous :: these(n)
@@ -391,8 +392,9 @@ contains
     call expect(receive(1), n * big * (me + 1) + n * (n - 1) / 2, 'reduce_scatter')
   end subroutine
 
-  ! If its counts fit into ints, a constructor calls the small-count form, so that MPI_Type_get_contents returns the
-  ! arguments with which the program called it. Otherwise it calls the large-count form.
+  ! Tests constructors of datatypes. If the counts fit into ints, the binding must call the small-count form, so that
+  ! MPI_Type_get_contents returns the arguments with which the program called the constructor. Otherwise it must call
+  ! the large-count form.
   subroutine counts()
     integer :: size, position, ints(8), packed(4), back(2), combiner, numbers(3)
     integer(kind=MPI_ADDRESS_KIND) :: lb, extent, addresses(1)
@@ -427,7 +429,7 @@ contains
     call expect(back, [big, big + 1], 'unpack')
   end subroutine
 
-  ! Values that do not fit into an int are errors, even if their lower half would be valid.
+  ! Checks that values that do not fit into an int are errors, even if their lower half is a valid value.
   subroutine wide()
     integer :: x, key
     COMM :: c

@@ -1,5 +1,5 @@
-! Errors: ierror has the error code, and the error text has the invalid values. With MPI_ERRORS_RETURN the program
-! continues. Calls of mpi_f08 may omit ierror.
+! Checks errors with MPI_ERRORS_RETURN: ierror must have the error code, the error text must have the invalid values,
+! and the program must continue. Calls with mpi_f08 may omit ierror.
 !
 ! np: 2
 ! timeout: 60

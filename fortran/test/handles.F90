@@ -1,5 +1,5 @@
-! Handles, statuses and attributes that Fortran shares with C. A handle has the value of MPI_X_toint (X is Comm, Win
-! ...).
+! Handles, statuses and attributes that Fortran shares with C. A Fortran handle must have the value that MPI_X_toint
+! returns for the C handle, where X is Comm, Win and so on.
 !
 ! np: 1
 ! timeout: 60
@@ -122,7 +122,7 @@ program handles
 #endif
   call expect(c_is_ignore(f_status), 0, 'a status that is none of them')
 
-  ! Attributes: each language sets some, with keyvals that the same or the other language has created.
+  ! Attributes: each language sets some attributes, with keyvals that the same or the other language has created.
   key = c_key()
   attribute = 123456789012_MPI_ADDRESS_KIND
   call MPI_Comm_set_attr(c, key, attribute, ierror)

@@ -80,7 +80,7 @@ program large
 
   call far()
 
-  ! Sizes that need 64 bits. No memory is accessed.
+  ! Sizes of datatypes that need 64 bits. No memory is accessed.
   call MPI_Type_contiguous(3000000000_k, MPI_INTEGER, t)
   call MPI_Type_size(t, huge_size)
   call expect(huge_size == 12000000000_k, 'type_size')
@@ -138,7 +138,7 @@ contains
     y = x + y
   end subroutine
 
-  ! Counts, displacements and strides of more than 2**31. Almost no memory is accessed.
+  ! Tests counts, displacements and strides of more than 2**31. The calls access only a few bytes of the large memory.
   subroutine far()
     integer(C_INT8_T), allocatable, target, asynchronous :: memory(:)
     integer(C_INT8_T), asynchronous :: x(6), back(3)

@@ -1,6 +1,6 @@
-! Tests an error handler that sets code = MPI_SUCCESS. Then ierror is MPI_SUCCESS, and the results and buffers of the
-! call stay unchanged. This holds even if the error occurs in a query that the binding makes before the call. (MPI-5.0
-! 9.3)
+! Tests an error handler that replaces the error code by MPI_SUCCESS. In this case ierror must be MPI_SUCCESS, and the
+! results and buffers of the call must stay unchanged. This must hold even if the error occurs in a query that the
+! binding makes before the call. (MPI-5.0 9.3)
 !
 ! np: 1 2
 ! timeout: 60
@@ -98,7 +98,8 @@ program mends
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   call expect(memory, [(7, i = 1, 16)], 'the window')
 
-  ! The struct has three datatypes, but the array has room for one.
+  ! The struct has three datatypes, but the output array has space for only one. The call must fail and leave the array
+  ! unchanged.
   lengths = 1
   places = [0, 4, 12]
   three = MPI_INTEGER

@@ -32,7 +32,7 @@ program messages
   other = 1 - me
   a = [(10 * me + i, i = 1, 6)]
 
-  ! Buffered.
+  ! Buffered sends.
   call MPI_Buffer_attach(buffer, 8000, ierror)
   b = 0
   call MPI_Bsend(a, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, ierror)
@@ -49,7 +49,7 @@ program messages
 #endif
   call expect(count, 8000, 'buffer_detach: size')
 
-  ! MPI_BUFFER_AUTOMATIC.
+  ! Buffered sends with MPI_BUFFER_AUTOMATIC.
   call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, ierror)
   call MPI_Bsend(a, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, ierror)
   call MPI_Recv(b, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, s, ierror)

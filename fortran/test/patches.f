@@ -1,5 +1,6 @@
-! Fixed form. The columns of a matrix are distributed over the processes, as in libraries of global arrays. Patches are
-! put, got and accumulated with vector types; tasks come from a shared counter. INTEGERs have 4 or 8 bytes.
+! A fixed-form program that works like a library of global arrays. The columns of a matrix are distributed over the
+! processes. Patches of the matrix are put, got and accumulated with vector types. A process gets its next task from a
+! shared counter. INTEGERs have 4 or 8 bytes.
 !
 ! np: 1 2 4
 ! timeout: 60

@@ -71,7 +71,7 @@ contains
     call expect(displs(4) == wide, 'MPI_Address and MPI_Get_address')
     call MPI_Address(MPI_BOTTOM, base, ierror)
     call expect(base, 0, 'the address of MPI_BOTTOM')
-    call MPI_Type_struct(4, lengths, displs, types, mine, ierror) ! absolute addresses
+    call MPI_Type_struct(4, lengths, displs, types, mine, ierror) ! the displacements are absolute addresses
     call expect(ierror, MPI_SUCCESS, 'MPI_Type_struct')
     call MPI_Type_commit(mine, ierror)
     call MPI_Address(y, base, ierror)
@@ -209,8 +209,8 @@ contains
     call MPI_Comm_free(c, ierror)
   end subroutine
 
-  ! Checks a call whose 8-byte result does not fit into an INTEGER. The error handler of MPI_COMM_SELF gets the same
-  ! code as ierror. The error text has the name of the function and the number.
+  ! Checks the error of a call whose 8-byte result does not fit into an INTEGER. The error handler of MPI_COMM_SELF must
+  ! get the same code as ierror. The error text must have the name of the function and the number.
   subroutine refused(name, number, result)
     use handlers
     character(len=*), intent(in) :: name
@@ -276,7 +276,7 @@ contains
     call expect(t - value, 12000000, 'the difference of far addresses')
     call expect(calls, 0, 'calls of the error handler for addresses')
     value = 77
-    ! An error in the function that a removed function calls is reported as an error of the called function.
+    ! A removed function calls the function that replaced it. An error of that function is reported with its class.
     call MPI_Type_extent(MPI_DATATYPE_NULL, value, ierror)
     call expect_class(ierror, MPI_ERR_TYPE, 'the extent of MPI_DATATYPE_NULL')
     call MPI_Type_hindexed(-1, [1], [0], MPI_INTEGER, t, ierror)

@@ -1,4 +1,4 @@
-! Every function of the one-sided chapter (MPI-5.0 12), called through each binding.
+! Tests every function of the one-sided chapter (MPI-5.0 12), through each binding.
 !
 ! np: 2 4
 ! timeout: 60
@@ -47,7 +47,7 @@ program rma
 
 contains
 
-  ! Put and get between fences, on a window over the program's memory.
+  ! Tests put and get between fences, on a window over the program's memory.
   subroutine created()
     integer, asynchronous :: memory(0:9), three(3), got(3), one
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -85,8 +85,8 @@ contains
     call expect(w == MPI_WIN_NULL, 'win_free')
   end subroutine
 
-  ! Hints, attributes, names and error handlers of a window. The predefined attributes have the values with which the
-  ! window was created.
+  ! Tests hints, attributes, names and error handlers of a window. The predefined attributes must have the values with
+  ! which the window was created.
   subroutine informed(w)
     WIN, intent(in) :: w
     INFO :: given, used
@@ -133,7 +133,7 @@ contains
     call MPI_Errhandler_free(h, ierror)
   end subroutine
 
-  ! Memory that MPI allocates. The result is a TYPE(C_PTR) if the binding has interfaces, else an INTEGER.
+  ! Tests memory that MPI allocates. The address is a TYPE(C_PTR) if the binding has interfaces, else an INTEGER.
   subroutine allocated()
     integer, pointer :: memory(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -200,7 +200,7 @@ contains
     call expect(ierror, MPI_SUCCESS, 'alloc_mem and free_mem')
   end subroutine
 
-  ! Loads and stores in the window memory of other processes on the node.
+  ! Tests loads and stores in the window memory of other processes on the node.
   subroutine shared()
     integer, pointer :: mine(:), other(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, got_size
@@ -256,7 +256,7 @@ contains
     call MPI_Comm_free(node, ierror)
   end subroutine
 
-  ! A dynamic window, to which memory is attached; displacements are addresses.
+  ! Tests a dynamic window, to which memory is attached. Displacements are addresses.
   subroutine dynamic()
     integer, target, asynchronous :: memory(4), a, b
     integer(kind=MPI_ADDRESS_KIND) :: size, here, there
@@ -281,7 +281,7 @@ contains
     call MPI_Win_free(w, ierror)
   end subroutine
 
-  ! Post, start, complete, wait and test.
+  ! Tests post, start, complete, wait and test.
   subroutine pscw()
     integer, asynchronous :: memory(2), value
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -317,7 +317,7 @@ contains
     call MPI_Win_free(w, ierror)
   end subroutine
 
-  ! Locks, and the accumulate functions that return a value.
+  ! Tests locks, and the accumulate functions that return a value.
   subroutine passive()
     integer, asynchronous :: memory(3), add(3), got(3)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -339,7 +339,7 @@ contains
     call MPI_Win_free(w, ierror)
   end subroutine
 
-  ! The request-based functions.
+  ! Tests the request-based functions.
   subroutine requests()
     integer, asynchronous :: memory(0:3), got(2), old(2), ones(2)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp

@@ -1,6 +1,6 @@
-! Sections of rank 1 to 4, with positive and negative strides in every dimension. Put and similar calls transfer exactly
-! the section's elements, in array element order, and get writes exactly these elements. The count may be any value up
-! to the section's size. (MPI-5.0 19.1.12, MPI_SUBARRAYS_SUPPORTED)
+! Tests sections of rank 1 to 4, with positive and negative strides in every dimension. Put and similar calls must
+! transfer exactly the section's elements, in array element order, and get must write exactly these elements. The count
+! may be any value up to the section's size. (MPI-5.0 19.1.12, MPI_SUBARRAYS_SUPPORTED)
 !
 ! np: 1 2
 ! timeout: 60
@@ -278,7 +278,7 @@ contains
     call MPI_Win_fence(0, win)
   end subroutine
 
-  ! Arrays of assumed size and of explicit shape are contiguous; their sections are not.
+  ! Tests dummy arguments. Arrays of assumed size and of explicit shape are contiguous; their sections are not.
   subroutine dummies(x, m)
     integer, intent(in) :: m
     integer, intent(inout), asynchronous :: x(m, *)
@@ -299,7 +299,7 @@ contains
     call MPI_Win_fence(0, win)
   end subroutine
 
-  ! Sections of pointers, of allocatable arrays, and of components of derived types.
+  ! Tests sections of pointers, of allocatable arrays, and of components of derived types.
   subroutine pointers()
     type pair
       integer :: i
@@ -337,9 +337,9 @@ contains
     call expect(all(pairs%x == 0.5d0), 'get leaves the other component alone')
   end subroutine
 
-  ! Sections of an array of derived type with a gap at its end, with an MPI datatype of the same extent. The array is so
-  ! large that a datatype that lists each basic element would be noticeably slow. The subroutine also tests the real and
-  ! imaginary parts of complex numbers.
+  ! Tests sections of an array whose derived type has a gap at its end, with an MPI datatype of the same extent. The
+  ! array is so large that the test would be slow if the section's datatype listed each basic element. The subroutine
+  ! also tests the real and imaginary parts of complex numbers.
   subroutine particles()
     type, bind(C) :: particle
       real(C_DOUBLE) :: x(3)
@@ -386,8 +386,9 @@ contains
     call MPI_Type_free(whole)
   end subroutine
 
-  ! MPI accesses the section itself, not a copy. It sends data that the program writes after the call, and it stores
-  ! data that arrives after the call has returned. The datatype begins at the address of the section's first element.
+  ! Checks that MPI accesses the section itself, not a copy: a persistent send sends data that the program has written
+  ! after MPI_Send_init, and data that arrives after the call has returned is stored in the section. MPI_Get_address of
+  ! a section must return the address of its first element.
   subroutine in_place()
     integer, asynchronous :: a(6, 6), b(6, 6)
     type(MPI_Request) :: send, receive
@@ -425,7 +426,7 @@ contains
     call expect(first == element, 'the address of a section')
   end subroutine
 
-  ! Array elements of different sizes, and datatypes that are larger or smaller than an array element.
+  ! Tests array elements of different sizes, and datatypes that are larger or smaller than an array element.
   subroutine kinds()
     complex(C_DOUBLE_COMPLEX), asynchronous :: z(6)
     real(C_DOUBLE), asynchronous :: w(8), r(4, 6)
@@ -446,7 +447,7 @@ contains
     bytes = 8 * 8
     call MPI_Win_create(w, bytes, 1, MPI_INFO_NULL, MPI_COMM_SELF, v)
     call MPI_Win_fence(0, v)
-    call MPI_Put(z(6:1:-2), 5, MPI_DOUBLE_PRECISION, 0, none, 5, MPI_DOUBLE_PRECISION, v) ! two and a half elements
+    call MPI_Put(z(6:1:-2), 5, MPI_DOUBLE_PRECISION, 0, none, 5, MPI_DOUBLE_PRECISION, v) ! two and a half elements of z
     call MPI_Win_fence(0, v)
     call expect(all(w == [6d0, -6d0, 4d0, -4d0, 2d0, 0d0, 0d0, 0d0]), 'doubles out of complex elements')
     call MPI_Get(r(1:4:3, 2:6:2), 6, MPI_DOUBLE_PRECISION, 0, none, 6, MPI_DOUBLE_PRECISION, v)

@@ -1,5 +1,5 @@
-! Constants that MPI recognizes by their addresses: MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE,
-! MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY.
+! Tests the constants that MPI recognizes by their addresses: MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE,
+! MPI_STATUSES_IGNORE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY.
 !
 ! np: 1 3
 ! timeout: 60

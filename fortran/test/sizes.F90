@@ -1,4 +1,5 @@
-! MPI_SIZEOF of variables of every kind, datatypes by precision and by size, and addresses.
+! Tests MPI_SIZEOF of variables of every kind, the functions that select a datatype by precision or by size, and
+! functions for addresses.
 !
 ! np: 1
 ! timeout: 60

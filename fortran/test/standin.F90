@@ -1,5 +1,5 @@
-! Conversion of lists of strings, of special constants in spawning, and of procedures for files and sessions. C
-! functions in this program replace those of the library, so that the test also covers functions that the library does
+! Tests the conversion of lists of strings and special constants for spawning, and of procedures for files and sessions.
+! C functions in this program replace those of the library, so that the test also covers functions that the library does
 ! not implement.
 !
 ! np: 1

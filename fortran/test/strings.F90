@@ -116,7 +116,7 @@ program strings
 
 contains
 
-  ! Empty strings, and strings of blanks only.
+  ! Tests empty strings, and strings that consist only of blanks.
   subroutine nothing()
     character(len=0) :: none
     integer :: length

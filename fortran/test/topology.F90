@@ -1,4 +1,4 @@
-! LOGICALs as scalars and in arrays; ranges of ranks; indices of requests, which Fortran counts from 1.
+! Tests LOGICALs as scalars and in arrays, ranges of ranks, and indices of requests, which Fortran counts from 1.
 !
 ! np: 1 4
 ! timeout: 60
@@ -57,7 +57,7 @@ program topology
   call MPI_Group_free(some, ierror)
   call MPI_Group_free(all, ierror)
 
-  ! Sends four messages from this process to itself.
+  ! Sends four messages from this process to itself, on a communicator of MPI_Comm_idup.
   call MPI_Comm_idup(MPI_COMM_SELF, c, r(1), ierror)
   call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierror)
   call MPI_Comm_size(c, i, ierror)

@@ -1,5 +1,5 @@
 ! Datatypes of every constructor, with gaps, applied to sections. The displacements of a datatype apply to the section
-! as if it were contiguous. Therefore a send from the section sends the same data as a send from a contiguous copy.
+! as if it were contiguous. Therefore a send from the section must send the same data as a send from a contiguous copy.
 !
 ! np: 1
 ! integers: 4
@@ -74,8 +74,8 @@ contains
     call out_of(a(2, :, :, :), reshape(a(2, :, :, :), [112]), type, count, what)
     call out_of(a(:, 8:1:-1, 2:1:-1, 7:1:-1), reshape(a(:, 8:1:-1, 2:1:-1, 7:1:-1), [336]), type, count, what // ', backwards')
     call out_of(a(1:3:2, 8:2:-2, :, :), reshape(a(1:3:2, 8:2:-2, :, :), [112]), type, count, what // ', all dimensions')
-    ! Receiving into a section stores the same data as receiving into a copy, and changes no element outside of the
-    ! section.
+    ! Receiving into a section must store the same data as receiving into a copy, and must change no element outside of
+    ! the section.
     call MPI_Type_size(type, n)
     n = n / 4 * count
     row = [(1000 + i, i = 1, most)]
@@ -102,7 +102,8 @@ contains
     call expect(got(2) /= -1, what // ': nothing was sent')
   end subroutine
 
-  ! MPI_Type_get_contents_c returns different arrays for datatypes of large-count constructors.
+  ! Tests datatypes of large-count constructors, for which MPI_Type_get_contents_c returns other arrays than for
+  ! small-count constructors.
   subroutine large()
     integer(kind=MPI_COUNT_KIND), parameter :: one = 1, two = 2, three = 3, four = 4
     call MPI_Type_vector(three, two, four, MPI_INTEGER, t)
@@ -127,7 +128,7 @@ contains
     call compare(t, 2, 'large resized')
   end subroutine
 
-  ! A section that no datatype can describe is an error, and nothing is sent.
+  ! Checks that a section that no datatype can describe is an error, and that nothing is sent.
   subroutine refused()
     integer :: ierror, got(10)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)

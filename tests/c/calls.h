@@ -1,5 +1,5 @@
-/* One round of MPI calls of every kind except one-sided operations; most of these calls allocate memory, wait, or are
- * rare. For tests in which signals, threads or fork interrupt MPI calls. Checks the results. Collective over
+/* One round of MPI calls of every kind except one-sided operations. Most of these calls allocate memory, wait, or are
+ * rare. The tests that use it interrupt MPI calls by signals, threads or fork. Checks the results. Collective over
  * MPI_COMM_WORLD.
  */
 #ifndef CALLS_H

@@ -22,9 +22,9 @@
 static int check_errors; /* number of errors of this rank so far */
 static int check_rank;   /* this rank in MPI_COMM_WORLD */
 static int check_size;   /* size of MPI_COMM_WORLD */
-/* The variant to run (line "args:" of the first comment): the first argument other than kind=...; "" if none. */
+/* The variant to run (line "args:" of the first comment): the first argument other than kind=..., or "". */
 static const char *check_arg;
-static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all kinds */
+static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL for all */
 static int check_kind_tried;   /* 1 if this rank has created a window of windows.h */
 
 enum { CHECK_MAX_PRINTED = 20 }; /* number of errors that one rank prints; further errors are only counted */

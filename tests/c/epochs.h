@@ -1,10 +1,10 @@
-/* Every kind of synchronization behind four functions, so that a test of an operation is written once and runs with
+/* Every kind of synchronization behind four functions. A test of an operation is written once with them, and runs with
  * each kind.
  *
- *   epoch_open(sync, w);                 collective: local stores to the window are visible; operations may follow
+ *   epoch_open(sync, w);                 collective; local stores to the window are visible; operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
  *     epoch_target_done(sync, w, t);     after the operations on target t; see epoch_reusable
- *   epoch_close(sync, w);                collective: all operations of all ranks are complete at all targets; local
+ *   epoch_close(sync, w);                collective; all operations of all ranks are complete at all targets; local
  *                                        loads may follow
  */
 #ifndef EPOCHS_H
@@ -17,7 +17,7 @@ enum {
 	SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
 	SYNC_LOCK,            /* exclusive lock and unlock of each target */
 	SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
-	SYNC_LOCK_ALL,        /* lock_all; unlock_all; no flush between */
+	SYNC_LOCK_ALL,        /* lock_all; unlock_all; no flush between them */
 	SYNC_FLUSH,           /* lock_all; flush of each target; unlock_all */
 	SYNC_FLUSH_ALL,       /* lock_all; one flush_all; unlock_all */
 	SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
@@ -37,8 +37,8 @@ static inline int epoch_named(const char *name) {
 	return -1;
 }
 
-/* Returns true if epoch_target_done completes operations locally: origin buffers may then be overwritten, and results
- * of fetching calls read. */
+/* Returns true if epoch_target_done completes operations locally. Then the origin buffers may be overwritten, and the
+ * results of fetching calls may be read. */
 static inline int epoch_reusable(int sync) {
 	return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
 }

@@ -1,4 +1,5 @@
-/* Files of the tests of MPI-IO: names, and files that are removed whatever happens. */
+/* Files of the tests of MPI-IO: their names, and creation in such a way that a file is removed even if the test
+ * fails. */
 #ifndef FILES_H
 #define FILES_H
 

@@ -1,6 +1,7 @@
-/* Windows over ordinary memory, such as that of malloc, which request by the info key gompirma_share_in_place that the
- * library share the memory in place: without moving it to another address. A library that does not know the key
- * creates a normal window, and in_place_told() returns NULL. Then the tests check only what the standard guarantees. */
+/* Functions for tests of the info key gompirma_share_in_place. With this key the library shares ordinary memory of the
+ * program, such as that of malloc, with other processes, without moving it to another address. A library that does not
+ * know the key creates a normal window, and in_place_told() returns NULL. Then the tests check only what the standard
+ * guarantees. */
 #ifndef IN_PLACE_H
 #define IN_PLACE_H
 
@@ -49,7 +50,7 @@ static inline void in_place_check(const char *file, int line, MPI_Win win, const
 }
 
 /* Returns the mode ("rw-p", "rw-s") of this process's memory mapping that contains the address, or "" if there is none.
- * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0: no file). */
+ * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0 if there is no file). */
 static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];
 	char line[512];

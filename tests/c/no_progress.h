@@ -1,5 +1,5 @@
-/* A rank that is "away": rank 0 makes no MPI call until the other ranks signal it by means other than MPI. For tests of
- * progress: the other ranks' operations on rank 0 must complete meanwhile.
+/* Makes rank 0 "away": it makes no MPI call until the other ranks signal it by means other than MPI. Tests of progress
+ * use this. The other ranks' operations on rank 0 must complete while rank 0 is away.
  *
  *   away_begin();                            collective, after check_begin
  *   away_watch("name of the operation");     on the other ranks: starts a watchdog of AWAY_SECONDS
@@ -94,7 +94,7 @@ static inline void away_call(int how) {
 		MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/* Waits, without calling MPI, until the other ranks have called away_call `calls` times in all. */
+/* Waits, without calling MPI, until the other ranks have made `calls` calls of away_call in total. */
 static inline void away_until(int how, int calls) {
 	char byte;
 	if (how == AWAY_COMPUTE) {

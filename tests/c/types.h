@@ -1,7 +1,7 @@
 /* Every predefined datatype of reductions and accumulates, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4).
  * Includes operations that libraries accept beyond the standard: integer operations on characters, and logical
- * operations on MPI_AINT and similar types. Each operation is also computed serially here, with unsigned integers,
- * because the library's integers wrap around on overflow.
+ * operations on MPI_AINT and similar types. Each operation is also computed serially here. The serial computation uses
+ * unsigned integers, because the library's integers wrap around on overflow.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
@@ -96,8 +96,8 @@ struct type {
 #define EQUAL(id, T) \
 	static int equal_##id(const void *a, const void *b) { return *(const T *)a == *(const T *)b; }
 
-/* An integer type T; U is the unsigned type of the same size. Odd random numbers give small values, so that logical
- * operations also get zeros. */
+/* Defines set, apply and equal for an integer type T; U is the unsigned type of the same size. Odd random numbers give
+ * small values, so that logical operations also get zeros. */
 #define INTEGER(id, T, U)                                                    \
 	EQUAL(id, T)                                                         \
 	static void set_##id(void *p, uint64_t random) {                     \
@@ -144,7 +144,8 @@ struct type {
 		*(T *)inout = a;                                             \
 	}
 
-/* A floating-point type. Values are small multiples of 1/2, so that every order of evaluation gives the same result. */
+/* Defines the functions of a floating-point type. Values are small multiples of 1/2, so that every order of evaluation
+ * gives the same result. */
 #define FLOATING(id, T)                                                                                    \
 	EQUAL(id, T)                                                                                       \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = (T)((int)(random >> 8 & 15) - 8) / 2; } \
@@ -191,7 +192,7 @@ struct type {
 		*(T *)inout = a;                                                          \
 	}
 
-/* A logical type. Values are 0 and 1. */
+/* Defines the functions of a logical type. Its values are 0 and 1. */
 #define LOGICAL(id, T)                                                                \
 	EQUAL(id, T)                                                                  \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = random >> 8 & 1; } \
@@ -214,8 +215,8 @@ struct type {
 		*(T *)inout = a;                                                      \
 	}
 
-/* A pair: a value of type T and an index of type J. Few different values occur, so that MINLOC and MAXLOC also compare
- * equal values with different indices. */
+/* Defines the functions of a pair: a value of type T and an index of type J. Few different values occur, so that MINLOC
+ * and MAXLOC also compare equal values with different indices. */
 #define PAIR(id, T, J)                                                                      \
 	struct pair_##id {                                                                  \
 		T value;                                                                    \

@@ -1,4 +1,4 @@
-/* Windows of every kind, so that a test body is written once and runs on each kind of window.
+/* Windows of every kind: a test body is written once and runs on each kind of window.
  *
  *   static void body(struct window *w) { ... w->win, w->mem ... }
  *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after another
@@ -22,7 +22,7 @@ enum {
 	KIND_ALLOCATE,          /* MPI_Win_allocate */
 	KIND_SHARED,            /* MPI_Win_allocate_shared; skipped if the communicator spans nodes */
 	KIND_DYNAMIC,           /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
-	KIND_DYNAMIC_ALLOC_MEM, /* the same with memory of MPI_Alloc_mem attached */
+	KIND_DYNAMIC_ALLOC_MEM, /* MPI_Win_create_dynamic with memory of MPI_Alloc_mem attached */
 #ifdef WINDOWS_DYNAMIC
 	KINDS
 #else
@@ -61,7 +61,7 @@ static inline void window_zero(struct window *w) {
 enum {
 	GUARD = 64,
 	STATIC_MAX = 1 << 20
-}; /* guard bytes on either side; maximum size of a static or automatic window */
+}; /* GUARD: guard bytes on either side; STATIC_MAX: bytes of a static or automatic array */
 
 /* The info argument for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;

@@ -17,7 +17,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// needBed skips the test unless it runs in the test bed with hosts h1, h2 and h3.
+// needBed skips the test unless it runs in the test bed (bed.sh) with hosts h1, h2 and h3.
 func needBed(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BED") == "" {
@@ -85,7 +85,8 @@ func total(per []int) (n int) {
 	return n
 }
 
-// slotArguments returns `slots`, the hosts in the form "h1:2,h2:1", and `each`, the host of every rank: "h1,h1,h2".
+// slotArguments returns the ranks of a job in two forms. `slots` lists the hosts, as in "h1:2,h2:1". `each` lists the
+// host of every rank, as in "h1,h1,h2".
 func slotArguments(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {

@@ -22,8 +22,8 @@ func startBusy(t *testing.T, seconds string, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, append(command, program("busy"), seconds)...)...)
 }
 
-// TestSlowLossyNetwork checks that a job gives correct results on a slow network, with a long latency, and with lost
-// packets.
+// TestSlowLossyNetwork checks that a job gives correct results on a slow network, on a network with a long latency, and
+// on a network that loses packets.
 func TestSlowLossyNetwork(t *testing.T) {
 	needBed(t)
 	for name, c := range map[string][2][]string{
@@ -55,8 +55,8 @@ func TestSlowLossyNetwork(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that a job continues without lost data after an interruption of a link or host that is shorter
-// than GOMPIRMA_PEER_TIMEOUT.
+// TestInterrupted checks that a job continues without lost data after a link or host was interrupted for less than
+// GOMPIRMA_PEER_TIMEOUT.
 func TestInterrupted(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ name, break_, mend string }{{"link", "cut", "mend"}, {"host", "freeze", "thaw"}} {
@@ -74,8 +74,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// requireFailure waits until the job fails, which must happen within a time. It then runs the command `repair`, which
-// repairs the hosts, and checks that no process remains.
+// requireFailure waits until the job fails, which must happen within the time `within`. It then runs the command
+// `repair`, which repairs the hosts, and checks that no process remains.
 func (r *run) requireFailure(t *testing.T, within time.Duration, repair ...string) {
 	t.Helper()
 	broken := time.Now()
@@ -120,8 +120,8 @@ func TestPeerUnreachable(t *testing.T) {
 	}
 }
 
-// startHeld starts a job with one rank on each of h1 and h2. It waits until the rank on `host` stops at the given point
-// in MPI_Init (testdata/held.c). The function `release` lets that rank continue.
+// startHeld starts a job with one rank on each of h1 and h2. It waits until the rank on `host` stops at the point
+// `place` of MPI_Init (testdata/held.c). The function `release` lets that rank continue.
 func startHeld(t *testing.T, place, host string, variables ...string) (r *run, release func()) {
 	t.Helper()
 	l := launchers[0]

@@ -49,7 +49,7 @@ func TestEnds(t *testing.T) {
 			per    []int
 			how    string
 			rank   int
-			status int // 0: any status except 0
+			status int // 0 stands for any status except 0
 			says   string
 		}{
 			{[]int{2, 2}, "abort", 1, l.aborted, "MPI_Abort"},
@@ -84,7 +84,7 @@ func (r *run) awaitRanks(t *testing.T, n int) {
 	t.Helper()
 	all := func() bool { return strings.Count(r.Out.String(), "\n") >= n && len(running()) == n }
 	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
-	time.Sleep(300 * time.Millisecond) // until the ranks are in MPI_Barrier
+	time.Sleep(300 * time.Millisecond) // waits until the ranks are in MPI_Barrier
 }
 
 // TestSignals checks that the job ends on all hosts if a signal ends or kills the launcher.
@@ -155,8 +155,8 @@ func TestInputAndOutput(t *testing.T) {
 	})
 }
 
-// TestTasksWithoutSrun checks that tasks that srun starts without PMI are jobs of one process each, and that one of
-// them reports that.
+// TestTasksWithoutSrun checks tasks that srun starts without PMI. Each must be a job of one process, and one of them
+// must report this.
 func TestTasksWithoutSrun(t *testing.T) {
 	needBed(t)
 	built(t)
@@ -171,7 +171,7 @@ func TestTasksWithoutSrun(t *testing.T) {
 }
 
 // throughEach calls the function `test` for each launcher with which gompirun can start processes on other hosts. The
-// argument `command` starts gompirun on the first host.
+// argument `command` of `test` is a command line that starts gompirun on the first host.
 func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
@@ -253,7 +253,8 @@ func TestAllocation(t *testing.T) {
 	}
 }
 
-// TestPreflight checks that gompirun --preflight reports which hosts can connect to each other, and why others cannot.
+// TestPreflight checks that gompirun --preflight reports which hosts can connect to each other, and why the other pairs
+// cannot.
 func TestPreflight(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"

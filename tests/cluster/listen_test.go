@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordRemoteRanks checks that gompirun counts, traces and records the calls of ranks on all hosts, and that the
-// job ends as without recording.
+// TestRecordRemoteRanks checks that gompirun counts, traces and records the calls of ranks on all hosts. The job must
+// end in the same way as without recording.
 func TestRecordRemoteRanks(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		file := program("listen.json")

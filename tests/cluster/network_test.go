@@ -36,8 +36,8 @@ func requireSuccess(t *testing.T, r *run) {
 	requireNoProcesses(t)
 }
 
-// TestSecondNetwork checks that hosts connect through their common network although they also have an isolated one. The
-// main case are container networks, which have the same address on every host.
+// TestSecondNetwork checks that hosts connect through their common network although they also have an isolated network.
+// The typical case is a container network, which has the same address on every host.
 func TestSecondNetwork(t *testing.T) {
 	needBed(t)
 	for name, addresses := range map[string][2]string{
@@ -63,7 +63,7 @@ func TestOneWayConnections(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
-		t.Run(how, func(t *testing.T) { // blocks connections to h2, not to h1, to which Hydra's proxies connect
+		t.Run(how, func(t *testing.T) { // blocks connections to h2 only, since Hydra's proxies connect to h1
 			runCommand(t, "bed", "wall", "h2", how)
 			defer runCommand(t, "bed", "wall", "h2", "off")
 			requireSuccess(t, network(t, true))
@@ -108,12 +108,13 @@ func TestPorts(t *testing.T) {
 	requireSuccess(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
 }
 
-// TestPortsOfProcess checks that a process listens only on a port of GOMPIRMA_PORTS, also for failure detection.
+// TestPortsOfProcess checks that each port on which a process listens is one of GOMPIRMA_PORTS, also those for failure
+// detection.
 func TestPortsOfProcess(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "ss")
-	// A process listens on one port at a time: early in MPI_Init for the rank that monitors it, later for the
-	// network.
+	// A process listens on one port at a time. Early in MPI_Init it is the port for the rank that monitors this
+	// process; later it is the port for the network.
 	for _, place := range []string{"addresses", "connect"} {
 		t.Run(place, func(t *testing.T) {
 			r, release := startHeld(t, place, "h1", "GOMPIRMA_PORTS=20000-20009")
@@ -136,8 +137,8 @@ func TestPortsOfProcess(t *testing.T) {
 	}
 }
 
-// TestUnknownConnections checks that a job closes connections from processes outside of the job, and starts without
-// delay.
+// TestUnknownConnections checks that a job closes connections from processes outside of the job, and that these
+// connections do not delay the start.
 func TestUnknownConnections(t *testing.T) {
 	needBed(t)
 	const ports = "21000-21003"
@@ -180,8 +181,8 @@ func congestion(t *testing.T) (names []string) {
 	return names
 }
 
-// TestPacing checks that, if BBR, which paces transmissions, is the system's default congestion control, a job's
-// connections use it only if their round-trip time is long.
+// TestPacing checks a system whose default congestion control is BBR, which paces transmissions. The connections of a
+// job must use BBR only if their round-trip time is long.
 func TestPacing(t *testing.T) {
 	needBed(t)
 	harness.NeedCommand(t, "ss")

@@ -106,8 +106,8 @@ int main(void)
 	require.Equal(t, "gompirma "+version.String+"\n", string(out))
 }
 
-// TestUnsupported checks that MPI_Comm_join, which gompirma does not support, returns MPI_ERR_UNSUPPORTED_OPERATION,
-// and that the message of a fatal error names the function.
+// TestUnsupported checks MPI_Comm_join, which gompirma does not support. It must return MPI_ERR_UNSUPPORTED_OPERATION,
+// and the message of a fatal error must name the function.
 func TestUnsupported(t *testing.T) {
 	const source = `
 #include <mpi.h>
@@ -133,8 +133,8 @@ int main(int argc, char **argv)
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
 
-// TestProgramOfOtherMPI checks that a program linked with another MPI's library of the standard ABI uses gompirma if
-// LD_LIBRARY_PATH names lib/gompirma/abi. The program is not relinked.
+// TestProgramOfOtherMPI checks a program that was linked with another MPI's library of the standard ABI and is not
+// relinked. It must use gompirma if LD_LIBRARY_PATH names lib/gompirma/abi.
 func TestProgramOfOtherMPI(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

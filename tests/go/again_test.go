@@ -13,8 +13,8 @@ import (
 )
 
 // TestInstanceRestart checks that a process can create its MPI instance (core.Instance), end it and create it again. It
-// tests one process without gompirun, and jobs on one and on two nodes. Sessions depend on it. No MPI call does only
-// this, so the test builds the library with an additional function (capi/reopen.go).
+// tests one process without gompirun, and jobs on one and on two nodes. Sessions need this. No MPI call does only this,
+// so the test builds the library with an additional function (capi/reopen.go).
 func TestInstanceRestart(t *testing.T) {
 	t.Parallel()
 	// Copy build/ and rebuild only the library.

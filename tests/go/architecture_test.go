@@ -24,9 +24,9 @@ var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
 	`(?:(?:struct gompi_(?:mutex|biased_mutex|combining_lock)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|` +
 	`(\w+) +sync\.(?:RW)?Mutex)`)
 
-// TestArchitectureDocument checks that everything in code spans of the documents exists: files and directories at the
-// stated path, functions, types and locks in the sources. The length of the documents is limited: they are maps, not
-// manuals.
+// TestArchitectureDocument checks that every name in a code span of the documents exists: files and directories at the
+// stated path, functions, types and locks in the sources. The length of the documents is limited, because they must
+// stay overviews.
 func TestArchitectureDocument(t *testing.T) {
 	defined := map[string]bool{}
 	definitions := []*regexp.Regexp{
@@ -63,7 +63,7 @@ func TestArchitectureDocument(t *testing.T) {
 
 func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
-	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // this row names files without their directory
+	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // such a row names files without their directory
 	dir := ""
 	for _, line := range strings.Split(document, "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {

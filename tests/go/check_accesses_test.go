@@ -13,8 +13,8 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// TestCheckAccesses checks that --check finds conflicts of loads and stores in recompiled programs, and reports nothing
-// for the correct version of each program.
+// TestCheckAccesses checks that --check finds conflicts of loads and stores in programs that are recompiled for it, and
+// reports nothing for the correct version of each program.
 func TestCheckAccesses(t *testing.T) {
 	_, err := os.Stat(filepath.Join(built(t), "bin/gompifort"))
 	require.NoError(t, err)

@@ -81,8 +81,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckError checks that, of two conflicting calls, the later one returns the error class and the earlier one
-// returns MPI_SUCCESS, and that the error handler is called once.
+// TestCheckError checks two conflicting calls: the later one returns the error class, the earlier one returns
+// MPI_SUCCESS, and the error handler is called once.
 func TestCheckError(t *testing.T) {
 	program := compile(t, errorProgram)
 	for _, c := range []struct{ what, how, want string }{
@@ -135,8 +135,8 @@ func TestCheckErrorClean(t *testing.T) {
 	}
 }
 
-// TestCheckErrorLoad checks that after a conflicting load, which is no call and cannot return an error, the next call
-// on the window raises the error.
+// TestCheckErrorLoad checks a load that conflicts with a put. A load is no call and cannot return an error, so the next
+// call on the window must raise it.
 func TestCheckErrorLoad(t *testing.T) {
 	program := compile(t, errorProgram, "--check", "-O1")
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program, "load", "handler")

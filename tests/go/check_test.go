@@ -19,9 +19,9 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// mayMiss returns true if the program may hang before --check has seen both conflicting calls. In
-// collective_fence_error one rank waits in a fence on the window, the other in a barrier on the communicator. gompirun
-// then reports the hang instead.
+// mayMiss returns true if the program may hang before --check has seen both conflicting calls. Then gompirun reports
+// the hang instead. In collective_fence_error one rank waits in a fence on the window, the other in a barrier on the
+// communicator.
 func mayMiss(p *suite.Program) bool { return p.Name == "collective_fence_error" }
 
 // checkProgram returns the path of a compiled program of tests/c/check. Without flags, it uses the program that the
@@ -46,8 +46,8 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// runChecked runs a program of tests/c/check under gompirun --check. The optional `front` is a command that starts
-// gompirun, such as taskset. runChecked returns the findings and all output.
+// runChecked runs a program of tests/c/check under gompirun --check. It returns the findings and all output. The
+// optional `front` is a command that starts gompirun, such as taskset.
 func runChecked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
@@ -136,8 +136,8 @@ func hasThreads(p *suite.Program) bool {
 	return strings.Contains(p.Name, "thread_") || strings.Contains(p.Name, "openmp_")
 }
 
-// needsRecompiling returns a function that reports whether a program must be recompiled with --check, because loads and
-// stores matter for its result or for the result of the other version in its file.
+// needsRecompiling returns a function that reports if a program must be recompiled with --check. It must if loads and
+// stores matter for its result, or for the result of the other version in its file.
 func needsRecompiling(t *testing.T) func(*suite.Program) bool {
 	programs, err := suite.Load(filepath.Join(top, "tests/c/check"))
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func requireFindings(t *testing.T, p *suite.Program, program string, front ...st
 	require.ElementsMatch(t, want, found, out)
 }
 
-// TestCheckThreads checks that --check orders the accesses of threads in one rank only by their synchronization, not by
+// TestCheckThreads checks that --check orders the accesses of threads of one rank only by their synchronization, not by
 // their order in time. So every run has the same findings, also on a single core.
 func TestCheckThreads(t *testing.T) {
 	recompiled := needsRecompiling(t)
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckReportsOnce checks that each finding is reported once, with both program locations. The exit status is that
-// of --check unless another error has determined it.
+// TestCheckReportsOnce checks that each finding is reported once, with both source lines. The exit status is that of
+// --check unless another error has determined it.
 func TestCheckReportsOnce(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check", program)

@@ -20,7 +20,7 @@ func pathWithout(t *testing.T, names string) string {
 		commands, _ := os.ReadDir(folder)
 		for _, c := range commands {
 			if !refused.MatchString(c.Name()) {
-				// fails if an earlier directory of PATH has the command
+				// ignores the error if an earlier directory of PATH has the command
 				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name()))
 			}
 		}
@@ -28,8 +28,8 @@ func pathWithout(t *testing.T, names string) string {
 	return "PATH=" + bin
 }
 
-// TestCMakeFindsNewCompilers checks that CMake finds a compiler that was installed after the build directory was made,
-// although its cache says that no compiler exists. `make demo` needs neither Fortran nor C++.
+// TestCMakeFindsNewCompilers checks that CMake finds a compiler that is installed after the build directory was made,
+// although CMake's cache says that no compiler exists. It also checks that `make demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
 	t.Parallel()
 	harness.NeedCommand(t, "cmake")

@@ -15,8 +15,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// launchDenied prepares a command for which the given system calls fail with errno, as under a container's seccomp
-// profile. It skips the test if the system has no seccomp filters.
+// launchDenied prepares a command for which the given system calls fail with errno. A container's seccomp profile has
+// the same effect. It skips the test if the system has no seccomp filters.
 func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
 	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
 	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
@@ -50,7 +50,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestDeniedAll checks that, if both memfd_create and shmget fail, the error tells the user which system call to
+// TestDeniedAll checks that, if both memfd_create and shmget fail, the error names a system call that the user must
 // permit.
 func TestDeniedAll(t *testing.T) {
 	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
@@ -94,8 +94,8 @@ int main(void)
 }
 `
 
-// TestDeniedMembarrier checks that no wake-up is lost if membarrier(2) fails in all processes or in one: wakers then
-// use a full memory fence.
+// TestDeniedMembarrier checks that no wake-up is lost if membarrier(2) fails in all processes or in one process. The
+// waking threads must then use a full memory fence.
 func TestDeniedMembarrier(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -109,9 +109,9 @@ func TestDeniedMembarrier(t *testing.T) {
 	}
 }
 
-// releasesMemory is a program that creates and frees windows, allocated ones and others that share the application's
-// memory in place. For each it prints the growth of the node's memory file during the window's life and after
-// MPI_Win_free.
+// releasesMemory is a program that creates and frees windows. Some have memory that MPI allocates, others share the
+// application's memory in place. For each window it prints the growth of the node's memory file during the window's
+// life and after MPI_Win_free.
 const releasesMemory = `
 #include <mpi.h>
 #include <stdio.h>
@@ -252,7 +252,7 @@ func TestDeniedReads(t *testing.T) {
 }
 
 // noHandlers is a program with the arguments ERRNO handler -- COMMAND. It runs a command under a seccomp filter that
-// ends the command when it installs a handler for a signal below 32. The C library uses the signals from 32 on.
+// ends the command when it installs a handler for a signal below 32. (The C library uses the signals from 32 on.)
 const noHandlers = `
 #define _GNU_SOURCE
 #include <linux/filter.h>

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDeps checks that scripts/deps.sh reports in one line what a machine lacks. PATH is a directory that simulates the
-// machine; some of its commands are fakes.
+// TestDeps checks that scripts/deps.sh reports in one line what a machine lacks. A directory in PATH simulates the
+// commands of the machine; some of them are fakes.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
 	// `with` returns the commands that the tests need, except those for MPI and Fortran, with the changes in

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of programs that fault while Go code runs, or on Go's stack. The user must see one line with the signal, and no
-// output of the Go runtime.
+// This file tests programs that fault while Go code runs, or on Go's stack. The user must see one line with the signal,
+// and no output of the Go runtime.
 
 // faults is a program that faults in the call or function that its argument names.
 const faults = `

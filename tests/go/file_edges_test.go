@@ -37,8 +37,8 @@ func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	return edges
 }
 
-// fileCycles returns the cycles of the graph: sets of object files of which each needs all others, directly or
-// indirectly (Tarjan's strongly connected components).
+// fileCycles returns the cycles of the graph (Tarjan's strongly connected components). Each is a set of object files of
+// which each needs all others, directly or indirectly.
 func fileCycles(edges map[string]map[string][]string) (circles [][]string) {
 	index, low, stack := map[string]int{}, map[string]int{}, []string{}
 	var visit func(v string)
@@ -79,8 +79,8 @@ func TestFileCyclesAreFound(t *testing.T) {
 }
 
 // TestFileCycles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
-// file can be read after the files that it uses. It compares symbols of the object files. So a file also depends on
-// what inline functions of its headers use.
+// file can be read after the files that it uses. It compares symbols of the object files. So the uses in inline
+// functions of a file's headers count as uses of the file.
 func TestFileCycles(t *testing.T) {
 	t.Parallel()
 	to := t.TempDir()

@@ -24,8 +24,8 @@ func needFortran(t *testing.T) string {
 	return library
 }
 
-// TestWithoutFortran checks a build without a suitable Fortran compiler. The build script reports in one line what it
-// omits, succeeds, and leaves no Fortran files in the prefix.
+// TestWithoutFortran checks a build without a suitable Fortran compiler. The build script must report in one line what
+// it omits, must succeed, and must leave no Fortran files in the prefix.
 func TestWithoutFortran(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
 	script := "#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"
@@ -63,8 +63,8 @@ func TestWithoutFortran(t *testing.T) {
 	}
 }
 
-// TestFortranNeedsTheABIAlone checks that the Fortran bindings use only the C ABI. Their library's undefined symbols
-// are MPI_X and PMPI_X or belong to the C library, and it exports only the names of the bindings.
+// TestFortranNeedsTheABIAlone checks that the Fortran bindings use only the C ABI. The undefined symbols of their
+// library are MPI_X and PMPI_X or belong to the C library, and the library exports only the names of the bindings.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
 	library := needFortran(t)
 	needsTheABIAlone(t, library)
@@ -117,7 +117,7 @@ func TestFortranFlags(t *testing.T) {
 				runTool(t, "gompifort", args...)
 				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3",
 					program)
-				// do not report the library's objects that live as long as the process
+				// the leak checker would report objects of the library that live as long as the process
 				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 				cmd.Dir = t.TempDir()
 				require.Contains(t, harness.Output(t, cmd), want, name)
@@ -142,9 +142,9 @@ func TestFortranFlags(t *testing.T) {
 	}
 }
 
-// TestFortranOldSources checks that gompifort, like the compiler wrappers of other MPI libraries, compiles old code
-// that gfortran rejects by default. Such code passes buffers of several types to one procedure, or has BOZ constants in
-// DATA statements.
+// TestFortranOldSources checks that gompifort compiles old code that gfortran rejects by default, as the compiler
+// wrappers of other MPI libraries do. Such code passes buffers of several types to one procedure, or has BOZ constants
+// in DATA statements.
 func TestFortranOldSources(t *testing.T) {
 	needFortran(t)
 	source := filepath.Join(t.TempDir(), "old.f")

@@ -21,8 +21,8 @@ func buildHangs(t *testing.T) string {
 	return compile(t, string(source), "-pthread")
 }
 
-// deadlocks lists the hangs of testdata/hangs.c. An entry is the name of the hang and the options of gompirun, the
-// expected reason why no rank can proceed and, after each "+", another expected line of output.
+// deadlocks lists the hangs of testdata/hangs.c, one per line. A line has the name of the hang and the options of
+// gompirun, then the expected reason why no rank can proceed. After each "+" it has another expected line of output.
 const deadlocks = `
 receives -n 2
     rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
@@ -184,8 +184,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// TestDeadlocksHavePlaces checks that each reported wait shows where the program called the function. It tests calls
-// that C and Go implement, with and without optimization, debug information and --check.
+// TestDeadlocksHavePlaces checks that each reported wait shows the source line where the program called the function.
+// It tests calls that C and Go implement, with and without optimization, debug information and --check.
 func TestDeadlocksHavePlaces(t *testing.T) {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
@@ -217,7 +217,7 @@ func TestDeadlocksHavePlaces(t *testing.T) {
 		`from main\+0x[0-9a-f]+ in program\n`, says(bare, "split"))
 }
 
-// TestMayHang checks that gompirun reports no deadlock and does not end the job if something outside of the job may end
+// TestMayHang checks that gompirun reports no deadlock and does not end the job if an event outside of the job may end
 // a wait. It reports at most a possible hang.
 func TestMayHang(t *testing.T) {
 	program := buildHangs(t)
@@ -263,7 +263,7 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestMayHangOnRequest checks that the report at the time limit includes threads that wait for something outside of the
+// TestMayHangOnRequest checks that the report at the time limit includes threads that wait for an event outside of the
 // job.
 func TestMayHangOnRequest(t *testing.T) {
 	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")

@@ -185,7 +185,7 @@ func TestInsightStats(t *testing.T) {
 
 // TestInsightStatsSameHandle checks that bytes are counted correctly if a datatype gets the handle of a freed datatype
 // of another size. gompirma itself reuses a handle only after many others. So a second tool simulates the reuse: it
-// gives all contiguous types one handle.
+// returns the same handle for all contiguous types.
 func TestInsightStatsSameHandle(t *testing.T) {
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "tool.c"), filepath.Join(dir, "libtool.so")
@@ -430,8 +430,8 @@ func TestInsightErrorsOnce(t *testing.T) {
 	}
 }
 
-// TestInsightStandalone checks that rank 0 prints the sums of all ranks if environment variables preload the tool. That
-// needs no option of gompirun and no gompirun.
+// TestInsightStandalone checks that rank 0 prints the sums of all ranks if environment variables preload the tool. Then
+// neither gompirun nor one of its options is needed.
 func TestInsightStandalone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}

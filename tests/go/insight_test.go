@@ -36,7 +36,7 @@ func exports(t *testing.T, library string) (names []string) {
 }
 
 // TestInsightWrapsAll checks that libgompirma-insight.so has a wrapper for MPI_X and PMPI_X of each function of the
-// library, except for functions that are not recorded, and exports nothing else.
+// library, except for functions that are not recorded. It must export nothing else.
 func TestInsightWrapsAll(t *testing.T) {
 	no := func(name string) bool { return !strings.HasPrefix(strings.TrimPrefix(name, "P"), "MPI_") }
 	library := slices.DeleteFunc(exports(t, "libgompirma.so"), no)
@@ -353,8 +353,9 @@ int main(int argc, char **argv)
 	require.Equal(t, want[9], got["0.0"][9])
 }
 
-// TestInsightFortran checks that Fortran calls are recorded, under MPI and PMPI names, with the Fortran program as
-// caller. Calls that the bindings make to convert arguments, such as datatypes of array sections, are not recorded.
+// TestInsightFortran checks that Fortran calls are recorded, under MPI and PMPI names, with the Fortran program as the
+// caller. The bindings also call MPI to convert arguments, such as array sections to datatypes. Those calls are not
+// recorded.
 func TestInsightFortran(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()
@@ -446,8 +447,8 @@ int main(void)
 		"MPI_Finalize"}, names)
 }
 
-// TestInsightDropped checks that a rank drops the records that do not fit into the ring, and counts them. It does so at
-// once in a mode without waiting, and otherwise after it has waited ten seconds for a reader.
+// TestInsightDropped checks that a rank drops the records that do not fit into the ring, and counts them. In a mode
+// without waiting it drops them at once; otherwise it first waits ten seconds for a reader.
 func TestInsightDropped(t *testing.T) {
 	const n = 100000
 	program := compile(t, fmt.Sprintf(`

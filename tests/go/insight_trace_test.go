@@ -340,8 +340,8 @@ int main(void)
 	require.Equal(t, []int64{0, 0}, d.OtherData.Dropped)
 }
 
-// TestTraceComplete checks that a rank whose ring is full waits for gompirun, so that no record is lost. The program
-// writes many times more records than the ring holds.
+// TestTraceComplete checks that a rank whose ring is full waits until gompirun has read records, so that no record is
+// lost. The program writes many times more records than the ring holds.
 func TestTraceComplete(t *testing.T) {
 	const n = 30000
 	program := compile(t, fmt.Sprintf(`
@@ -376,8 +376,8 @@ int main(void)
 	require.Equal(t, n, counts["MPI_Win_flush"])
 }
 
-// TestTraceDropped checks that, with --trace=drop, only records of one-sided operations are lost while gompirun does
-// not read, and that gompirun reports their number. The program stops gompirun by a signal.
+// TestTraceDropped checks --trace=drop while gompirun does not read, because the program has stopped it by a signal.
+// Only records of one-sided operations may be lost, and gompirun must report their number.
 func TestTraceDropped(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -412,7 +412,7 @@ int main(void)
 	require.Equal(t, "sync MPI_Win_free win=w", d.of(0, 0, "MPI_Win_free")[0].text())
 }
 
-// TestTraceDroppedCalls checks that a lost call counts once, although it has two records, one at entry and one at
+// TestTraceDroppedCalls checks that a lost call counts once, although a call has two records, one at entry and one at
 // return.
 func TestTraceDroppedCalls(t *testing.T) {
 	program := compile(t, `

@@ -13,7 +13,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// ringProgram is a program that uses a window. It is valid in C and in C++.
+// ringProgram is a program that uses a window in a ring of ranks. It is valid in C and in C++.
 const ringProgram = `
 #include <mpi.h>
 #include <stdio.h>

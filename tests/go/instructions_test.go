@@ -37,10 +37,10 @@ func instructionBounds(t *testing.T) map[string]map[string]float64 {
 }
 
 // TestInstructions checks that calls on the fast paths need no more instructions than bench/compare/instructions.txt
-// allows. The counts do not depend on the machine's load, except that a call may have to wake another rank. So the test
-// measures again if a count is out of range. The cost of a call is the difference between a long and a short loop. A
-// count of at most half of the bound is out of range too: the bound is too high, or a call waited in the short loop
-// only.
+// allows. The cost of a call is the difference between a long and a short loop. The counts do not depend on the
+// machine's load, with one exception: a call may have to wake another rank. So the test measures again if a count is
+// out of range. A count of at most half of the bound is also out of range: then the bound is too high, or a call has
+// waited in the short loop only.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -51,8 +51,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestInsightInstructions checks that --check, --stats and --trace add only the wrapper and the record to a call. The
-// cost must not grow with the number of functions or with the number of loaded libraries.
+// TestInsightInstructions checks that --check, --stats and --trace add only the instructions of the wrapper and of the
+// record to a call. The cost must not grow with the number of functions or with the number of loaded libraries.
 func TestInsightInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -69,8 +69,8 @@ func TestInsightInstructions(t *testing.T) {
 	}
 }
 
-// requireCosts fails if a call of a program of bench/ needs more instructions than `maxCosts` allows, or at most half
-// as many.
+// requireCosts fails the test if a call of a program of bench/ needs more instructions than `maxCosts` allows, or at
+// most half of that number.
 func requireCosts(t *testing.T, icount, program string, maxCosts map[string]float64, options ...string) {
 	t.Helper()
 	const loops, tries = "10", 12

@@ -11,8 +11,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// endsByThread is a program whose main thread ends by pthread_exit. A second thread, if the argument asks for one,
-// waits until the main thread has ended, and then works.
+// endsByThread is a program whose main thread ends by pthread_exit. If the argument requests a second thread, that
+// thread waits until the main thread has ended, and then works.
 const endsByThread = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -141,8 +141,8 @@ func TestLastThread(t *testing.T) {
 		require.NotZero(t, l.run(t))
 		require.Equal(t, "at exit\n", l.Out.String(), "%s", &l.Err)
 	})
-	// A rank that ends by pthread_exit without MPI_Finalize ends the job like a rank that returns from main without
-	// it.
+	// A rank that ends by pthread_exit without MPI_Finalize must end the job, like a rank that returns from main
+	// without MPI_Finalize.
 	t.Run("without finalize", func(t *testing.T) {
 		status, _, returned := gompirun(t, "-n", "1", program, "return")
 		same, _, left := gompirun(t, "-n", "1", program, "leave")

@@ -16,10 +16,11 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of gompirun with MPI programs, and of the same programs under other launchers and without a launcher.
+// This file tests gompirun with MPI programs. It also runs the same programs under other launchers and without a
+// launcher.
 
-// endings is a program that ends in the way that the first argument names. In most ways one rank, usually rank 1, ends
-// abnormally.
+// endings is a program that ends in the way that the first argument names. In most of these ways one rank, usually rank
+// 1, ends abnormally.
 const endings = `
 #include <mpi.h>
 #include <pthread.h>
@@ -301,11 +302,11 @@ func TestLauncherMPIKills(t *testing.T) {
 
 func TestLauncherTwoPrograms(t *testing.T) {
 	program := compile(t, endings, "-pthread")
-	// A rank may not run two MPI programs one after the other: the second one is an error.
+	// A rank must not run two MPI programs one after the other: the second program is an error.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
 	require.NotZero(t, status)
 	require.Contains(t, err, "before")
-	// But several programs in one command line form one job, also if a script starts one of them.
+	// But several programs in one command line form one job, even if a script starts one of them.
 	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`,
 		program)
 	require.Zero(t, status, err)
@@ -332,8 +333,8 @@ func TestWithoutLauncher(t *testing.T) {
 		require.Equal(t, c.status, l.run(t), &l.Err)
 		require.Equal(t, "up 0 of 1\n", l.Out.String())
 	}
-	// A command between gompirun and the program has closed the descriptors of gompirun. An error is better than n
-	// jobs of one process each.
+	// A command between gompirun and the program has closed the descriptors of gompirun. The ranks must fail with
+	// an error, because otherwise they would be n jobs of one process each.
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" fine 3>&- 4>&-`, program)
 	require.NotZero(t, status)
 	require.Empty(t, out)
@@ -374,9 +375,9 @@ func TestLauncherOtherMPI(t *testing.T) {
 	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
 }
 
-// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library. If only
-// another library of the program is linked to such a library, gompirun warns. Stubs replace Open MPI's and MPICH's
-// libraries.
+// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library. If not
+// the program but another library of the program is linked to such a library, gompirun only warns. Stubs replace Open
+// MPI's and MPICH's libraries.
 func TestLauncherForeignMPI(t *testing.T) {
 	dir := t.TempDir()
 	command(t, dir, nil, "sh", "-ec", `

@@ -15,7 +15,7 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of jobs on several simulated nodes in which a rank is late, stops or dies, or whose launcher dies.
+// This file tests jobs on several simulated nodes in which a rank is late, stops or dies, or whose launcher dies.
 
 // phases is a program whose rank 1 stays in one phase of the program, while the other ranks wait for rank 1. The
 // arguments are the phase and the number of seconds. Each rank prints "up RANK PID" before the phase.
@@ -114,9 +114,9 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. The rank is late by more than two
-// time limits: the one after which a silent peer counts as failed, and the one for which MPI_Init waits for a rank that
-// has sent nothing.
+// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. There are two time limits: after one
+// a silent peer counts as failed, and for the other MPI_Init waits for a rank that has sent nothing. The rank is late
+// by more than both.
 func TestLateRankInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -137,9 +137,9 @@ func TestLateRankInInit(t *testing.T) {
 	}
 }
 
-// TestStoppedOverNodes checks that one stopped process counts as failed, but not its whole node, even if it is the node
-// leader. No process may remain. In the phase "barrier" all ranks wait for rank 1, so that only the failure detection
-// between nodes notices the stopped process.
+// TestStoppedOverNodes checks that one stopped process counts as failed, but not its whole node, even if the process is
+// the node leader. No process may remain. In the phase "barrier" all ranks wait for rank 1, so that only the failure
+// detection between nodes can notice the stopped process.
 func TestStoppedOverNodes(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -204,11 +204,11 @@ func TestLauncherKilledInPhases(t *testing.T) {
 	}
 }
 
-// inNetwork makes l start in its own network namespace, which the shell script `script` configures first.
+// inNetwork makes l start in a new network namespace, which the shell script `script` configures first.
 func (l *launch) inNetwork(t *testing.T, script string) {
 	t.Helper()
 	unshare := []string{"unshare", "--net"}
-	if os.Geteuid() != 0 { // not for root: a user namespace is unnecessary, and a chroot forbids it
+	if os.Geteuid() != 0 { // root needs no user namespace, and in a chroot it may not create one
 		unshare = append(unshare, "--map-root-user")
 	}
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {

@@ -19,13 +19,13 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of gompirun with programs that do not use MPI. launcher_mpi_test.go has the tests with MPI programs.
+// This file tests gompirun with programs that do not use MPI. launcher_mpi_test.go has the tests with MPI programs.
 
 // hangTimeout is the time after which a job counts as hung.
 const hangTimeout = 60 * time.Second
 
-// launch is one run of gompirun or another command. All its processes have the environment variable marker, by which
-// the tests find the processes that remain.
+// launch is one run of gompirun or another command. All its processes have the environment variable marker. By this
+// variable the tests find the processes that remain.
 type launch struct {
 	harness.Run
 	marker string
@@ -364,8 +364,8 @@ func stopped(pid int) bool {
 	return strings.HasPrefix(rest, "T")
 }
 
-// TestLauncherLeavesIgnoredSignals checks that gompirun keeps ignoring signals that its caller ignores. So Ctrl-C does
-// not end a background job of a shell script.
+// TestLauncherLeavesIgnoredSignals checks that gompirun continues to ignore the signals that its caller ignores. So
+// Ctrl-C does not end a background job of a shell script.
 func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`,
 		filepath.Join(built(t), "bin/gompirun"))
@@ -540,7 +540,7 @@ func TestLauncherInput(t *testing.T) {
 }
 
 // onTerminal makes a new terminal the standard input and controlling terminal of a run. It returns the master side of
-// the terminal, on which a test can type. The run's output does not go to the terminal.
+// the terminal, to which a test can write input. The run's output does not go to the terminal.
 func onTerminal(t *testing.T, l *launch) *os.File {
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

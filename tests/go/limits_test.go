@@ -16,10 +16,10 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of programs under limits of setrlimit(2), set by a shell's ulimit. The program runs, or one line reports which
-// limit is too low.
+// This file tests programs under limits of setrlimit(2), set by a shell's ulimit. The program must run, or one line
+// must report which limit is too low.
 
-// usesAllDescriptors is a program that uses everything that needs memory or descriptors: windows of every kind,
+// usesAllDescriptors is a program that uses all features that need memory or descriptors: windows of every kind,
 // MPI_Alloc_mem, large and small messages, and communicators.
 const usesAllDescriptors = `
 #include <mpi.h>
@@ -299,8 +299,8 @@ func runAsOtherUser(t *testing.T, l *launch, program string) {
 	l.Cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
-// usesAllMappings is a program that creates nearly as many memory mappings as the first argument, the system's limit,
-// and then allocates memory until that fails.
+// usesAllMappings is a program that creates nearly as many memory mappings as the system permits (the first argument),
+// and then allocates memory until allocation fails.
 const usesAllMappings = `
 #include <mpi.h>
 #include <stdio.h>

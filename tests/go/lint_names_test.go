@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreignNames lists names that comments and documents may use although the tree does not define them, by origin.
+// foreignNames lists, by origin, names that comments and documents may use although the tree does not define them.
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
 		"SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
@@ -33,7 +33,8 @@ var foreignNames = map[string]string{
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blankOut returns a text in which the ranges `spans` are replaced by blanks, so that the rest keeps its position.
+// blankOut returns a text in which blanks replace the ranges `spans`, so that all other characters keep their
+// positions.
 func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
@@ -172,7 +173,8 @@ var (
 
 // missing calls the function `report`, with the line number, for each name in a text that the tree does not define. A
 // name is a file name, a member of a Go package, or a word with an underscore, an inner capital or a trailing (). A
-// name that ends in an underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
+// name that ends in an underscore or a star stands for all names with this prefix. A name may also be the part of an
+// MPI name after MPI_.
 func (k *identifiers) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {
@@ -223,7 +225,7 @@ func (k *identifiers) file(name string) bool {
 	return false
 }
 
-// begins reports whether a word of the tree begins with the prefix.
+// begins reports whether a word of the tree begins with the given prefix.
 func (k *identifiers) begins(prefix string) bool {
 	for w := range k.words {
 		if strings.HasPrefix(w, prefix) {

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the layers of packages, lowest first. A package may import packages of lower layers. A package that is
-// not listed fails the test, so that the author of a new package must choose a layer.
+// layers lists the layers of packages, lowest first. A package may import only packages of lower layers. A package that
+// is not listed fails the test, so that the author of a new package must choose a layer.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
@@ -163,8 +163,8 @@ var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
 // TestLintPackageImports checks that a package below capi with C code imports exactly the packages whose headers its C
 // files include. So Go's import rules also define the layers of the C code. The package must not import core, because a
-// change of core would recompile its C code. There are two exceptions: capi/engine, whose C is only in its Go files,
-// and core/stack in capi/runtime.
+// change of core would recompile its C code. There are two exceptions: capi/engine, whose C code is only in its Go
+// files, and core/stack in capi/runtime.
 func TestLintPackageImports(t *testing.T) {
 	all := packages(t)
 	used := map[string]map[string]bool{} // by package
@@ -220,8 +220,8 @@ func TestLintCNames(t *testing.T) {
 			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
 			return
 		}
-		// Exempt are the functions that the compiler calls in place of a program's atomics. They use the
-		// program's memory orders.
+		// Two files are exempt. capi/access/calls.c has functions that the compiler calls in place of a
+		// program's atomics, so they use the program's memory orders.
 		if path != "capi/base/atomics.h" && path != "capi/access/calls.c" {
 			require.Empty(t, order.FindString(content),
 				"%s: use the names of memory orders in capi/base/atomics.h", path)
@@ -241,9 +241,9 @@ func TestLintCNames(t *testing.T) {
 	require.Greater(t, len(first), 100)
 }
 
-// TestLintMemcpy checks that application memory is copied only by the functions that capi/datatype/memory.h lists, so
-// that support for another kind of memory needs changes in one place. In the packages that call these functions, memcpy
-// may copy only structures of the library: its length must contain sizeof.
+// TestLintMemcpy checks that only the functions that capi/datatype/memory.h lists copy application memory, so that
+// support for another kind of memory needs changes in one place. In the packages that call these functions, memcpy may
+// copy only structures of the library: its length must contain sizeof.
 func TestLintMemcpy(t *testing.T) {
 	copying := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
 	copies, n := regexp.MustCompile(`mem(?:cpy|move)\([^;]*`), 0

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of the sockets on which a job accepts connections, and of connections from processes outside of the job.
+// This file tests the sockets on which a job accepts connections, and connections from processes outside of the job.
 
 // listens is a program whose ranks print the addresses on which the library listens, as lines "at ADDRESS".
 const listens = `
@@ -50,7 +50,7 @@ int main(void)
 }
 `
 
-// TestListeningSockets checks that, after MPI_Init, a job listens only for connections between its nodes.
+// TestListeningSockets checks that after MPI_Init the sockets of a job accept only connections between its nodes.
 func TestListeningSockets(t *testing.T) {
 	program := compile(t, listens)
 	at := func(l *launch, env ...string) (all []net.IP) {
@@ -83,8 +83,8 @@ func TestListeningSockets(t *testing.T) {
 	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
 }
 
-// fewFiles is a program in which rank 0 opens all descriptors that its limit permits. Rank 1 then opens many
-// connections to rank 0, as unknown processes could do, and sends nothing or invalid data over them. Afterwards both
+// fewFiles is a program in which rank 0 opens all descriptors that its limit permits. Then rank 1 opens many
+// connections to rank 0, as unknown processes could do. It sends nothing or invalid data over them. Afterwards both
 // ranks communicate as before.
 const fewFiles = `
 #include <mpi.h>

@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoss kills a rank of a job that continues, because gompirun has started a shell that outlives the rank. It checks
-// that the other ranks still communicate, and that operations that need the failed process return an error that names
-// it. The job runs on one node, on two nodes and with one rank per node.
+// TestLoss kills a rank of a job that continues: gompirun does not notice the death, because it has started a shell
+// that outlives the rank. The test checks that the other ranks still communicate, and that operations that need the
+// failed process return an error that names the process. The job runs on one node, on two nodes and with one rank per
+// node.
 func TestLoss(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "loss.c")
@@ -35,7 +36,7 @@ func TestLoss(t *testing.T) {
 }
 
 // TestSurvivorsAreSilent checks that the messages of a job name the cause of its end. Ranks that see another rank end
-// must not report its end as the cause. They ignore SIGTERM, so that they live long enough to see it.
+// must not report this end as the cause. They ignore SIGTERM, so that they live long enough to see it.
 func TestSurvivorsAreSilent(t *testing.T) {
 	program := compileFile(t, "survivors.c")
 	type end struct {

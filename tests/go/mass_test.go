@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of programs that have very many objects at the same time. No object may take much memory, and the memory must
-// return to the system after the objects are freed.
+// This file tests programs that have very many objects at the same time. Each object must take little memory, and the
+// memory must return to the system after the objects are freed.
 
 // mass is a program that creates many objects of a kind and frees them. It prints the bytes of memory for each object,
 // and the bytes that remain in use after all objects are freed.
@@ -116,9 +116,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestBytesPerObject checks that the memory of each object is below an upper bound, which is a bit more than a
-// reference MPI needs. After all objects are freed, at most a sixth of the memory may remain, plus a constant for each
-// process.
+// TestBytesPerObject checks that the memory of each object is below an upper bound, which is a little larger than the
+// memory that a reference MPI needs. After all objects are freed, at most a sixth of the memory may remain, plus a
+// constant for each process.
 func TestBytesPerObject(t *testing.T) {
 	const something = 8 << 20
 	program := compile(t, mass)

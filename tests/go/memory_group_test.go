@@ -14,7 +14,7 @@ import (
 	"gompirma/core/limit"
 )
 
-// Tests of jobs whose memory a control group limits. A rank that requests more than is available must get
+// This file tests jobs whose memory a control group limits. A rank that requests more memory than is available must get
 // MPI_ERR_NO_MEM. The kernel must not kill a process, even if many ranks request memory at the same time.
 
 // taker is a program whose ranks allocate memory until allocation fails, and write to all of it. The arguments are the
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 `
 
 // memoryGroup creates a control group with a memory limit in bytes, and inside it a group without its own limit. It
-// returns the directories of both groups. It skips the test if the system does not permit that.
+// returns the directories of both groups. It skips the test if the system does not permit control groups.
 func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 	t.Helper()
 	var why error
@@ -121,7 +121,7 @@ func remove(t *testing.T, dir string) {
 		10*time.Millisecond, "%v", &err)
 }
 
-// kills returns the number of processes of a group that the kernel has killed because the group was out of memory.
+// kills returns how many processes of a group the kernel has killed because the group was out of memory.
 func kills(t *testing.T, dir string) string {
 	for _, file := range []string{"memory.events", "memory.oom_control"} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
@@ -135,7 +135,7 @@ func kills(t *testing.T, dir string) string {
 	return ""
 }
 
-// prepareIn returns a run like prepare, whose processes are in a control group.
+// prepareIn returns a run as the function `prepare` does, with the run's processes in a control group.
 func prepareIn(t *testing.T, group string, args ...string) *launch {
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	return prepareProgram(t, "/bin/sh",

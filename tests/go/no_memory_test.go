@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// failing is a program whose rank 0 duplicates a communicator repeatedly. Each time, another allocation fails: number k
-// of the call. MPI_Comm_dup must return MPI_ERR_NO_MEM, unless it can continue without the memory, and the process must
+// failing is a program whose rank 0 duplicates a communicator repeatedly. In round k, allocation number k of the call
+// fails. MPI_Comm_dup must return MPI_ERR_NO_MEM, unless it can continue without the memory, and the process must
 // continue to work.
 const failing = `
 #include <errno.h>

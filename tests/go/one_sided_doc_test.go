@@ -43,7 +43,7 @@ func TestOneSidedDocument(t *testing.T) {
 						strings.HasSuffix(name, ".h")) {
 					return err
 				}
-				// these contain names of the standard and of C constants
+				// these directories contain names of the standard and of C constants
 				if strings.Contains(path, "core/abi") || strings.Contains(path, "core/gen/") {
 					return nil
 				}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSanitizers checks that programs compiled with AddressSanitizer (with leak detection) or ThreadSanitizer get no
-// reports about the library, whatever they call. A program's own errors must be reported.
+// TestSanitizers checks programs compiled with AddressSanitizer (with leak detection) or ThreadSanitizer. They must get
+// no reports about the library, whatever calls they make. A program's own errors must be reported.
 func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {

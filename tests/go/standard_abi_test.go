@@ -16,8 +16,8 @@ import (
 	"gompirma/core/version"
 )
 
-// Tests of gompirma's library of the standard ABI (libmpi_abi) and of programs linked to it. abi_test.go has the tests
-// of programs linked to another MPI's library.
+// This file tests gompirma's library of the standard ABI (libmpi_abi) and programs linked to it. abi_test.go has the
+// tests of programs linked to another MPI's library.
 
 // systemLibraries lists libraries of the system that any program may need.
 var systemLibraries = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
@@ -64,8 +64,8 @@ func (s scratch) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 }
 
-// run runs a command of build/bin or of the system in s.dir, and returns its output. The line may begin with
-// environment variables in the form NAME=VALUE.
+// run runs a command of build/bin or of the system in the temporary directory, and returns its output. The line may
+// begin with environment variables in the form NAME=VALUE.
 func (s scratch) run(line string) string {
 	s.t.Helper()
 	words := strings.Fields(line)
@@ -241,8 +241,8 @@ end program
 			continue
 		}
 		out = s.run("LD_LIBRARY_PATH=" + other + " mpiexec.mpich -n 2 ./p")
-		// Compare lines only up to " got ": the value depends on MPICH's progress of the put, which may be late
-		// on a busy machine.
+		// Compare lines only up to " got ". The value after it depends on when MPICH makes progress with the
+		// put, which may be late on a busy machine.
 		for _, line := range said {
 			who, _, _ := strings.Cut(line, " got ")
 			require.Contains(t, out, who, c.compiler)
@@ -271,8 +271,8 @@ end program
 	}
 }
 
-// TestStandardABIMixed checks that all MPI calls of a process reach a single libgompirma, in whatever form and order
-// the program has linked, loaded or preloaded libgompirma and libmpi_abi.
+// TestStandardABIMixed checks that all MPI calls of a process reach a single libgompirma. The program may have linked,
+// loaded or preloaded libgompirma and libmpi_abi in any form and order.
 func TestStandardABIMixed(t *testing.T) {
 	s := newScratch(t)
 	s.write("part.c", `
@@ -280,8 +280,8 @@ func TestStandardABIMixed(t *testing.T) {
 void *part_put(void) { return (void *)MPI_Put; }
 int part_initialized(void) { int flag; MPI_Initialized(&flag); return flag; }
 `)
-	// checks is C code of the test programs. They call it after they have obtained, in different ways, MPI_Init and
-	// the two functions of libpart.
+	// checks is C code that all test programs contain. The programs obtain MPI_Init and the two functions of
+	// libpart in different ways, and then call this code.
 	const checks = `
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -12,12 +12,12 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// Tests of the number of instructions of a call, counted by single-stepping (bench/icount.c). The number does not
-// depend on the machine's load.
+// This file tests the number of instructions of a call, counted by single-stepping (bench/icount.c). The number does
+// not depend on the machine's load.
 
-// stepped is a program that marks two intervals, of 3 and of 6 calls. With the arguments "dynamic N" it puts 8 bytes to
-// the middle one of N attached regions. With "accumulate G" it accumulates 200 doubles with mpi_accumulate_granularity
-// G.
+// stepped is a program that marks two intervals, one with 3 calls and one with 6 calls. With the arguments "dynamic N"
+// it puts 8 bytes to the middle one of N attached regions. With "accumulate G" it accumulates 200 doubles, with the
+// value G of the info key mpi_accumulate_granularity.
 const stepped = `
 #include <mpi.h>
 #include <signal.h>
@@ -121,8 +121,8 @@ func TestAttachedRegionIsFoundInLogSteps(t *testing.T) {
 }
 
 // TestAccumulateGranularity checks that mpi_accumulate_granularity has an effect. A granularity below 64 elements makes
-// the accumulate update each element by an atomic instruction, without a lock. A larger one makes it acquire the lock
-// once for each segment, which costs some instructions each time.
+// the accumulate update each element by an atomic instruction, without a lock. With a larger granularity it acquires
+// the lock once for each segment, which costs some instructions each time.
 func TestAccumulateGranularity(t *testing.T) {
 	icount, program := stepper(t)
 	whole := steps(t, icount, program, "accumulate", "0")

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTestScript checks the last lines of scripts/test.sh: the longest tests, everything that a tool skipped, and the
-// failures. Fake commands replace the commands that the script runs.
+// TestTestScript checks the last lines that scripts/test.sh prints: the longest tests, all tests that a tool skipped,
+// and the failures. Fake commands replace the commands that the script runs.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`

@@ -1,5 +1,5 @@
-// Package gotest holds the tests that need the whole project: of the installation, of the launcher, of jobs with many
-// processes, and of the rules for the source code.
+// Package gotest holds the tests that need the whole project. They test the installation, the launcher, jobs with many
+// processes, and the rules for the source code.
 package gotest
 
 import (

@@ -35,8 +35,8 @@ func (l *launch) control(t *testing.T) *shm.Node {
 	return nil
 }
 
-// TestWaitRecords checks, for every function that waits, that the wait record in shared memory names the function as
-// the program calls it, and the ranks for which it waits.
+// TestWaitRecords checks every function that waits. The wait record in shared memory must name the function as the
+// program calls it, and the ranks for which it waits.
 func TestWaitRecords(t *testing.T) {
 	source, err := os.ReadFile("testdata/waiting.c")
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestWaitRecords(t *testing.T) {
 	require.NoError(t, l.Cmd.Start())
 	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
 	read, steps := 0, 0
-	// `next` waits until both processes have stopped at the next step. It returns their process ids, and the
+	// `next` waits until both processes have stopped at the next step. It returns their process ids and the
 	// function of the step.
 	next := func() (pids [2]int, name string) {
 		for range pids {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of calls with invalid arguments that lead outside of the program's memory. The call must report an error with
-// the values, or the process must end by the signal with which such a pointer ends any program. No call may succeed or
-// hang, and no Go stack trace may appear.
+// This file tests calls with invalid arguments that lead outside of the program's memory. The call must report an error
+// with the values, or the process must end by the signal that such a pointer causes in any program. No call may succeed
+// or hang, and no Go stack trace may appear.
 
 // memoryKiB limits the address space of a process in KiB, so that an allocation with a wrong length does not use up the
 // machine's memory.

@@ -14,13 +14,13 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// This test calls every function of the ABI with one invalid handle argument; all other arguments are valid. The
+// This file tests every function of the ABI with one invalid handle argument; all other arguments are valid. The
 // invalid handles are 0, which an uninitialized variable often holds, a handle of another kind, and a number that is no
 // handle. Each call must return the error class of the handle's kind. The program is generated from the table in
 // core/abi, so the test covers new functions automatically.
 
-// handleClass maps a kind of handle to the error class of an invalid handle, and to a handle of another kind for the
-// test.
+// handleClass maps a kind of handle to two names: the error class of an invalid handle, and a handle of another kind,
+// which the test passes.
 var handleClass = map[string]struct{ class, other string }{
 	"COMMUNICATOR": {"MPI_ERR_COMM", "MPI_INT"},
 	"DATATYPE":     {"MPI_ERR_TYPE", "MPI_COMM_WORLD"},

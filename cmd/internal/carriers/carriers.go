@@ -1,6 +1,6 @@
 // Package carriers runs gompi-fabric to find out which libfabric provider a job on several nodes would use.
-// gompi-fabric can load libraries; the pure Go commands, which use this package, cannot. The package must not know
-// libfabric.
+// The commands that use this package are pure Go programs, which cannot load libraries; gompi-fabric can. The package
+// must not depend on libfabric.
 package carriers
 
 import (

@@ -1,6 +1,6 @@
 // Package nearest finds the known word that is most similar to a mistyped word, for hints in error messages.
 //
-// It must not know which words a command has.
+// The package contains no words itself; the caller passes the words that a command knows.
 package nearest
 
 // Word returns the known word with the smallest edit distance to word. It returns "" if no known word is similar. A

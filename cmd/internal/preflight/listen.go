@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// ListenAddresses returns the addresses at which a program must listen. If GOMPIRMA_INTERFACE is set, these are the
-// given addresses, which the variable permits. Otherwise the result is nil, which means all addresses.
+// ListenAddresses returns the addresses at which a program must listen. If GOMPIRMA_INTERFACE is set, it returns the
+// given addresses, all of which the variable permits. Otherwise it returns nil, which stands for all addresses of the
+// host.
 func ListenAddresses(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil

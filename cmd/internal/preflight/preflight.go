@@ -1,7 +1,7 @@
 // Package preflight determines, before a job, which hosts can connect to each other at which of their addresses. It
 // measures the speed of the connections, and explains failures. One process on each host takes part. The processes
-// exchange their addresses and results through the launcher, so that the check works even if the network of the job
-// does not. gompirun --preflight is its only user. The package must not know MPI or the library's transports.
+// exchange their addresses and results through the launcher, so that the check works even if the hosts cannot connect
+// to each other. gompirun --preflight is its only user. The package must not know MPI or the library's transports.
 package preflight
 
 import (
@@ -30,7 +30,7 @@ type Address struct {
 type site struct {
 	Host      string    `json:"host"`
 	Version   string    `json:"version"`
-	Port      int       `json:"port"` // 0 if the host does not listen; then Error is the reason
+	Port      int       `json:"port"` // port of the server; 0 if the host does not listen, for the reason in Error
 	Error     string    `json:"error,omitempty"`
 	Addresses []Address `json:"addresses"`
 	Secret    string    `json:"secret,omitempty"` // secret of the job; rank 0 chooses it at random
@@ -90,7 +90,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	return write(out, sites, all), nil
 }
 
-// ofOneLink reports whether an address is valid only together with an interface.
+// ofOneLink reports whether an address is link-local, which means that it is valid only together with an interface.
 func ofOneLink(address string) bool {
 	ip := net.ParseIP(address)
 	return ip != nil && ip.IsLinkLocalUnicast()
@@ -118,7 +118,8 @@ func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	return all, err
 }
 
-// write writes the results, and advice on failures. It reports whether each pair of hosts can connect.
+// write writes the results, and advice on failures. It returns true if each pair of hosts can connect in at least one
+// direction.
 func write(out io.Writer, sites []site, all [][][]result) bool {
 	if len(sites) == 1 {
 		fmt.Fprintf(out, "%s is the only host: nothing to test. Name several with -H a,b,c\n", sites[0].Host)
@@ -189,7 +190,7 @@ func best(of []result) int {
 	return -1
 }
 
-// advice returns advice for the operating system's errors in the results.
+// advice returns advice on the operating system's errors that occur in the results.
 func advice(both ...[]result) string {
 	said := ""
 	for _, of := range both {

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// The protocol of a connection: the client sends the secret, and the server returns it reversed. Then the client sends
-// words of 8 bytes, each of which the server returns (latency). Then the client sends data, and the server returns one
-// word after the last byte (bandwidth).
+// The protocol of a connection: the client sends the secret, and the server returns the bytes of the secret in reverse
+// order. To measure latency, the client then sends words of 8 bytes, each of which the server returns. To measure
+// bandwidth, the client finally sends data, and the server returns one word after the last byte.
 
 const (
-	probeTimeout = 3 * time.Second // for a connection, and for each answer
+	probeTimeout = 3 * time.Second // time limit for a connection, and for each answer
 	pingCount    = 200
 	streamBytes  = 16 << 20 // maximum bytes of the bandwidth measurement, which also ends after one second
 	strangerText = "a process of another job answers there"
@@ -84,7 +84,7 @@ func answer(conn net.Conn, secret string) {
 	conn.SetDeadline(time.Now().Add(4 * probeTimeout))
 	for {
 		n, err := conn.Read(data)
-		if n > 0 && data[n-1] != 0 { // the end of the data
+		if n > 0 && data[n-1] != 0 { // the last byte of the data is not zero
 			conn.Write(word)
 			return
 		}

@@ -1,12 +1,12 @@
-// Package relay sends the records of ranks on other hosts to gompirun. On each of these hosts, a relay process for each
-// rank shares memory for records with the rank (core/insight), and sends the content of this memory over a TCP
-// connection: Sender. Gompirun keeps a copy of this memory for each rank, and reads the copy like the memory of a rank
-// on its own host: Receiver. The package owns the protocol of the connection and the conversion of clocks. It must not
-// interpret records.
+// Package relay sends the records of ranks on other hosts to gompirun. Each of these ranks has a relay process on its
+// host. The relay process shares memory for records with the rank (core/insight), and sends the content of this memory
+// over a TCP connection (Sender). Gompirun keeps a copy of this memory for each rank (Receiver). It reads the copy like
+// the memory of a rank on its own host. The package owns the protocol of the connection and the conversion of clocks.
+// It must not interpret records.
 //
 // A sender first sends its rank and the secret of the job, which the launcher puts into the environment of all
-// processes. Then it asks for gompirun's time, several times at first and every second later, since clocks of hosts
-// differ and drift. It converts all times that it sends to gompirun's clock.
+// processes. Then it requests gompirun's time, several times at first and every second later, since the clocks of hosts
+// differ and drift. Before the sender sends a time, it converts the time to gompirun's clock.
 package relay
 
 import (

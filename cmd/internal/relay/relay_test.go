@@ -17,7 +17,7 @@ import (
 
 const secret = "a-secret-of-this-job"
 
-// here starts a receiver, and returns its address.
+// here starts a receiver in this process, and returns the receiver and its address.
 func here(t *testing.T, m *insight.Memory) (r *Receiver, where string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

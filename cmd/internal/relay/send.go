@@ -34,7 +34,7 @@ type clockSync struct {
 
 const (
 	firstSamples = 32 // clock requests when the connection begins
-	keptSamples  = 8  // recent answers from which later estimates take the fastest
+	keptSamples  = 8  // later estimates use the fastest of this number of recent answers
 )
 
 // connectTime is the longest time for each attempt to reach gompirun.
@@ -215,7 +215,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		if c, is := s.conn.(*net.TCPConn); is {
 			failed = c.CloseWrite()
 			select {
-			case <-s.out: // everything has been read
+			case <-s.out: // the receiver has read everything and closed the connection
 			case <-time.After(connectTime):
 			}
 		}

@@ -21,7 +21,7 @@ type columns struct {
 type column struct {
 	Name  string `json:"name"`
 	Size  int    `json:"size"`  // in bytes, uncompressed
-	Delta bool   `json:"delta"` // has differences n to the previous number, encoded as 2n, or -2n-1 if n < 0
+	Delta bool   `json:"delta"` // holds each difference n to the previous number, as 2n, or -2n-1 if n < 0
 }
 
 func (g *traceData) columns() (*columns, error) {

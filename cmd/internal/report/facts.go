@@ -10,7 +10,7 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// facts holds the exact numbers that the page shows. The scripts of the page only draw them.
+// facts holds the exact numbers that the page shows. The page's scripts only draw these numbers.
 type facts struct {
 	Source     string `json:"source"` // the file's name
 	Command    string `json:"command"`
@@ -41,9 +41,9 @@ type facts struct {
 	Messages      pairs            `json:"messages"`
 	Waits         []waitFacts      `json:"waits"`
 	WaitsLeft     int              `json:"waitsLeft"` // number of entries that Waits omits
-	WaitTime      int64            `json:"waitTime"`  // of all waits, in ns
-	WaitPairs     pairs            `json:"waitPairs"` // of all waits: Bytes are ns, To is -1 if unknown
-	Windows       []windowFacts    `json:"windows"`   // by number, from 1; 0 means no window
+	WaitTime      int64            `json:"waitTime"`  // total time of all waits, in ns
+	WaitPairs     pairs            `json:"waitPairs"` // of all waits; Bytes holds ns, To is -1 if unknown
+	Windows       []windowFacts    `json:"windows"`   // by window number; number 0 is an unknown window
 	Checked       bool             `json:"checked"`
 	Conflicts     []trace.Conflict `json:"conflicts"`
 	ConflictsLeft int              `json:"moreConflicts"`
@@ -94,7 +94,7 @@ type waitFacts struct {
 type windowFacts struct {
 	Name     string   `json:"name"`
 	Dynamic  bool     `json:"dynamic"`
-	Sizes    []int64  `json:"sizes"` // by rank; empty if unknown
+	Sizes    []int64  `json:"sizes"` // sizes by rank; empty if unknown
 	From     int64    `json:"from"`  // begin of the first range
 	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
@@ -116,7 +116,7 @@ type heat struct {
 
 const (
 	accessKinds  = 3
-	maxRanges    = 256  // of a window
+	maxRanges    = 256  // maximum number of ranges of a window
 	maxWaits     = 2000 // entries of facts.Waits
 	maxConflicts = 200  // entries of facts.Conflicts
 )
@@ -152,7 +152,7 @@ func (g *traceData) facts(source string) *facts {
 	return f
 }
 
-// times sums up times by function, by row of the timeline, and by cause of waiting.
+// times adds the times of all events to the sums of f: by function, by row of the timeline, and by cause of waiting.
 func (g *traceData) times(f *facts) {
 	type cause struct {
 		rank, on int
@@ -286,7 +286,7 @@ func accessKind(call string) int {
 	return 2
 }
 
-// heat counts the accesses to the bytes of each window. The ranges cover all accesses.
+// heat counts, for each window, the accesses to ranges of bytes. The ranges cover all accesses.
 func (g *traceData) heat(f *facts) {
 	known := map[string]*trace.Window{}
 	for i := range g.sum.Windows {
@@ -314,7 +314,7 @@ func (g *traceData) heat(f *facts) {
 		w.Number, w.Bytes = make([]int64, accessKinds), make([]int64, accessKinds)
 		w.From, base[i] = -1, map[int32]int64{}
 	}
-	each(func(w int, e *event) { // base of offsets: 0, or the lowest accessed address of the target
+	each(func(w int, e *event) { // base of the offsets: 0, or the lowest accessed address if dynamic
 		if b, found := base[w][e.target]; e.disp >= 0 && f.Windows[w].Dynamic && (!found || e.disp < b) {
 			base[w][e.target] = e.disp &^ 63
 		}

@@ -12,7 +12,7 @@ import (
 // lane is a thread of a rank: a row of the timeline.
 type lane struct {
 	rank, thread int
-	name         string // of the thread; "" if none
+	name         string // name of the thread; "" if none
 	events       []event
 }
 
@@ -20,7 +20,7 @@ type lane struct {
 type event struct {
 	start, dur                          int64
 	bytes, disp, span, waited           int64
-	name                                int32 // index into traceData.names, whose entries include the kind
+	name                                int32 // index into traceData.names; the entry also holds the kind
 	target, dest, source, tag, waitedOn int32
 	comm, window                        int32 // 0 if none
 }
@@ -72,7 +72,7 @@ type traceData struct {
 	arrows     []arrow // arrows with both ends, sorted by their begin
 	halfArrows int     // number of arrows with only one end in the file
 	ranks      int
-	start      int64 // of the first event
+	start      int64 // time of the first event
 	end        int64
 	events     int
 }
@@ -203,13 +203,13 @@ func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 		e := &l.events[i]
 		for len(stack) > 0 && stack[len(stack)-1].e.start+stack[len(stack)-1].e.dur <= e.start {
 			top := stack[len(stack)-1].e
-			if top.start == e.start && g.name(e).kind == trace.Wait { // e waits in top; both last 0 ns
+			if top.start == e.start && g.name(e).kind == trace.Wait { // e waits in top; both take 0 ns
 				break
 			}
 			pop()
 		}
-		// in a faulty file, an event may end after the enclosing event; then only the time up to the end of the
-		// enclosing event counts
+		// In a faulty file, an event may end after the enclosing event. In this case, only the time up to the
+		// end of the enclosing event is subtracted.
 		if len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			top.own -= min(e.dur, top.e.start+top.e.dur-e.start)

@@ -1,8 +1,8 @@
 // Package report makes a page from a trace file (cmd/internal/trace). The page is one HTML file that includes all its
-// scripts and data, so that a browser shows it without a network. The package computes all sums exactly; the scripts of
-// the page only draw. The package must not know how a trace is recorded. gompirun report is its only user.
+// scripts and data, so that a browser shows it without a network. The package computes all sums exactly; the page's
+// scripts only draw them. The package must not know how a trace is recorded. gompirun report is its only user.
 //
-//	gather.go   the file in memory
+//	gather.go   reads the trace file into memory
 //	facts.go    sums
 //	columns.go  events for the timeline, compressed
 //	page/       HTML, style and code of the page, and the charts library
@@ -50,7 +50,7 @@ func File(in, out string) (string, error) {
 	return about, replace(out, func(w io.Writer) error { return g.page(w, filepath.Base(in)) })
 }
 
-// line returns the line number of the fault in the file, as ":12".
+// line returns the line number of the fault `err` in the trace file, in the form ":12".
 func line(f *os.File, err error) string {
 	var at *trace.Error
 	if !errors.As(err, &at) {

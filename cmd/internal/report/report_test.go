@@ -55,9 +55,9 @@ func TestMatrices(t *testing.T) {
 		call(trace.RMA, "MPI_Put", 2, 0, 1, to(0, 100)),
 		call(trace.RMA, "MPI_Get", 0, 0, 1, to(2, 7)),
 		call(trace.RMA, "MPI_Put", 2, 5, 1, to(0, 1)),
-		call(trace.RMA, "MPI_Put", 1, 5, 1, to(1, 3)),                   // to itself
+		call(trace.RMA, "MPI_Put", 1, 5, 1, to(1, 3)),                   // the origin is the target
 		call(trace.RMA, "MPI_Put", 1, 6, 1, nil),                        // unknown target
-		call(trace.Sync, "MPI_Win_lock", 1, 0, 1, to(0, 0)),             // not an operation
+		call(trace.Sync, "MPI_Win_lock", 1, 0, 1, to(0, 0)),             // no operation on window memory
 		call(trace.Collective, "MPI_Bcast", 1, 8, 1, to(trace.None, 5)), // not a message
 		call(trace.Message, "MPI_Send", 0, 9, 1, func(e *trace.Event) { e.Dest, e.Bytes = 1, 50 }),
 		call(trace.Message, "MPI_Recv", 1, 9, 1, func(e *trace.Event) { e.Source, e.Bytes = 0, 50 }),
@@ -76,8 +76,8 @@ func TestTimes(t *testing.T) {
 		return call(trace.Wait, "wait", rank, start, dur, func(e *trace.Event) { e.For = on })
 	}
 	g := read(t, trace.Job{}, nil,
-		// Two waits in a fence are events; one of them begins with the fence. The wait in the receive is only a
-		// number, the field Waited.
+		// Two waits in a fence are events of their own, and one of them begins at the same time as the fence.
+		// The wait in the receive has no event, only the field Waited.
 		wait(1, 160, 20, 0),
 		wait(1, 100, 30, 2),
 		call(trace.Sync, "MPI_Win_fence", 1, 100, 100, nil),
@@ -87,7 +87,8 @@ func TestTimes(t *testing.T) {
 		call(trace.Message, "MPI_Recv", 1, 360, 50, func(e *trace.Event) {
 			e.Waited, e.For, e.Bytes = 40, 0, 8
 		}),
-		// A call within another call; a wait outside of any call; a wait that, by a fault, ends after its call.
+		// A call within another call, a wait outside of any call, and a wait that ends after its call because
+		// the trace is faulty.
 		call(trace.Collective, "MPI_Reduce", 0, 0, 100, nil),
 		call(trace.Other, "MPI_Type_size", 0, 10, 30, nil),
 		wait(0, 400, 5, trace.None),
@@ -192,8 +193,8 @@ func TestHeat(t *testing.T) {
 	require.Equal(t, "5 1 1", fmt.Sprint(windows[""].From, windows[""].Range, windows[""].Ranges))
 }
 
-// Checks that the number of ranges is limited for any size of a window and an access, and that the bytes of the ranges
-// add up to the bytes of the access.
+// Checks that the number of ranges does not exceed maxRanges even if window and access are very large. Also checks that
+// the bytes of the ranges add up to the bytes of the access.
 func TestHeatManyRanges(t *testing.T) {
 	big := call(trace.RMA, "MPI_Put", 0, 0, 1, func(e *trace.Event) {
 		e.Target, e.Disp, e.Bytes, e.Span = 0, 3, 1<<59+12345, 1<<60-3
@@ -307,8 +308,8 @@ func TestMuch(t *testing.T) {
 	require.Equal(t, "7 2", fmt.Sprint(f.Dropped, f.DroppedBy))
 }
 
-// TestPage checks that the page is complete and needs no other files, and that no text of a trace becomes code of the
-// page.
+// TestPage checks that the page is complete and needs no other files. It also checks that no text of a trace is
+// interpreted as HTML or JavaScript.
 func TestPage(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!-- {{scripts}}`
 	g := read(t, trace.Job{Command: evil}, nil, call(trace.RMA, evil, 0, 0, 1,

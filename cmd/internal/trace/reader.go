@@ -19,17 +19,17 @@ type Sink interface {
 	Thread(rank, thread int, name string)
 }
 
-// Summary holds the content of a file other than the events, and what the reader found out about the file.
+// Summary holds the content of a file other than the events, and facts about the file that the reader has determined.
 type Summary struct {
 	Job
 	HasJob  bool // the file describes the job
 	Cut     bool // the file is truncated
-	Ignored int  // number of events of other programs, which have no meaning here
+	Ignored int  // number of events that Writer does not write; other programs may add them
 }
 
 // Error describes a fault in a file, and its position.
 type Error struct {
-	Offset int64 // in the file, before the fault; for a fault in an event, before the event
+	Offset int64 // file position just before the fault or, for a fault in an event, before the event
 	Event  int   // number of the event, from 1; 0 if the fault is not in an event
 	Err    error
 }
@@ -47,11 +47,12 @@ func (e *Error) Unwrap() error { return e.Err }
 const (
 	maxRank   = 1 << 20
 	maxThread = memoryThread
-	maxTime   = 1 << 62 / 1000 // in microseconds
+	maxTime   = 1 << 62 / 1000 // largest time, in microseconds
 	maxBytes  = 1 << 60
 )
 
-// raw is an event in JSON. Events of unused kinds may hold any values, so the types are checked later.
+// raw is an event in JSON. The field Ph is the kind of the event. Events of a kind that the reader ignores may hold any
+// values, so the types of the other fields are checked later.
 type raw struct {
 	Ph   string  `json:"ph"`
 	Name string  `json:"name"`
@@ -83,7 +84,7 @@ type reader struct {
 	dec  *json.Decoder
 	sink Sink
 	sum  Summary
-	n    int   // events so far
+	n    int   // number of events read so far
 	at   int64 // end of the token before the last event
 }
 

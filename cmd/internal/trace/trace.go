@@ -1,7 +1,7 @@
 // Package trace defines the file that gompirun --trace writes and gompirun report reads: Chrome's trace event format in
 // JSON, which Perfetto and chrome://tracing open as well. docs/INSIGHT.md describes the file. The package owns the
-// types of the content, a writer, and a sequential reader. It must not know where the events come from, or how they are
-// used.
+// types of the content, a writer, and a sequential reader. It must not depend on where the events come from, or on how
+// they are used.
 package trace
 
 // Version is the version of the format. It must change when a reader of the old format would misinterpret the new
@@ -11,7 +11,8 @@ const Version = 1
 // Kind is the category of a call.
 type Kind uint8
 
-// The kinds of calls. Wait is not a kind of call: it is an interval within a call in which a thread waited.
+// The kinds of events. All except Wait are kinds of calls. Wait is the kind of an event that is an interval within a
+// call in which a thread waited.
 const (
 	Other      Kind = iota
 	RMA             // MPI_Put and other operations on a window's memory
@@ -47,12 +48,12 @@ type Event struct {
 	Name   string // name of the call, such as MPI_Put
 	Kind   Kind
 	Rank   int
-	Thread int // from 0
+	Thread int // number of the thread within its rank, from 0
 	Start  int64
 	Dur    int64
 
 	Target int    // target of an operation on a window's memory, or of MPI_Win_lock and similar calls
-	Dest   int    // receiver of Bytes
+	Dest   int    // receiver of the message
 	Source int    // sender of the message
 	Tag    int    // tag of the message
 	Bytes  int64  // data of the operation, message or collective at this rank; 0 if none or unknown
@@ -61,7 +62,7 @@ type Event struct {
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
 	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
 	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
-	For    int    // the rank for which the thread waited
+	For    int    // the rank for which the thread waited; None if unknown
 }
 
 // NewEvent returns an event with these values; its optional fields are None.
@@ -76,12 +77,12 @@ type Flow struct {
 	End    bool // this is the head of the arrow, not its tail
 	Rank   int
 	Thread int
-	Time   int64 // ns; after the begin and before the end of the call at this end
+	Time   int64 // ns; within the call at this end of the arrow
 }
 
 // Window describes a window.
 type Window struct {
-	Name    string  `json:"name"`    // from MPI_Win_set_name; with a number if it is not unique
+	Name    string  `json:"name"`    // name from MPI_Win_set_name; with a number appended if it is not unique
 	Sizes   []int64 `json:"sizes"`   // in bytes, by rank in MPI_COMM_WORLD; None if the rank is not in the group
 	Dynamic bool    `json:"dynamic"` // offsets are addresses in the target, and Sizes have no meaning
 }
@@ -117,7 +118,7 @@ type Job struct {
 	Started    string     `json:"started"` // date and time, RFC 3339
 	Ranks      int        `json:"ranks"`
 	Nodes      []string   `json:"nodes"`   // names of hosts, by node
-	NodeOf     []int      `json:"node_of"` // by rank
+	NodeOf     []int      `json:"node_of"` // number of the node of each rank
 	Windows    []Window   `json:"windows"`
 	Dropped    []int64    `json:"dropped"`   // calls whose records were dropped, by rank
 	Checked    bool       `json:"checked"`   // run with --check

@@ -19,8 +19,8 @@ const catMemory = "memory"
 // flushAt is the number of buffered bytes at which the writer writes the buffer to the file.
 const flushAt = 1 << 16
 
-// Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines, one event each,
-// so that a truncated file can be read. It must not be used by several goroutines concurrently.
+// Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines with one event in
+// each, so that a file without an end can be read. It must not be used by several goroutines concurrently.
 type Writer struct {
 	out    io.Writer
 	buf    []byte

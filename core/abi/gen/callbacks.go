@@ -14,8 +14,8 @@ import (
 // callback is a function of capi that the packages below capi call through a pointer in struct gompi_go_callbacks. The
 // field has the name of the function without gompi_. The function is declared in one of two ways:
 //
-//   - an exported function in capi/*.go, with pointers and handles as integers, and with the types for C in a line
-//     before //export: "//gompi:callback int (const char *name, int size)". A negative result is a token for
+//   - an exported function in capi/*.go, with pointers and handles as integers. A line before //export states the C
+//     types: "//gompi:callback int (const char *name, int size)". A negative result is a token for
 //     gompi_raise_pending. If the function executes a whole MPI call, the name of the MPI function follows as an
 //     expression in C: `as "MPI_Barrier"`.
 //   - a prototype in a header below capi, after the line "// gompi:callback".

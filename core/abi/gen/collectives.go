@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // the end of its call into capi/coll: last word of the function's name, arguments
+	ends      string // end of the generated call into capi/coll: last word of the function's name, arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -53,7 +53,7 @@ func generated(written implementations) []call {
 	return list
 }
 
-// withGenerated returns the written implementations and the generated ones.
+// withGenerated returns the implementations written by hand and the generated implementations.
 func (written implementations) withGenerated() implementations {
 	have := maps.Clone(written)
 	for _, c := range generated(written) {
@@ -65,7 +65,7 @@ func (written implementations) withGenerated() implementations {
 // collectivesDir is the directory of the collectives.
 const collectivesDir = "coll"
 
-// addCollectives adds the generated forms to `packages`, the functions by directory.
+// addCollectives adds the generated forms to `packages`, which maps each directory to its functions.
 func addCollectives(written implementations, packages map[string][]*abi.Function) {
 	have := map[*abi.Function]bool{}
 	for _, f := range packages[collectivesDir] {
@@ -128,7 +128,7 @@ func writeCollective(b *bytes.Buffer, c call) {
 	fmt.Fprintf(b, "GOMPI_ENTRY(%s, %s);\n", c.Name, internalName(c.Function))
 }
 
-// dotted returns the fields as designated initializers of C.
+// dotted returns the names of fields with a dot in front, as designated initializers of C need them.
 func dotted(fields []string) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -144,7 +144,7 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	now := 0
 	for _, p := range c.CParams() {
 		if p.Kind.Name == "BUFFER" {
-			// the buffer of MPI_Bcast is a receive buffer, also at the root
+			// a buffer without const is a receive buffer: also the buffer of MPI_Bcast at the root
 			if now = 1; p.Const {
 				now = 0
 			}

@@ -8,7 +8,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// symbolsTest returns a C program that assigns every function, under both names, to a pointer of its type.
+// symbolsTest returns a C program that assigns every function, under its names MPI_X and PMPI_X, to a pointer of its
+// type.
 func symbolsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)

@@ -111,8 +111,8 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 	fmt.Fprintf(b, "    return gompi_unsupported(%q, %s, %s);\n", f.Name, kind, object)
 }
 
-// toolRefusal returns the error of a call of the tool interface. There are no variables, categories, events and
-// sources, so any index, name or handle that the call takes is invalid.
+// toolRefusal returns the error of a call of the tool interface. The library has no variables, categories, events and
+// sources, so any index, name or handle that is passed to the call is invalid.
 func toolRefusal(f *abi.Function) string {
 	for _, p := range f.CParams() {
 		switch {
@@ -165,7 +165,8 @@ func arguments(f *abi.Function, toGo bool) []string {
 	return list
 }
 
-// isPointerType returns whether a C type is a pointer behind a typedef: the tool interface's handles.
+// isPointerType returns whether the C type of a parameter is a typedef of a pointer. These are the handles of the tool
+// interface.
 func isPointerType(p *abi.Param) bool {
 	switch p.Kind.C {
 	case "MPI_T_enum", "MPI_T_cvar_handle", "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_event_registration",
@@ -296,7 +297,7 @@ func wrap(head string, items []string, tail string) string {
 // was built with one library of the standard ABI must run with another one.
 //
 // It is an implicit linker script, as libc.so is on Linux. cgo does not allow -Wl,--version-script in a source file,
-// but it allows an input called *.so. So a plain go build hides what must be hidden.
+// but it allows an input file called *.so. Therefore a plain `go build` also hides all other names.
 func exports() []byte {
 	return []byte("/* " + notice +
 		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +

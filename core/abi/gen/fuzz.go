@@ -16,7 +16,7 @@ func fuzzCalls(have implementations) []byte {
 	fmt.Fprintf(&b, "/* %s */\n", notice)
 	b.WriteString("/* Every function of the standard ABI: its parameters, and the call with arguments out of an " +
 		"array. */\n#include \"fuzz.h\"\n")
-	lists := map[string]string{} // names of parameter lists by content: many functions have equal lists
+	lists := map[string]string{} // names of parameter lists by content, since many functions share a list
 	var rows bytes.Buffer
 	for _, f := range abi.Functions() {
 		params, name := fuzzParams(f), "NULL"
@@ -120,7 +120,7 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 }
 
 // lengthOf returns the length of an array as C text: the index of the parameter that holds the length, or the kind of
-// length. The second result is the length if that is fixed.
+// length. The second result is the length if it is fixed, else 0.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0

@@ -124,7 +124,7 @@ func TestEntries(t *testing.T) {
 		"cannot return an error")
 }
 
-// TestCollectives compares functions, one of each shape, with the expected text.
+// TestCollectives compares generated functions, one for each shape of parameter list, with the expected text.
 func TestCollectives(t *testing.T) {
 	have := map[string]string{}
 	for _, text := range strings.Split(string(collectivesSource(implementations{})), "\nint ")[1:] {

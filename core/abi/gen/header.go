@@ -500,7 +500,7 @@ func fortranHandles() string {
 	return b.String()
 }
 
-// fortranStatuses returns macros for the PMPI_ names of the conversions of statuses.
+// fortranStatuses returns macros that define the PMPI_ names of the conversions of statuses.
 func fortranStatuses() string {
 	var b strings.Builder
 	for _, c := range abi.FortranConversions() {

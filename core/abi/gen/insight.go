@@ -217,7 +217,8 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	}
 }
 
-// allBytes returns the C expression of bytesOf, extended to every value of the parameter root.
+// allBytes returns the C expression of bytesOf, extended to the values MPI_ROOT and MPI_PROC_NULL of the parameter
+// root.
 func allBytes(f *abi.Function) string {
 	bytes := bytesOf(f)
 	switch {

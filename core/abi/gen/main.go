@@ -1,12 +1,12 @@
-// Command gen generates everything that follows from the table in core/abi. It generates the header, the entry points
-// with their weak aliases, and the calls that start collectives. It also generates the linker map, the Go constants and
-// the C tests of every symbol and constant. Its output is committed.
+// Command gen generates the files that follow from the table in core/abi: the header, the entry points with their weak
+// aliases, and the calls that start collectives. It also generates the linker map, the Go constants and the C tests of
+// every symbol and constant. Its output is committed.
 //
 //	go run ./core/abi/gen           write what has changed
 //	go run ./core/abi/gen -check    write nothing; list stale files and exit 1 if there are any
 //	go run ./core/abi/gen -missing  list the functions that have no implementation yet
 //
-// It finds which function is implemented, and in which language, in the sources of capi: see scan.go.
+// It searches the sources of capi to determine which functions are implemented, and in which language (scan.go).
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package genfile is what all generators share: it writes and checks generated files.
+// Package genfile holds the code that all generators share. It writes generated files and checks that they are up to
+// date.
 package genfile
 
 import (
@@ -13,8 +14,8 @@ import (
 	"strings"
 )
 
-// Files maps the paths of generated files, from the module's root, to their contents. A file with content nil must not
-// exist.
+// Files maps the paths of generated files, from the module's root, to their contents. The content nil means that the
+// file must not exist.
 type Files map[string][]byte
 
 // Generator is a command that generates files.

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Client is a process's side of the protocol. Its methods may be called from several threads; requests are answered one
-// after the other. Every wait ends with an error when the launcher closes the connection.
+// Client is a process's side of the protocol. Its methods may be called from several threads; the requests are sent and
+// answered one after the other. Every wait ends with an error when the launcher closes the connection.
 type Client struct {
 	conn    io.ReadWriteCloser
 	kvsname string
 	limits  Limits
 
-	requestMu sync.Mutex // held for a request and its answer
-	writeMu   sync.Mutex // held for one line; Abort acquires only this one, so that it need not wait for a barrier
+	requestMu sync.Mutex // held from a request until its answer
+	writeMu   sync.Mutex // held while writing a line; Abort acquires only writeMu, so as not to wait for a barrier
 	answers   chan Message
 	closed    chan struct{} // closed when the reader has ended; err is the reason
 	lost      chan struct{} // closed when the reader has ended, unless this side had finalized
@@ -28,7 +28,8 @@ type Client struct {
 	limit       time.Duration
 	barrierDone bool
 	watch       Watch
-	// set after a timeout: a later line from the launcher would be taken for the answer to another request
+	// Set after a timeout; later requests return it. Otherwise a late answer would be mistaken for the answer to a
+	// later request.
 	timeoutErr error
 
 	mu        sync.Mutex
@@ -49,7 +50,7 @@ func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 		watch:   Unwatched{},
 	}
 	go c.read()
-	// The other end may be no launcher at all, so this wait has a limit.
+	// The other end may not be a launcher, so this wait has a limit.
 	c.limit = introduceTimeout
 	if err := c.introduce(); err != nil {
 		c.Close()
@@ -214,8 +215,8 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	return answer, nil
 }
 
-// Limit sets the longest wait for an answer of the launcher; 0 means no limit. It does not apply to the first Barrier,
-// which a process may enter late.
+// Limit sets the longest wait for an answer of the launcher; 0 means no limit. The limit does not apply to the first
+// Barrier, which a process may enter at any time.
 func (c *Client) Limit(d time.Duration) {
 	c.requestMu.Lock()
 	defer c.requestMu.Unlock()
@@ -340,9 +341,9 @@ func (c *Client) Finalize() error {
 	return err
 }
 
-// Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller ends its process
-// next. Pass in `lost` the rank of the failed process that caused the abort; ByError if an MPI error caused it; or -1
-// for MPI_Abort, or if the launcher understands the status only.
+// Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller must then end its
+// process. The argument `lost` is the rank of the failed process that caused the abort, or ByError if an MPI error
+// caused it. It is -1 for MPI_Abort, or if the launcher understands only the status.
 func (c *Client) Abort(status, lost int) error {
 	m := New("abort", "exitcode", strconv.Itoa(status))
 	switch {

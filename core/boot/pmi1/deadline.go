@@ -10,7 +10,8 @@ import (
 const DeadlineTick = 100 * time.Millisecond
 
 // Deadline measures the remaining time of a wait. It counts only time in which this process ran. While this process was
-// stopped or got no processor, the awaited process may have been stopped too, or its answer may be waiting unread.
+// stopped or got no processor, the awaited process may also have been stopped, or its answer may have arrived without
+// being read.
 type Deadline struct {
 	left      time.Duration
 	last      time.Time
@@ -29,7 +30,7 @@ func (p *Deadline) Expired(now time.Time) bool {
 	return !p.unlimited && p.left <= 0
 }
 
-// Watch reports whether the processes of the job live.
+// Watch reports whether the processes of the job are alive.
 type Watch interface {
 	// DetectsFailure reports whether a failure of a watched process would be detected. If so, a wait for late
 	// processes needs no limit.
@@ -50,19 +51,20 @@ func (Unwatched) Failed() <-chan struct{} { return nil }
 func (Unwatched) Err() error              { return nil }
 func (Unwatched) UnknownDetail() string   { return "nothing monitors them" }
 
-// ErrClosed: the launcher has ended. ErrIncomplete: processes are late and it is unknown whether they live.
+// Await returns ErrClosed if the launcher has ended. It returns ErrIncomplete if processes are late and it is unknown
+// whether they are alive.
 var (
 	ErrClosed     = errors.New("the launcher has ended")
 	ErrIncomplete = errors.New("some processes have not arrived")
 )
 
-// failureGrace is how long, after a process has failed, Await still waits for the launcher to end this process: the
-// launcher knows the cause better.
+// failureGrace is the time that Await still waits after a process has failed. In this time the launcher may end this
+// process. This is preferred, because the launcher reports the cause more precisely.
 const failureGrace = time.Second
 
-// Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless that is 0 or
-// `watch` detects failures of all awaited processes. The argument `watch` is nil if only the launcher is awaited. Await
-// returns ErrClosed if the channel `closed` is closed.
+// Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless the limit is
+// 0 or `watch` detects failures of all awaited processes. The argument `watch` is nil if Await waits only for the
+// launcher. Await returns ErrClosed if the channel `closed` is closed.
 func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch) (value T, err error) {
 	ticker := time.NewTicker(DeadlineTick)
 	defer ticker.Stop()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Checks that time during which the process is stopped does not count.
+// Checks that a Deadline does not expire because of time during which the process was stopped.
 func TestDeadline(t *testing.T) {
 	now := time.Now()
 	p := NewDeadline(time.Second)

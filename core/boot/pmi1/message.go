@@ -1,6 +1,7 @@
 // Package pmi1 implements PMI-1, the text protocol between a launcher and the processes of a job. It owns the format of
-// the lines and both sides of the protocol: Client is the process's side, Server the launcher's; they share the parser
-// below. A line holds key=value pairs, the first of them cmd=. Each process has one stream.
+// the lines and both sides of the protocol: Client is the side of a process, Server the side of the launcher. They
+// share the parser below. A line holds key=value pairs; the key of the first pair is cmd. Each process has one
+// connection.
 //
 //	process                                     launcher
 //	cmd=init pmi_version=1 pmi_subversion=1     cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0
@@ -19,9 +20,9 @@
 // A process without an inherited descriptor connects to a port and begins with cmd=initack pmiid=ID. The answer is four
 // lines: cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.
 //
-// Launchers differ in the order of the pairs, in additional pairs and in how strictly they compare what they read.
-// Therefore the client writes exactly the lines above, one at a time. The package must not know MPI, how processes are
-// started, or what the values mean.
+// Launchers differ in the order of the pairs that they send, in additional pairs, and in how strictly they check the
+// lines that they read. Therefore the client writes exactly the lines above, one at a time. The package must not depend
+// on MPI, on the way in which processes are started, or on the meaning of the values.
 package pmi1
 
 import (
@@ -43,8 +44,8 @@ type Message struct {
 
 type pair struct{ key, value string }
 
-// New returns a message with a command and alternating keys and values. Neither may hold a space or a newline; keys
-// hold no '='.
+// New returns a message with a command and alternating keys and values. Keys and values must not contain a space or a
+// newline; keys must not contain '='.
 func New(cmd string, keysAndValues ...string) Message {
 	m := Message{Cmd: cmd}
 	for i := 0; i+1 < len(keysAndValues); i += 2 {

@@ -161,8 +161,8 @@ func TestServerDies(t *testing.T) {
 	require.Error(t, c.Finalize())
 }
 
-// Checks that the server reads the data that a process wrote before it ended, even if another process still holds its
-// end of the connection.
+// Checks that the server reads the data that a process wrote before it ended, even if a descendant still holds the
+// process's end of the connection open.
 func TestDrainOpenConnection(t *testing.T) {
 	ours, theirs := socketpair(t)
 	s := NewServer(Config{Size: 1, KvsName: "k"})
@@ -259,7 +259,7 @@ func TestIntroduce(t *testing.T) {
 	}
 }
 
-// FuzzServer checks that the server neither panics nor blocks, whatever a process writes.
+// FuzzServer checks that the server neither panics nor blocks for any input from a process.
 func FuzzServer(f *testing.F) {
 	f.Add("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_maxes\ncmd=barrier_in\ncmd=finalize\n")
 	f.Add("cmd=init pmi_version=2\ncmd=init\n")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Limits that the server announces. They equal the limits of the most widespread launcher, so that clients written for
-// that launcher work.
+// Limits that the server announces. They equal the limits of Hydra, the most common PMI-1 launcher, so that clients
+// written for it work.
 const (
 	maxKvsName = 256
 	maxKey     = 64
@@ -25,7 +25,7 @@ type Conn interface {
 	SetReadDeadline(time.Time) error
 }
 
-// Event is a change of a process's state that the launcher is notified of.
+// Event is a change of a process's state of which the server notifies the launcher.
 type Event int
 
 // Failed means that the process violated the protocol after its init; the server has closed its connection.
@@ -41,10 +41,11 @@ type Config struct {
 	Size     int               // number of processes
 	KvsName  string            // name of the job's key-value space
 	AppNum   []int             // index of the program specification of each process; nil if all are 0
-	Universe int               // processes that could run
+	Universe int               // number of processes that could run
 	Values   map[string]string // initial content of the key-value space
 
-	// Notify is called after each event of a process, from several goroutines, without a lock held.
+	// The server calls Notify after each event of a process, from several goroutines, and holds no lock during the
+	// call.
 	Notify func(rank int, e Event)
 }
 
@@ -53,9 +54,9 @@ type State struct {
 	Initialized bool
 	Finalized   bool
 	Aborted     bool
-	Status      int   // of the abort
-	FailedRank  int   // of the abort: the failed process that caused it; -1 if none
-	Error       bool  // of the abort: an MPI error caused it
+	Status      int   // exit status of the abort
+	FailedRank  int   // the failed process that caused the abort; -1 if none
+	Error       bool  // an MPI error caused the abort
 	Err         error // how the process violated the protocol
 }
 
@@ -121,7 +122,8 @@ func (s *Server) serve(rank int, conn Conn) {
 }
 
 // readAvailable reads the data that a socket holds without waiting for more. Drain interrupts the reader by a deadline,
-// after which Go refuses to read. But the process may have written data just before its end.
+// after which a read fails even if data is available. But the process may have written data just before it ended, so
+// readAvailable reads this data.
 func readAvailable(conn Conn, buf []byte, do func([]byte) error) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
@@ -173,8 +175,8 @@ func (s *Server) fail(rank int, err error) {
 	})
 }
 
-// change calls the function `do` to change the state of a process, and notifies the owner of the event unless `do`
-// returns false (nothing changed). It returns the result of `do`.
+// change calls the function `do` to change the state of a process, and notifies the launcher of the event, unless `do`
+// returns false because nothing has changed. It returns the result of `do`.
 func (s *Server) change(rank int, e Event, do func(*State) bool) bool {
 	s.mu.Lock()
 	happened := do(&s.procs[rank].state)
@@ -238,13 +240,14 @@ func (s *Server) handle(rank int, line string) error {
 	}
 }
 
-// answer writes one line. It ignores a failed write: the process has ended then, and did not violate the protocol.
+// answer writes one line. It ignores a failed write, because the process has then ended, which does not violate the
+// protocol.
 func (s *Server) answer(rank int, m Message) error {
 	io.WriteString(s.procs[rank].conn, m.String()+"\n")
 	return nil
 }
 
-// result returns the answer to a request that only reports success or failure; an empty reason means success.
+// result returns an answer that only reports success or failure. An empty `reason` stands for success.
 func result(cmd, reason string) Message {
 	if reason == "" {
 		return New(cmd, "rc", "0", "msg", "success")

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeString writes s to the launcher. If the launcher has ended it returns an error and raises no SIGPIPE: the
-// process's signals belong to the application.
+// writeString writes s to the launcher. If the launcher has ended, it returns an error. It does not raise SIGPIPE,
+// because the application controls the process's signals.
 func writeString(conn io.Writer, s string) error {
 	socket, ok := conn.(syscall.Conn)
 	if !ok { // a pipe in a test

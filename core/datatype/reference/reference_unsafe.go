@@ -1,5 +1,6 @@
-// Package reference owns an implementation in Go that iterates over the data of a type, one contiguous part at a time.
-// It is for tests of the production code and for tools that inspect calls. It must not know communication.
+// Package reference interprets the flattened form of a type in Go, and iterates over the data one contiguous part at a
+// time. Tests compare C's implementation with it, and tools that inspect calls use it. It must not depend on
+// communication.
 package reference
 
 import (
@@ -10,14 +11,14 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Pack is datatype.Pack.
+// Pack implements datatype.Pack in Go.
 func Pack(dst []byte, address uintptr, count int64, program []int64, position int64) int64 {
 	return each(address, count, program, position, int64(len(dst)), func(memory []byte, at int64) {
 		copy(dst[at:], memory)
 	})
 }
 
-// Unpack is datatype.Unpack.
+// Unpack implements datatype.Unpack in Go.
 func Unpack(address uintptr, count int64, program []int64, position int64, src []byte) int64 {
 	return each(address, count, program, position, int64(len(src)), func(memory []byte, at int64) {
 		copy(memory, src[at:])

@@ -13,24 +13,24 @@ import (
 	"gompirma/core/shm"
 )
 
-// Waiter implements shm.Waiter. Serve and BeforeSleep are provided by the test.
+// Waiter implements shm.Waiter. The test provides Serve and BeforeSleep.
 type Waiter struct {
 	Node        *shm.Node
-	Serve       func() bool // serves what has arrived and returns whether there was anything
+	Serve       func() bool // processes arrived messages and returns whether there were any
 	BeforeSleep func()      // called by a long wait before it sleeps
 }
 
 const (
-	spinPolls    = 200                   // polls before a wait sleeps
-	pollInterval = 20 * time.Microsecond // between two reads of the word that a sleeper waits for
-	maxIntervals = 500                   // reads of the word before it polls everything, as in capi/base/wait.c
+	spinPolls    = 200                   // number of polls before a wait sleeps
+	pollInterval = 20 * time.Microsecond // interval between two reads of the word on which a sleeping thread waits
+	maxIntervals = 500                   // reads before it calls done and Serve again, as in capi/base/wait.c
 )
 
 func (w Waiter) word(field int64) *uint32 {
 	return (*uint32)(unsafe.Pointer(&w.Node.Control()[shm.CellOffset(w.Node.N, w.Node.Me)+field]))
 }
 
-// Await implements shm.Waiter. While it sleeps it is not counted in CellPollerCount and serves nothing.
+// Await implements shm.Waiter. While it sleeps, it is not counted in CellPollerCount and does not call Serve.
 func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 	polls, wake, sleeping := w.word(shm.CellPollerCount), w.word(shm.CellWakeSeq), w.word(shm.CellHasSleepers)
 	atomic.AddUint32(polls, 1)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The constants are macros, and usable in constant expressions. */
+/* The constants must be macros that constant expressions can use. */
 #if !defined(MPI_ERR_RMA_RANGE) || !defined(MPI_COMM_WORLD) || MPI_VERSION < 3 || GOMPIRMA_VERSION_MAJOR < 0
 #error "constants are macros"
 #endif
@@ -76,7 +76,7 @@ int main(void) {
 		 PMPI_Win_f2c(PMPI_Win_c2f(MPI_WIN_NULL)) != MPI_WIN_NULL;
 	wrong += MPI_Op_c2f(MPI_SUM) != 0x21 || MPI_Request_f2c(0x180) != MPI_REQUEST_NULL;
 
-	/* Address arithmetic. */
+	/* Address arithmetic must work on absolute addresses. */
 	wrong += MPI_Aint_diff(MPI_Aint_add((MPI_Aint)&port[1], 10), (MPI_Aint)&port[0]) != 11;
 
 	/* The predefined callbacks (MPI_COMM_DUP_FN ...) differ from the program's callback, which was not called. */

@@ -1,6 +1,6 @@
 /* Calls MPI_Aint_add through its address, MPI_Put three times, PMPI_Put once and MPI_Put_c once. A preloaded profiling
  * library (count_puts.c) counts the calls of MPI_Aint_add and MPI_Put. The first argument is the expected count: 0 if
- * the library is not loaded. All five puts must change the window in either case. */
+ * the profiling library is not loaded. All five puts must change the window in either case. */
 #include <mpi.h>
 #include <dlfcn.h>
 #include <stdio.h>

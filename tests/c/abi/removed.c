@@ -7,7 +7,7 @@
 
 static int calls;
 
-/* Plays the profiling tool: counts and forwards the call. */
+/* Counts and forwards the call, as a profiling tool does. */
 int MPI_Get_address(const void *location, MPI_Aint *address) {
 	calls++;
 	return PMPI_Get_address(location, address);

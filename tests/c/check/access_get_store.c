@@ -1,5 +1,5 @@
 /* clean: Rank 1 stores to its integer after the fence that completes the get.
- * race: Rank 1 stores to its integer while rank 0 gets it: a get and a local store conflict (MPI-5.0 12.3).
+ * race: Rank 1 stores to its integer while rank 0 gets the integer: a get and a local store conflict (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

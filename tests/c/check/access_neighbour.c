@@ -1,6 +1,6 @@
-/* clean: Rank 0 puts to the first four integers, rank 1 stores to the following ones: disjoint locations do not
+/* clean: Rank 0 puts to the first four integers, rank 1 stores to the integers after them. Disjoint locations do not
  * conflict in the unified model (MPI-5.0 12.7).
- * race: Rank 0 puts to the first four integers, rank 1 stores to the fourth and the following ones (MPI-5.0 12.7).
+ * race: Rank 0 puts to the first four integers, rank 1 stores to the fourth and all later integers (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

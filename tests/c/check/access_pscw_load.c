@@ -1,5 +1,5 @@
 /* clean: Rank 1 reads its integer after MPI_Win_wait (MPI-5.0 12.5.2).
- * race: Rank 1 reads its integer while its window is exposed to rank 0, which puts to it (MPI-5.0 12.5.2).
+ * race: Rank 1 reads its integer while its window is exposed to rank 0, which puts to the integer (MPI-5.0 12.5.2).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Rank 1 stores to its integer, calls MPI_Win_sync and enters the barrier. Rank 0 gets the integer after the
  * barrier (MPI-5.0 12.7).
- * race: Rank 1 stores to its integer and rank 0 gets it: the get and the store are not ordered (MPI-5.0 12.3).
+ * race: Rank 1 stores to its integer and rank 0 gets the integer: the get and the store are not ordered (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

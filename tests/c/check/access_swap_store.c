@@ -1,5 +1,5 @@
 /* clean: Rank 1 stores to its integer after the fence that completes the compare-and-swap.
- * race: Rank 1 stores to its integer while rank 0 compares and swaps it (MPI-5.0 12.3).
+ * race: Rank 1 stores to its integer while rank 0 compares and swaps the integer (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

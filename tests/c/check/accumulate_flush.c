@@ -1,4 +1,5 @@
-/* clean: One origin adds and flushes before a barrier, another multiplies after it: the operations are not concurrent.
+/* clean: One origin adds and flushes before a barrier, another multiplies after the barrier: the operations are not
+ * concurrent.
  * race: One origin adds before a barrier without completing the accumulate, another multiplies after the barrier
  * (MPI-5.0 12.2.1).
  *

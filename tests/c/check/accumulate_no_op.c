@@ -1,5 +1,5 @@
 /* clean: One origin gets an integer, another accumulates with MPI_NO_OP, which changes nothing (MPI-5.0 12.3.4).
- * race: One origin puts to an integer, another accumulates with MPI_NO_OP, which reads it (MPI-5.0 12.7).
+ * race: One origin puts to an integer, another accumulates with MPI_NO_OP, which reads the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

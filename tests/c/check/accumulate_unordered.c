@@ -1,5 +1,5 @@
-/* clean: One origin adds to an integer, then replaces it. Accumulates of one origin are ordered by default, so they are
- * not concurrent (MPI-5.0 12.7.2).
+/* clean: One origin adds to an integer, then replaces it. Accumulates of one origin are ordered by default, so the two
+ * operations are not concurrent (MPI-5.0 12.7.2).
  * race: One origin adds to an integer, then replaces it. The window has accumulate_ordering none, so the two operations
  * are concurrent (MPI-5.0 12.7.2).
  *

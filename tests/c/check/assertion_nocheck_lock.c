@@ -1,7 +1,7 @@
-/* clean: Two origins lock one target exclusively, one after the other. Both assert that no other rank locks it
- * meanwhile (MPI-5.0 12.5.5).
- * error: Two origins lock one target exclusively at the same time. Both assert that no other rank locks it (MPI-5.0
- * 12.5.5).
+/* clean: Two origins lock one target exclusively, one after the other. Both assert that no other rank holds a
+ * conflicting lock meanwhile (MPI-5.0 12.5.5).
+ * error: Two origins lock one target exclusively at the same time. Both assert that no other rank holds a conflicting
+ * lock (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: Rank 0 sends after the collective, and rank 1 receives after it (MPI-5.0 6.14).
- * error: Rank 0 sends before the collective, and rank 1 receives after it, which needs a buffer (MPI-5.0 6.14).
+/* clean: Rank 0 sends after the collective, and rank 1 receives after the collective (MPI-5.0 6.14).
+ * error: Rank 0 sends before the collective, and rank 1 receives after the collective, so the message needs a buffer
+ * (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: Rank 0 gets an integer, and rank 1 sends a message from it: both accesses only read (MPI-5.0 12.3).
- * race: Rank 0 gets an integer, and rank 1 receives a message into it: a get and a local store conflict (MPI-5.0 12.3).
+/* clean: Rank 0 gets an integer, and rank 1 sends the integer in a message: both accesses only read (MPI-5.0 12.3).
+ * race: Rank 0 gets an integer, and rank 1 receives a message into the integer: a get and a local store conflict
+ * (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

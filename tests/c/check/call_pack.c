@@ -1,5 +1,5 @@
 /* clean: Rank 1 packs its integer after the fence that completes the put.
- * race: Rank 1 packs its integer while rank 0 puts to it (MPI-5.0 12.7).
+ * race: Rank 1 packs its integer while rank 0 puts to the integer (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

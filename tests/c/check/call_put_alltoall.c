@@ -1,4 +1,4 @@
-/* clean: The exchange follows the fence that completes the put of rank 0.
+/* clean: The exchange (MPI_Alltoall) follows the fence that completes the put of rank 0.
  * race: Rank 1 receives three integers in an exchange while rank 0 puts to the last of them (MPI-5.0 12.7).
  *
  * np: 3

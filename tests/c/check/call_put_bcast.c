@@ -1,5 +1,5 @@
 /* clean: The broadcast follows the fence that completes the put of rank 0.
- * race: A broadcast writes an integer of rank 1 while rank 0 puts to it (MPI-5.0 12.7).
+ * race: A broadcast writes an integer of rank 1 while rank 0 puts to the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 1 gets into its window memory after the fence that completes the put of rank 0.
- * race: Rank 1 gets into an integer of its window memory while rank 0 puts to it (MPI-5.0 12.3).
+ * race: Rank 1 gets into an integer of its window memory while rank 0 puts to that integer (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

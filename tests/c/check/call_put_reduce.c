@@ -1,5 +1,5 @@
 /* clean: The reduction follows the fence that completes the put of rank 0.
- * race: A reduction writes its result to an integer of rank 1 while rank 0 puts to it (MPI-5.0 12.7).
+ * race: A reduction writes its result to an integer of rank 1 while rank 0 puts to the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

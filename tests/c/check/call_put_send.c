@@ -1,5 +1,5 @@
 /* clean: Rank 1 sends its integer to rank 2 after the fence that completes the put of rank 0.
- * race: Rank 1 sends its integer to rank 2 while rank 0 puts to it (MPI-5.0 12.7).
+ * race: Rank 1 sends its integer to rank 2 while rank 0 puts to the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 1 exchanges messages with rank 2. It sends the integer that rank 0 gets, but receives into another.
+/* clean: Rank 1 exchanges messages with rank 2. It sends the integer that rank 0 gets, but receives elsewhere.
  * race: Rank 1 exchanges messages with rank 2 and receives into the integer that rank 0 gets (MPI-5.0 12.3).
  *
  * np: 3

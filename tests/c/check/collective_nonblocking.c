@@ -1,5 +1,5 @@
 /* clean: All ranks call a nonblocking barrier, then a blocking one (MPI-5.0 6.12).
- * error: Rank 0 calls a nonblocking barrier, the other ranks a blocking one, which does not match it (MPI-5.0 6.12).
+ * error: Rank 0 calls a nonblocking barrier, the other ranks a blocking barrier: the two do not match (MPI-5.0 6.12).
  *
  * np: 3
  * ref: mpich

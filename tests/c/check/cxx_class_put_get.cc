@@ -1,6 +1,6 @@
 /* clean: The methods of a class make the calls: a put is flushed before a barrier, and a get follows the barrier.
- * race: The methods of a class make the calls: a put is not flushed before a barrier, and a get follows it (MPI-5.0
- * 12.7).
+ * race: The methods of a class make the calls: a put is not flushed before a barrier, and a get follows the barrier
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 0 writes a shared array and rank 1 updates it, after MPI_Win_sync and a barrier (MPI-5.0 12.7).
+/* clean: Rank 0 writes a shared array and rank 1 updates it, with MPI_Win_sync and a barrier between (MPI-5.0 12.7).
  * race: Rank 0 writes a shared array and rank 1 updates it, without a barrier between (MPI-5.0 12.7).
  *
  * np: 2

@@ -1,5 +1,5 @@
-/* clean: Rank 2 receives a message into memory, then attaches the memory. Rank 0 puts to it later (MPI-5.0 12.2.4).
- * race: Rank 2 receives a message into attached memory while rank 0 puts to it (MPI-5.0 12.7).
+/* clean: Rank 2 receives a message into memory, then attaches the memory. Rank 0 puts there later (MPI-5.0 12.2.4).
+ * race: Rank 2 receives a message into attached memory while rank 0 puts to that memory (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 0 gets from the target that it has locked (MPI-5.0 12.5.3).
- * error: Rank 0 gets from a target that it has not locked; it has locked another one (MPI-5.0 12.5.3). The get fails.
+ * error: Rank 0 gets from a target, but has locked only another target (MPI-5.0 12.5.3). The get fails.
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts, flushes and sends a message to rank 1, which then puts (MPI-5.0 12.7).
+/* clean: Rank 0 puts, flushes and sends a message to rank 1. Rank 1 puts after the message (MPI-5.0 12.7).
  * race: Rank 0 puts and flushes. Rank 1 puts without waiting for a message from rank 0 (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts and flushes before the barrier, and rank 1 gets after it (MPI-5.0 12.5.4).
+/* clean: Rank 0 puts and flushes before the barrier, and rank 1 gets after the barrier (MPI-5.0 12.5.4).
  * race: Rank 0 puts before the barrier but flushes after it, and rank 1 gets after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: Rank 0 flushes its own put before the barrier, and rank 1 puts after it (MPI-5.0 12.5.4).
+/* clean: Rank 0 flushes its own put before the barrier, and rank 1 puts after the barrier (MPI-5.0 12.5.4).
  * race: Rank 1, not rank 0, flushes the target before rank 1 puts. This flush completes operations of rank 1 only
  * (MPI-5.0 12.5.4).
  *

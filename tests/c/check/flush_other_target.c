@@ -1,4 +1,4 @@
-/* clean: Rank 0 flushes the target of its put before the barrier, and rank 1 puts after it (MPI-5.0 12.5.4).
+/* clean: Rank 0 flushes the target of its put before the barrier, and rank 1 puts after the barrier (MPI-5.0 12.5.4).
  * race: Rank 0 flushes another target before the barrier, and rank 1 puts after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts, flushes and calls MPI_Win_sync before the barrier. Rank 1 gets after it.
+/* clean: Rank 0 puts, flushes and calls MPI_Win_sync before the barrier. Rank 1 gets after the barrier.
  * race: Rank 0 puts and calls MPI_Win_sync, which completes no put. Rank 1 gets after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3

@@ -1,5 +1,5 @@
 ! clean: Rank 1 doubles all elements but the last, which rank 0 puts (MPI-5.0 12.7).
-! race: Rank 1 doubles all elements of an array while rank 0 puts the last one (MPI-5.0 12.7).
+! race: Rank 1 doubles all elements of an array while rank 0 puts the last element (MPI-5.0 12.7).
 !
 ! np: 2
 ! ref: mpich

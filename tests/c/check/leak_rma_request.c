@@ -1,4 +1,4 @@
-/* clean: Rank 0 waits for the request of its put, and the unlock completes the put (MPI-5.0 12.3.5).
+/* clean: Rank 0 waits for the request of its put before the unlock (MPI-5.0 12.3.5).
  * error: Rank 0 never waits for the request of its put, although the unlock completes the put (MPI-5.0 12.3.5).
  *
  * np: 2

@@ -1,7 +1,7 @@
 /* clean: Two origins put to rank 2 under shared locks while each holds an exclusive lock of rank 3. They unlock rank 2
- * first, so the puts are ordered (MPI-5.0 12.5.3).
- * race: Two origins put to rank 2 while each holds an exclusive lock of its own memory, which excludes no rank from
- * rank 2 (MPI-5.0 12.5.3).
+ * before rank 3, so the lock of rank 3 orders the puts (MPI-5.0 12.5.3).
+ * race: Two origins put to rank 2 under shared locks while each holds an exclusive lock of its own memory. These two
+ * locks do not exclude each other (MPI-5.0 12.5.3).
  *
  * np: 4
  * ref: mpich

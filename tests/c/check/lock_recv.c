@@ -1,6 +1,6 @@
 /* clean: Rank 2 receives into its integer under an exclusive lock of its own memory. Rank 0 puts to the integer under
  * an exclusive lock (MPI-5.0 12.5.3).
- * race: Rank 2 receives into its integer without a lock. Rank 0 puts to it under an exclusive lock (MPI-5.0 12.5.3).
+ * race: Rank 2 receives into its integer without a lock. Rank 0 puts there under an exclusive lock (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

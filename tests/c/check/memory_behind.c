@@ -1,5 +1,5 @@
-/* clean: A window begins at an address and has the largest possible size (MPI-5.0 12.2.1). Another allocation above
- * it is freed while the window exists.
+/* clean: A window begins at an address and has the largest possible size (MPI-5.0 12.2.1). An allocation at a higher
+ * address is freed while the window exists.
  * error: A window begins at an address and has the largest possible size (MPI-5.0 12.2.1). The allocation at that
  * address is freed while the window exists.
  *

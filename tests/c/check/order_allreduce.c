@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts before an allreduce with rank 1, and rank 1 puts after it. The result at rank 1 needs the operand
- * of rank 0 (MPI-5.0 6.9).
+/* clean: Rank 0 puts before an allreduce with rank 1, and rank 1 puts after the allreduce. The result at rank 1 needs
+ * the operand of rank 0 (MPI-5.0 6.9).
  * race: Rank 0 puts before an allreduce with rank 2 only, and rank 1 is not in that communicator (MPI-5.0 6.9).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: Ranks 0 and 1 send to rank 3. Rank 3 receives both messages and answers rank 1, which then puts.
- * race: Ranks 0 and 1 send to rank 3, which does not answer, so their puts are not ordered.
+/* clean: Ranks 0 and 1 send to rank 3. Rank 3 receives both messages and answers rank 1, which puts after the answer.
+ * race: Ranks 0 and 1 send to rank 3, which does not answer. So the puts of ranks 0 and 1 are not ordered.
  *
  * np: 4
  * ref: mpich

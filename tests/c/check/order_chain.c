@@ -1,5 +1,5 @@
-/* clean: Rank 3 receives a message from rank 0, then sends one to rank 1. So the order passes through a third rank
- * (MPI-5.0 12.7).
+/* clean: Rank 3 receives a message from rank 0, then sends a message to rank 1. So the order passes through a third
+ * rank (MPI-5.0 12.7).
  * race: Rank 3 sends a message to rank 1 before it receives one from rank 0 (MPI-5.0 12.7).
  *
  * np: 4

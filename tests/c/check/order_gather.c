@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts before a gather whose root is rank 1, and rank 1 puts after it (MPI-5.0 6.5).
+/* clean: Rank 0 puts before a gather whose root is rank 1, and rank 1 puts after the gather (MPI-5.0 6.5).
  * race: Rank 0 puts before a gather whose root is rank 3, and rank 1 puts after it: only the root waits for the members
  * (MPI-5.0 6.5).
  *

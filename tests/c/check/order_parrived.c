@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts before it marks the second half as ready. Rank 1 gets after a partition of that half has arrived
- * (MPI-5.0 4.2).
- * race: Rank 0 puts after it has marked the first half as ready. Rank 1 gets after a partition of that half has arrived
- * (MPI-5.0 4.2).
+/* clean: Rank 0 puts before it marks the second half of a partitioned send as ready. Rank 1 gets after a partition of
+ * that half has arrived (MPI-5.0 4.2).
+ * race: Rank 0 puts after it has marked the first half of a partitioned send as ready. Rank 1 gets after a partition of
+ * that half has arrived (MPI-5.0 4.2).
  *
  * np: 2
  * ref: mpich

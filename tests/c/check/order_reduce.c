@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts before a reduction whose root is rank 1, and rank 1 puts after it (MPI-5.0 6.9).
+/* clean: Rank 0 puts before a reduction whose root is rank 1, and rank 1 puts after the reduction (MPI-5.0 6.9).
  * race: Rank 0 puts before a reduction whose root is rank 0, and rank 1 puts after it: only the root waits for the
  * members (MPI-5.0 6.9).
  *

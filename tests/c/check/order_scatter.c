@@ -1,4 +1,4 @@
-/* clean: Rank 0 puts before a scatter whose root is rank 0, and rank 1 puts after it (MPI-5.0 6.6).
+/* clean: Rank 0 puts before a scatter whose root is rank 0, and rank 1 puts after the scatter (MPI-5.0 6.6).
  * race: Rank 0 puts before a scatter whose root is rank 3, and rank 1 puts after it: members wait only for the root
  * (MPI-5.0 6.6).
  *

@@ -1,6 +1,6 @@
 /* clean: All ranks free a window between the puts. MPI_Win_free returns after all ranks have called it
  * (MPI-5.0 12.2.5).
- * race: Ranks 0 and 2 free a window. Rank 1 is not a member of it, so rank 1 waits for no rank (MPI-5.0 12.2.5).
+ * race: Ranks 0 and 2 free a window. Rank 1 is not a member of that window, so it waits for no rank (MPI-5.0 12.2.5).
  *
  * np: 3
  * ref: mpich

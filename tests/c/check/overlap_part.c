@@ -1,5 +1,5 @@
 /* clean: Two windows have two integers in common. Two origins put to different integers, each through a different
- * window; one integer is common (MPI-5.0 12.7).
+ * window. One of the two integers is common to both windows (MPI-5.0 12.7).
  * race: Two windows have two integers in common. Two origins put to one common integer, each through a different window
  * (MPI-5.0 12.7).
  *

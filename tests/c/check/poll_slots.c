@@ -1,5 +1,5 @@
-/* clean: Each rank reserves the next free slot with a fetch-and-op and puts to it: each slot has one origin (MPI-5.0
- * 12.3.4).
+/* clean: Each rank reserves the next free slot with a fetch-and-op and puts to the reserved slot. So each slot has one
+ * origin (MPI-5.0 12.3.4).
  * race: Each rank reads the index of the next free slot without reserving it: all ranks put to the same slot (MPI-5.0
  * 12.3).
  *

@@ -1,6 +1,6 @@
-/* clean: Rank 0 gets an integer, and rank 1 receives into it after the exposure epoch: the get is then complete
+/* clean: Rank 0 gets an integer. Rank 1 receives into the integer after the exposure epoch, when the get is complete
  * (MPI-5.0 12.7.3).
- * race: Rank 0 gets an integer, and rank 1 receives into it within the exposure epoch (MPI-5.0 12.7.3).
+ * race: Rank 0 gets an integer, and rank 1 receives into the integer within the exposure epoch (MPI-5.0 12.7.3).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: MPI_Put reads a receive buffer after MPI_Test has failed: a request that has failed is complete (MPI-5.0
- * 3.7.3, 9.2).
- * race: MPI_Put reads a receive buffer before MPI_Test fails, which completes the request (MPI-5.0 3.7.3, 12.3).
+/* clean: MPI_Put reads a receive buffer after MPI_Test has returned an error: a request that has failed is complete
+ * (MPI-5.0 3.7.3, 9.2).
+ * race: MPI_Put reads a receive buffer before MPI_Test returns an error, which completes the request (MPI-5.0 3.7.3,
+ * 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts to its own memory, flushes and reads the integer.
- * race: Rank 0 puts to its own memory and reads the integer before a flush (MPI-5.0 12.7).
+/* clean: Rank 0 puts to its own memory, flushes and loads the integer.
+ * race: Rank 0 puts to its own memory and loads the integer before a flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 2 puts to shared memory of rank 1. After a fence, rank 0 receives a message into it through a pointer.
+/* clean: Rank 2 puts to shared memory of rank 1. After a fence, rank 0 receives a message there through a pointer.
  * race: Rank 2 puts to shared memory of rank 1. In the same epoch, rank 0 receives a message into that memory through a
  * pointer (MPI-5.0 12.7).
  *

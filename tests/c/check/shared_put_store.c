@@ -1,5 +1,5 @@
-/* clean: Rank 2 puts to shared memory of rank 1. After a fence, rank 0 stores to it through a pointer.
- * race: Rank 2 puts to shared memory of rank 1. Rank 0 stores to it through a pointer in the same epoch (MPI-5.0 12.7).
+/* clean: Rank 2 puts to shared memory of rank 1. After a fence, rank 0 stores there through a pointer.
+ * race: Rank 2 puts to shared memory of rank 1. Rank 0 stores there through a pointer in the same epoch (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: Rank 0 stores to memory of rank 1. Rank 1 reads it after MPI_Win_sync, a barrier and another MPI_Win_sync
- * (MPI-5.0 12.7).
- * race: Rank 0 stores to memory of rank 1, and rank 1 reads it. Nothing orders the store and the load (MPI-5.0 12.7).
+/* clean: Rank 0 stores to memory of rank 1. Rank 1 reads the memory after MPI_Win_sync, a barrier and another
+ * MPI_Win_sync (MPI-5.0 12.7).
+ * race: Rank 0 stores to memory of rank 1, and rank 1 reads that memory. Nothing orders the store and the load (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

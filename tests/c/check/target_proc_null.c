@@ -1,5 +1,5 @@
 /* clean: One origin puts to an integer, another puts to MPI_PROC_NULL, which does nothing (MPI-5.0 12.3).
- * race: Two origins put to one integer between the same fences, and one of them also to MPI_PROC_NULL (MPI-5.0 12.3).
+ * race: Two origins put to one integer between the same fences. One of them also puts to MPI_PROC_NULL (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

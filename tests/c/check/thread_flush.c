@@ -1,4 +1,5 @@
-/* clean: A thread of rank 0 puts. The main thread joins it, flushes and puts to the same integer (MPI-5.0 12.7).
+/* clean: A thread of rank 0 puts. The main thread joins the thread, flushes and puts to the same integer (MPI-5.0
+ * 12.7).
  * race: A thread of rank 0 puts. The main thread flushes before it joins the thread, and puts to the same integer
  * (MPI-5.0 12.7).
  *

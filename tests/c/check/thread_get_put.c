@@ -1,5 +1,5 @@
 /* clean: A thread of rank 0 gets into a buffer and flushes. The main thread joins it, then puts from the buffer.
- * race: A thread of rank 0 gets into a buffer while the main thread puts from it (MPI-5.0 12.3).
+ * race: A thread of rank 0 gets into a buffer while the main thread puts from the buffer (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

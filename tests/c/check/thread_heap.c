@@ -1,5 +1,5 @@
-/* clean: A thread of rank 0 stores to memory and frees it. The main thread puts from newly allocated memory, possibly
- * the same (MPI-5.0 12.3).
+/* clean: A thread of rank 0 stores to memory and frees it. The main thread puts from newly allocated memory, which may
+ * be the same (MPI-5.0 12.3).
  * race: A thread of rank 0 stores to memory, and the main thread puts from the same memory (MPI-5.0 12.3).
  *
  * np: 2

@@ -1,4 +1,5 @@
-/* clean: Displacements use the target's unit, 8 bytes. Two integers at displacement 0 and one at 1 do not overlap.
+/* clean: Displacements use the target's unit, 8 bytes. Two integers at displacement 0 and one at displacement 1 do not
+ * overlap.
  * race: Displacements use the target's unit, 8 bytes, although the unit of the origins is 4. Three integers at
  * displacement 0 and one at 1 overlap in bytes 8 to 11 (MPI-5.0 12.2.1).
  *

@@ -1,6 +1,6 @@
-/* Proves: MPI_Abi_get_version, MPI_Abi_get_info and the Fortran queries (sizes of types, values of LOGICALs) return
- *   the right values. All of them also work before MPI_Init. The library knows the Fortran values from the start,
- *   so setting them is MPI_ERR_ABI. MPI-5.0 20
+/* Proves: MPI_Abi_get_version, MPI_Abi_get_info and the Fortran queries (sizes of types, values of LOGICALs) return the
+ *   right values. All of these calls also work before MPI_Init. The library knows the Fortran values from the start, so
+ *   the calls that set them return MPI_ERR_ABI. MPI-5.0 20
  * np: 1
  * ref: none (functions of MPI 5.0)
  * timeout: 20

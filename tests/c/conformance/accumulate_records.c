@@ -1,7 +1,7 @@
-/* Proves: one accumulate-type call that replaces, fetches or swaps several bytes as MPI_BYTE is atomic as a whole with
- *   respect to all other such calls. This holds at odd addresses too, so ranks can exchange structures through a
- *   window. All parts of a record are computed from one number; no call ever sees parts of two records. Exactly one
- *   rank receives a record that was swapped out. The standard promises atomicity only per byte. MPI-5.0 12.7.1
+/* Proves: an accumulate, fetch or swap of several bytes as MPI_BYTE is atomic as a whole with respect to all other such
+ *   calls. This holds at odd addresses too, so ranks can exchange structures through a window. The test computes all
+ *   fields of a record from one number; no call may ever see fields of two records. Exactly one rank receives a record
+ *   that was swapped out. gompirma promises this; the standard promises atomicity only per byte. MPI-5.0 12.7.1
  * np: 2 3 5
  * args: replace swap chain
  * ref: mpich
@@ -20,7 +20,7 @@ static void make(char *record, uint32_t number) {
 	}
 }
 
-/* Returns the number that the record was computed from, or -1 if its parts disagree. */
+/* Returns the number from which all fields of the record were computed, or -1 if the fields disagree. */
 static int number_of(const char *record, int most) {
 	char other[BYTES];
 	for (int n = 0; n < most; n++) {
@@ -31,7 +31,7 @@ static int number_of(const char *record, int most) {
 	return -1;
 }
 
-/* Checks that readers of rank 0's record see it whole while other ranks replace it. */
+/* Checks that other ranks never read a mix of two records while ranks replace rank 0's record. */
 static void replace(struct window *w, MPI_Aint at) {
 	char record[BYTES], seen[BYTES];
 	int torn = 0;
@@ -50,8 +50,7 @@ static void replace(struct window *w, MPI_Aint at) {
 	CHECK(torn == 0, "%s window, %d bytes at %d: %d of %d are torn", w->name, BYTES, (int)at, torn, ROUNDS);
 }
 
-/* Checks that exactly one rank receives each record that a rank swaps in, or that the record is in the window at
- * the end. */
+/* Checks that each record that a rank swaps in is received by exactly one rank, or is in the window at the end. */
 static void swap(struct window *w, MPI_Aint at) {
 	enum { TIMES = 60 };
 	int total = TIMES * w->n + 1;
@@ -80,8 +79,8 @@ static void swap(struct window *w, MPI_Aint at) {
 	free(all);
 }
 
-/* Passes a token through all ranks. The token holder writes the next holder (a rank and a number) to its own
- * record. The other ranks poll that record until it names them. */
+/* Passes a token from rank to rank. The rank that has the token writes the next rank and a number to its own record.
+ * The other ranks poll that record until it contains their rank. */
 static void chain(struct window *w, MPI_Aint at) {
 	enum { TURNS = 100 };
 	struct {

@@ -1,7 +1,7 @@
-/* Proves: MPI_Accumulate and MPI_Get_accumulate give the same elements as a serial computation, on each window
- *   kind. Covers every predefined type and every operation allowed for it, REPLACE included; overflow wraps around.
- *   The ranks accumulate one after another, each to its right neighbour and to itself, so the order is known.
- *   MPI-5.0 12.3.4, 6.9.2, 6.9.4
+/* Proves: MPI_Accumulate and MPI_Get_accumulate give the same elements as a serial computation, on each window kind.
+ *   Covers every predefined type and every operation allowed for it, MPI_REPLACE included; overflow wraps around. The
+ *   ranks accumulate one after another, each to its right neighbour and to itself, so the order is known. MPI-5.0
+ *   12.3.4, 6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich

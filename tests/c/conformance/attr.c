@@ -11,7 +11,7 @@
 static int copies, deletes, last_deleted;
 static const int no_number = -12345;
 
-/* Copies an attribute whose value is a small number, and adds *extra_state. Does not copy the attribute if *extra_state
+/* Copies an attribute: the copy is the sum of the value and *extra_state. Does not copy the attribute if *extra_state
  * is no_number. */
 static int comm_copy(MPI_Comm c, int keyval, void *extra, void *in, void *out, int *flag) {
 	int size;
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_free_keyval(&key_dup);
 	MPI_Comm_free_keyval(&key_never);
 
-	/* Datatypes; predefined ones may have attributes too. */
+	/* Attributes of datatypes. Predefined datatypes may have them, too. */
 	MPI_Datatype t, copy;
 	MPI_Type_create_keyval(type_copy, type_delete, &key, NULL);
 	MPI_Type_vector(2, 1, 2, MPI_INT, &t);
@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Type_delete_attr(MPI_INT, key));
 	MPI_Type_free_keyval(&key);
 
-	/* Windows. */
+	/* Attributes of windows. */
 	MPI_Win win;
 	int memory[4];
 	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_delete, &key, NULL);

@@ -1,5 +1,6 @@
-/* Proves: calls refuse a keyval that is freed, belongs to another kind of object, is predefined, or is not set. If
- *   a delete function fails, the attribute stays. If a copy function fails, no duplicate is created. MPI-5.0 7.7
+/* Proves: calls refuse a keyval that is freed, belongs to another kind of object, is predefined, or has no attribute on
+ *   the object. If a delete function fails, the attribute stays. If a copy function fails, no duplicate is created.
+ *   MPI-5.0 7.7
  * np: 1
  * ref: none (MPICH 4.0 lets the deprecated functions and mixed kinds through)
  * timeout: 30

@@ -1,6 +1,6 @@
 /* Proves: a keyval that is freed while attributes use it stays valid until the last attribute is deleted. Until then a
- *   program can read and delete these attributes by the old keyval, and can free the keyval again. Some libraries rely
- *   on this: their delete function frees the keyval each time. Duplicates of the object still receive the attribute.
+ *   program can read and delete these attributes by the old keyval, and can free the keyval again. Some programs rely
+ *   on this: their delete function frees the keyval at each call. Duplicates of the object still receive the attribute.
  *   Covers communicators, datatypes and windows. MPI-5.0 7.7.2, 7.7.3, 7.7.4
  * np: 1 2
  * ref: mpich

@@ -20,7 +20,7 @@ static int count_of(int from, int to, int round) {
 }
 
 static void allgather(int count, int round, int in_place) {
-	count += count % 2; /* the receiver uses pairs of ints */
+	count += count % 2; /* must be even, because the receive type is a pair of ints */
 	for (int i = 0; i < n * count; i++)
 		out[i] = -1;
 	for (int i = 0; i < count; i++) {
@@ -75,7 +75,7 @@ static void alltoall(int count, int round, int in_place) {
 static void alltoallv(int round, int in_place) {
 	int at = 1, in_at = 4;
 	for (int r = 0; r < n; r++) {
-		/* MPI_IN_PLACE needs equal counts in both directions */
+		/* with MPI_IN_PLACE, two ranks must exchange equal counts */
 		in_counts[r] = in_place ? count_of(me < r ? me : r, me < r ? r : me, round) : count_of(me, r, round);
 		counts[r] = in_place ? in_counts[r] : count_of(r, me, round);
 		starts[r] = at;

@@ -33,7 +33,7 @@ static void fill(int round) {
 			in[op][i] = value(op, me, i / C, i % C, round);
 			out[op][i] = -1;
 		}
-	if (me == round % n) /* only at the root of the broadcast */
+	if (me == round % n) /* only the root has data to broadcast */
 		for (int i = 0; i < C; i++)
 			out[1][i] = value(1, me, 0, i, round);
 }

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
 				CHECK(data[i] == root * 1000 + i, "%d elements from %d: [%d] is %d", count, root, i,
 				      data[i]);
 			CHECK(data[count] == -1, "%d elements from %d: one more was written", count, root);
-			/* odd ranks receive into every other element */
+			/* odd ranks receive into elements 0, 2, 4, ... */
 			MPI_Datatype vector;
 			MPI_Type_vector(count, 1, 2, MPI_INT, &vector);
 			MPI_Type_commit(&vector);

@@ -1,7 +1,7 @@
-/* Proves: a v or w collective ignores the displacement of a block without data, and of a neighbor that is
+/* Proves: the v and w forms of collectives ignore the displacement of a block without data, and of a neighbor that is
  *   MPI_PROC_NULL. No data is packed for an MPI_PROC_NULL neighbor. A displacement that overflows 64 bits in bytes is
- *   an error at every member. Then nothing is stored, even if the displacement modulo 2^64 lies in the buffer.
- *   MPI-5.0 6.5, 6.6, 6.7, 6.8, 8.6
+ *   an error at every member. Then nothing is stored, even if the displacement modulo 2^64 lies in the buffer. MPI-5.0
+ *   6.5, 6.6, 6.7, 6.8, 8.6
  * np: 1 3
  * args: empty nobody far
  * ref: mpich
@@ -31,7 +31,8 @@ static void expect(const char *what, const int *value, int n) {
 	clear();
 }
 
-/* Tests blocks without data: block i has data for odd i only; the displacements of the empty blocks are arbitrary. */
+/* Tests blocks without data. Block i has data only if i is odd, and the displacements of the empty blocks are
+ * arbitrary. */
 static void empty(void) {
 	int value[MOST];
 	for (int i = 0; i < check_size; i++) {
@@ -90,7 +91,7 @@ static void nobody(void) {
 	MPI_Datatype ints[2] = {MPI_INT, MPI_INT}, gaps[2] = {gap, gap};
 	MPI_Neighbor_alltoallw(in, two, zero, ints, out, two, bytes, ints, line);
 	expect("MPI_Neighbor_alltoallw", value, 2);
-	/* data that needs packing */
+	/* types with gaps, so that the library must pack the data */
 	MPI_Aint far[2];
 	for (int i = 0; i < 2; i++)
 		far[i] = some[i] ? 16 * i : (MPI_Aint)1 << 61;
@@ -110,7 +111,7 @@ static void nothing(const char *what) {
 		CHECK(out[i] == -1, "%s: element %d is %d", what, i, out[i]);
 }
 
-/* Tests displacements that overflow: 2^62 + 1 elements of 4 bytes are 4 bytes modulo 2^64. */
+/* Tests displacements that overflow: the displacement of 2^62 + 1 elements of 4 bytes is 4 bytes modulo 2^64. */
 static void far(void) {
 	MPI_Request r;
 	for (int i = 0; i < check_size; i++) {

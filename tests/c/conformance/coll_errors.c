@@ -1,6 +1,5 @@
-/* Proves: every collective refuses wrong roots, counts, types, operations and communicators with the standard's
- *   error class. All ranks return the error without waiting for each other. Correct calls work afterwards. MPI-5.0
- *   6, 9.3
+/* Proves: every collective refuses wrong roots, counts, types, operations and communicators with the standard's error
+ *   class. All ranks return the error without waiting for each other. Correct calls work afterwards. MPI-5.0 6, 9.3
  * np: 1 2
  * args: root count type op comm
  * ref: mpich

@@ -1,6 +1,6 @@
 /* Proves: the large-count forms of collectives with arrays accept MPI_Count counts and MPI_Aint displacements. The
- *   forms with one count accept an MPI_Count, and the function of MPI_Op_create_c receives one. MPI-5.0 6, 6.9.5,
- *   19.2
+ *   large-count forms with a single count accept an MPI_Count. The user-defined function of MPI_Op_create_c receives an
+ *   MPI_Count. MPI-5.0 6, 6.9.5, 19.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

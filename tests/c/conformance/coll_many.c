@@ -1,6 +1,6 @@
-/* Proves: ranks stay synchronized through long sequences of all kinds of collectives, with changing roots and sizes.
- *   The sequence alternates between several communicators and contains messages. A rank may run ahead of the other
- *   ranks without mixing up data. MPI-5.0 6.14
+/* Proves: a long sequence of all kinds of collectives, with changing roots and sizes, gives the right data at every
+ *   step. The sequence alternates between several communicators and contains messages. A rank may run ahead of the
+ *   other ranks without mixing up data. MPI-5.0 6.14
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,7 @@
 /* Proves: no rank hangs if one rank passes a different length to a collective call than the other ranks, or a receive
- *   length that differs from its send length. All ranks return. Ranks that receive more data than fits return
- *   MPI_ERR_TRUNCATE. No rank writes past the end of its buffer, and later calls are right. A reduction reports an
- *   error at every rank whose result is wrong. MPI-5.0 6.1, 9.4
+ *   length that differs from its send length. All ranks return. A rank that receives more data than its buffer holds
+ *   returns MPI_ERR_TRUNCATE. No rank writes past the end of its buffer, and later calls give the right data. A
+ *   reduction reports an error at every rank whose result is wrong. MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan
  * args: reduce_scatter_block
@@ -43,7 +43,7 @@ static int send_counts[RANKS], receive_counts[RANKS], starts[RANKS];
 	 : form == NONBLOCKING ? MPI_##iname(__VA_ARGS__, W, &request) \
 			       : MPI_##init(__VA_ARGS__, W, MPI_INFO_NULL, &request))
 
-/* Makes one call with s elements for each rank and room for r elements from each rank. Stores the size of the
+/* Makes one call that sends s elements to each rank and receives r elements from each rank. Stores the size of the
  * receive buffer in ints to *room. */
 static int make(int call, int form, int root, int s, int r, int *room) {
 	MPI_Comm W = MPI_COMM_WORLD;
@@ -118,7 +118,8 @@ static int make(int call, int form, int root, int s, int r, int *room) {
 	return code;
 }
 
-/* The results of a call as bits: MPI_SUCCESS, MPI_ERR_TRUNCATE or MPI_ERR_COUNT. A set of them is allowed. */
+/* The possible results of a call, as bits: MPI_SUCCESS, MPI_ERR_TRUNCATE, and MPI_ERR_COUNT (less data than
+ * expected). */
 enum { SUCCESS = 1, TRUNCATED = 2, SHORTER = 4 };
 
 /* Returns the set of results that this rank's call may have. Rank y passes the lengths s[y] and r[y], which are equal
@@ -152,7 +153,7 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 		longer |= comes && s[y] > r[me];
 		different |= comes && s[y] != r[me];
 	}
-	/* Reductions: a rank whose result is wrong must report an error, since each rank compares its length with the
+	/* A rank whose result of a reduction is wrong must report an error: each rank compares its length with the
 	 * length of another rank. */
 	if (call >= REDUCE) {
 		int concerned = call == REDUCE ? me == root : call == SCAN || call == EXSCAN ? me > 0 && me >= odd : 1;
@@ -164,7 +165,7 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 }
 
 static void one(int call, int form, int odd, int all_lengths, int odd_sends, int odd_receives) {
-	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* the odd rank, or its right neighbour */
+	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* rank `odd`, or its right neighbour */
 	for (int i = 0; i < n; i++)
 		s[i] = r[i] = all_lengths;
 	s[odd] = odd_sends;
@@ -185,7 +186,7 @@ static void one(int call, int form, int odd, int all_lengths, int odd_sends, int
 		bad = (v ? i % MOST >= r[me] : i >= room) && out[i] != GUARD;
 		CHECK(!bad, "%s %s: element %d behind the buffer was written", form_name[form], call_name[call], i);
 	}
-	/* Later calls are right. */
+	/* Later calls give the right data. */
 	int mine = me + 1, sum = 0, last = me == n - 1 ? 7 : 0;
 	CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 	CHECK(sum == n * (n + 1) / 2, "after %s %s the sum is %d", form_name[form], call_name[call], sum);
@@ -200,7 +201,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	in = malloc(sizeof(int) * MOST * n);
 	out = malloc(sizeof(int) * MOST * n);
-	/* Lengths on both sides of the thresholds at which the library changes its algorithm. */
+	/* Pairs of the common length and the wrong length, on both sides of the thresholds between algorithms. */
 	static const int lengths[][2] = {{4, 6},   {5, 3},     {4, 0},     {0, 3},         {300, 700},     {301, 4},
 					 {4, 901}, {5, 20001}, {20000, 7}, {12001, 20000}, {40000, 38001}, {0, 20000}};
 	for (int call = 0; call < CALLS; call++) {

@@ -1,7 +1,7 @@
 /* Proves: wrong lengths do not hang the forms of collective calls that coll_mismatch.c does not test. These are
  *   intercommunicators, neighborhood collectives, MPI_IN_PLACE, derived datatypes, and arrays of counts that differ
  *   between ranks. All ranks return, with MPI_ERR_TRUNCATE if data did not fit. Later calls on the same communicator
- *   are right. MPI-5.0 6.1, 6.2.3, 8.6
+ *   give the right data. MPI-5.0 6.1, 6.2.3, 8.6
  * np: 2 3 5
  * args: inter neighbor in_place derived arrays
  * ref: none (an error of the program: MPICH hangs)
@@ -13,8 +13,8 @@ enum { MOST = 30000, RANKS = 8 };
 static int in[MOST * RANKS], out[MOST * RANKS];
 static int n, me, odd, a, b, mine;
 
-/* Checks the result of a call with a wrong length: MPI_ERR_TRUNCATE if truncated is set, otherwise any result that a
- * wrong length may have. */
+/* Checks the result of a call in which rank `odd` passes a wrong length. The result must be MPI_ERR_TRUNCATE if
+ * truncated is set, else any result that a wrong length may have. */
 static void result(int code, int truncated, const char *what, int line) {
 	int class = check_class(code);
 	if (truncated ? class != MPI_ERR_TRUNCATE
@@ -31,11 +31,11 @@ static int waited(int code, MPI_Request *request) {
 static void inter(void) {
 	MPI_Comm group, c;
 	MPI_Request q;
-	int upper = me % 2, other = upper == odd % 2; /* other: this rank is in the group of the odd rank */
+	int upper = me % 2, other = upper == odd % 2; /* other: true if rank `odd` is in this rank's group */
 	MPI_Comm_split(MPI_COMM_WORLD, upper, me, &group);
 	MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, !upper, 5, &c);
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
-	int rank, theirs, root = upper == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0; /* world rank 0 */
+	int rank, theirs, root = upper == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0; /* the root is world rank 0 */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_remote_size(c, &theirs);
 	int longer = !other && b > mine;
@@ -91,7 +91,7 @@ static void in_place(void) {
 	}
 }
 
-/* Uses the type of a column of a matrix with two columns, so no block is contiguous. */
+/* Tests the type of a column of a matrix with two columns, so that no block is contiguous. */
 static void derived(void) {
 	MPI_Comm c = MPI_COMM_WORLD;
 	MPI_Request q;
@@ -106,7 +106,7 @@ static void derived(void) {
 		RESULT(BOTH(Bcast, Ibcast, out, half, column, odd), me != odd && b / 2 > a / 2);
 		RESULT(BOTH(Allgather, Iallgather, in, half, column, out, half, column), longer && b / 2 > a / 2);
 		RESULT(BOTH(Alltoall, Ialltoall, in, half, column, out, half, column), longer && b / 2 > a / 2);
-		if (me == odd) { /* the odd rank receives half of what each rank sends */
+		if (me == odd) { /* rank `odd` receives half of the data that each rank sends */
 			RESULT(BOTH(Allgather, Iallgather, in, a / 2, column, out, a / 4, column), a / 2 > a / 4);
 		} else {
 			RESULT(BOTH(Allgather, Iallgather, in, a / 2, column, out, a / 2, column), 0);
@@ -131,7 +131,7 @@ static void arrays(void) {
 	int counts[RANKS], wrong[RANKS], starts[RANKS], bytes[RANKS], total = 0;
 	for (int i = 0; i < n; i++) {
 		counts[i] = a;
-		wrong[i] = me == odd && i == (odd + 1) % n ? b : a; /* the odd rank passes a wrong count for one rank */
+		wrong[i] = me == odd && i == (odd + 1) % n ? b : a; /* rank `odd` passes a wrong count for one rank */
 		starts[i] = i * MOST;
 		bytes[i] = starts[i] * (int)sizeof(int);
 		types[i] = MPI_INT;

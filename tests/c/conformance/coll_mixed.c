@@ -25,7 +25,7 @@ static void take_left(void *in, void *inout, int *len, MPI_Datatype *type) {
 
 static int value(int from, int to, int i, int round) { return from * 1000003 + to * 10007 + i * 3 + round + 1; }
 
-/* How this member describes n ints in this round: the type, the count and the distance of elements. */
+/* How this member describes n ints in this round: the type, the count, and the step between two ints in ints. */
 struct way {
 	MPI_Datatype type;
 	int count, step;
@@ -92,7 +92,8 @@ static void moves(MPI_Comm comm, int count, int round) {
 		compare(result + k * block_r, &r, count, k, 0, round, "allgather or allgatherv");
 }
 
-/* Runs the reductions: with MPI_SUM if by is 0, else with take_left, whose result is the value of the lowest rank. */
+/* Runs the reductions, with MPI_SUM if by is 0. Otherwise the operation is take_left, so the result is the value of the
+ * lowest rank. */
 static void reductions(MPI_Comm comm, int count, int round, int by) {
 	MPI_Op op = by ? left : MPI_SUM;
 	int root = round % n, in_place = round / 2 % 2;
@@ -102,7 +103,7 @@ static void reductions(MPI_Comm comm, int count, int round, int by) {
 			data[i] = value(me, 0, i % 100, round);
 			result[i] = in_place ? data[i] : -1;
 		}
-		/* MPICH crashes in a large in-place MPI_Reduce at rank 1 */
+		/* not MPI_IN_PLACE with MPI_Reduce: MPICH crashes for large data at rank 1 */
 		const void *in = in_place && kind != 1 ? MPI_IN_PLACE : data;
 		if (kind == 0)
 			MPI_Allreduce(in, result, count, MPI_INT, op, comm);

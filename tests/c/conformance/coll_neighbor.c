@@ -1,6 +1,6 @@
-/* Proves: neighborhood collectives deliver every block to the right place. Covers grids (with edges, with one
- *   process on both sides, with a process as its own neighbor) and a distributed graph with double edges. Blocks of
- *   missing neighbors do not change. A communicator without topology is refused. MPI-5.0 8.6
+/* Proves: neighborhood collectives deliver every block to the right place. Covers grids (with edges, with the same
+ *   process as left and right neighbor, with a process as its own neighbor) and a distributed graph with double edges.
+ *   The blocks of missing neighbors do not change. A communicator without topology is refused. MPI-5.0 8.6
  * np: 1 2 5
  * args: ring line torus graph
  * ref: mpich
@@ -17,8 +17,8 @@ static MPI_Comm comm;
 
 static int value(int from, int k, int i) { return from * 1000000 + k * 10000 + i; }
 
-/* Stores the destinations of rank r in the graph: the next rank twice, the rank after it, and from rank 0 every
- * rank. Returns their number. */
+/* Stores the destinations of rank r in the graph: rank r + 1 twice and rank r + 2 once. Rank 0 also has an edge to
+ * every rank. Returns their number. */
 static int edges(int r, int *to) {
 	int k = 0;
 	to[k++] = (r + 1) % n, to[k++] = (r + 2) % n, to[k++] = (r + 1) % n;
@@ -51,7 +51,7 @@ static void make(void) {
 	memcpy(destination, source, sizeof source);
 }
 
-/* Returns the index that the received block i has among the blocks of its sender. */
+/* Returns the position of received block i among the blocks that its sender sends. */
 static int counterpart(int i) {
 	int to[MOST], k, nth = 0;
 	if (strcmp(check_arg, "graph") != 0)

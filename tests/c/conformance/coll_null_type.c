@@ -1,7 +1,7 @@
-/* Proves: a collective call accepts MPI_DATATYPE_NULL for a buffer without data, where the count or every count of
- *   an array is 0. This holds if only this rank has no data, and if no rank has. Arguments that are not significant
- *   at this rank may be anything. MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. Programs rely on this; the standard
- *   does not say what a datatype without elements must be
+/* Proves: a collective call accepts MPI_DATATYPE_NULL for a buffer without data, where the count or every count of an
+ *   array is 0. This holds if only this rank has no data, and if no rank has any. Arguments that are not significant at
+ *   this rank may be arbitrary. MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. Programs rely on this; the standard does
+ *   not say which datatype a buffer without elements must have
  * np: 1 2 4
  * args: all one insignificant
  * ref: mpich

@@ -1,4 +1,4 @@
-/* Proves: the function of a user-defined operation gets elements whose data begin at any offset, positive or
+/* Proves: the function of a user-defined operation can have a type whose data begin at any offset, positive or
  *   negative, and have any length. Bytes around the data do not change. MPI-5.0 6.9.5
  * np: 1 3
  * ref: mpich
@@ -10,7 +10,7 @@ enum { ROOM = 128, MIDDLE = 64, COUNT = 2 };
 
 static int offset, length;
 
-/* Adds the bytes at the offset of each element; elements lie length + 3 apart. */
+/* Adds the data bytes of each element. The data begin at `offset` in the element; the extent is length + 3. */
 static void add(void *invec, void *inoutvec, int *len, MPI_Datatype *type) {
 	(void)type;
 	for (int i = 0; i < *len; i++)
@@ -21,7 +21,7 @@ static void add(void *invec, void *inoutvec, int *len, MPI_Datatype *type) {
 		}
 }
 
-/* Returns true if byte at of a buffer belongs to the data of an element. */
+/* Returns true if the byte at offset `at` of a buffer belongs to the data of an element. */
 static int is_data(int at) {
 	for (int i = 0; i < COUNT; i++) {
 		int from = MIDDLE + i * (length + 3) + offset;

@@ -1,7 +1,7 @@
 /* Proves: reductions keep the order of ranks for a user-defined operation that is associative but not commutative.
  *   Covers a type with gaps and a type whose bounds differ from its data, few and many elements, and MPI_IN_PLACE.
- *   Covers every reduction, blocking and nonblocking. The function gets the type of the call. Bytes in gaps do not
- *   change. MPI-5.0 6.9.5
+ *   Covers every reduction, blocking and nonblocking. The user-defined function receives the datatype of the call.
+ *   Bytes in gaps do not change. MPI-5.0 6.9.5
  * np: 1 2 3 5
  * args: dense gaps
  * ref: mpich

@@ -42,19 +42,20 @@ enum kind {
 	NEIGHBOR_ALLTOALLV,
 	NEIGHBOR_ALLTOALLW,
 	KINDS,
-	PLAIN = NEIGHBOR_ALLGATHER /* the kinds before this one need no topology */
+	PLAIN = NEIGHBOR_ALLGATHER /* the first PLAIN kinds need no topology */
 };
 
-/* One request. Each block has count elements; in the v-forms the block of member i has count + i. */
+/* One request. Each block has count elements, except in the v-forms, where the block of member i has count + i
+ * elements. */
 struct op {
 	enum kind kind;
 	int number, root, count, round;
 	MPI_Comm comm; /* in neighborhood collectives, every member is a neighbor of every member, in rank order */
 	int me, n;
 	int *in, *out;
-	int *each, *starts;    /* each[i]: count + i; starts: prefix sums */
-	int *mine, *my_starts; /* mine[i]: count + me; my_starts: prefix sums */
-	MPI_Aint *places;      /* starts in bytes */
+	int *each, *starts;    /* each[i] = count + i; starts: its prefix sums */
+	int *mine, *my_starts; /* mine[i] = count + me; my_starts: its prefix sums */
+	MPI_Aint *places;      /* the elements of starts, in bytes */
 	int *bytes, *my_bytes;
 	MPI_Aint *my_places;
 	MPI_Datatype *types;
@@ -183,7 +184,7 @@ static void fill(struct op *o, int round) {
 		o->in[i] = element(o, o->me, (int)i), o->out[i] = -1;
 }
 
-/* Checks count elements at out[at]: they are the elements of member from, starting with element first. */
+/* Checks that the count elements at out[at] are those of member `from`, starting with element `first`. */
 static void is_of(const struct op *o, int at, int count, int from, int first) {
 	for (int i = 0; i < count; i++)
 		if (o->out[at + i] != element(o, from, first + i)) {
@@ -193,7 +194,7 @@ static void is_of(const struct op *o, int at, int count, int from, int first) {
 		}
 }
 
-/* Checks count elements, starting with element first. Each is the sum of this element over the members 0 to upto -
+/* Checks count elements, starting with element first. Each must be the sum of this element over the members 0 to upto -
  * 1. */
 static void is_sum(const struct op *o, int count, int first, int upto) {
 	for (int i = 0; i < count; i++) {
@@ -367,7 +368,8 @@ static void mixed(MPI_Comm comm, int all, int rounds) {
 	free(o);
 }
 
-/* Starts persistent collectives in any order while nonblocking and blocking ones stay in one order. */
+/* Starts persistent collectives in an order that differs at each member. The nonblocking and blocking collectives
+ * between them are in the same order at all members. */
 static void beside(MPI_Comm comm) {
 	enum { OPS = 6, ROUNDS = 60 };
 	static const enum kind of[OPS] = {ALLREDUCE, BCAST, ALLREDUCE, ALLREDUCE, BARRIER, BCAST};

@@ -1,7 +1,7 @@
-/* Proves: nonblocking collectives that are called repeatedly with the same arguments are right each time, although the
- *   library may cache their schedules. Between the calls, the data, the contents of the argument arrays, or the
- *   datatype change. Also covers two equal calls that are active at once, more kinds of calls than a cache holds, and
- *   several communicators. Persistent collectives that are created repeatedly are right as well
+/* Proves: nonblocking collectives that are called repeatedly with the same arguments give the right data each time,
+ *   although the library may cache their schedules. Between the calls, the data, the contents of the argument arrays,
+ *   or the datatype change. Also covers two equal calls that are active at once, more kinds of calls than a cache
+ *   holds, and several communicators. Persistent collectives that are created repeatedly give the right data as well
  * np: 3 5
  * timeout: 120
  */
@@ -23,7 +23,7 @@ static void fill(int *b, int turn) {
 	}
 }
 
-/* Checks that the n words at `at` are those that process `rank` sent, starting with its word number `from`. */
+/* Checks that the n words at `at` are the words `from`, `from` + 1, ... that process `rank` sent. */
 static void expect(const char *what, const int *at, int n, int rank, int turn, int from) {
 	for (int i = 0; i < n; i++)
 		if (at[i] != word(rank, turn, from + i)) {
@@ -98,7 +98,7 @@ static void other_types(void) {
 		}
 		if (turn % 2)
 			continue;
-		/* The same for the type of the receive buffer. */
+		/* Now the type of the receive buffer is new in each call. */
 		fill(in[0], turn);
 		MPI_Aint at[2] = {0, 40 * sizeof(int)};
 		MPI_Datatype types[2] = {t, t}, ints[2] = {MPI_INT, MPI_INT};
@@ -113,7 +113,7 @@ static void other_types(void) {
 	}
 }
 
-/* Starts four identical calls at once, which have no data; then MANY calls at once that differ in their counts. */
+/* Starts four identical calls without data at once. Then starts MANY calls at once that differ in their counts. */
 static void several(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r[MANY];
@@ -133,7 +133,8 @@ static void several(void) {
 	}
 }
 
-/* Repeats calls between the first process and the other processes: a broadcast to them, and the sum of their data. */
+/* Repeats calls on the intercommunicator between process 0 and the other processes: a broadcast to them, and the sum of
+ * their data. */
 static void between_groups(void) {
 	if (inter == MPI_COMM_NULL)
 		return;
@@ -176,8 +177,8 @@ static void beside_persistent(void) {
 	MPI_Request_free(&p);
 }
 
-/* Creates persistent collectives with the same arguments each time. Two exist at once, one of which is not always
- * started, with another call between them. */
+/* Creates two persistent collectives with the same arguments in each turn. Between their starts a nonblocking call has
+ * the same arguments. In every third turn only one of the two is started. */
 static void persistent_again(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request p[2], r;

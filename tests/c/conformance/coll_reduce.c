@@ -1,5 +1,5 @@
-/* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan are right for 0 elements to 1 MB, to every root, in place and not,
- *   and on vectors. Nothing is written outside the result. MPI-5.0 6.9, 6.11
+/* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan give the right results for 0 elements to 1 MB, to every root, with and
+ *   without MPI_IN_PLACE, and for vector types. Nothing is written outside the result. MPI-5.0 6.9, 6.11
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -39,14 +39,14 @@ int main(int argc, char **argv) {
 			CHECK(out[i] == sum, "scan of %d: [%d] is %g, not %g", count, i, out[i], sum);
 		}
 		CHECK(out[count] == -1, "scan of %d: one more was written", count);
-		/* every other element: `count` blocks of one element */
+		/* elements 0, 2, 4, ...: `count` blocks of one element */
 		MPI_Datatype vector;
 		MPI_Type_vector(count, 1, 2, MPI_INT64_T, &vector);
 		MPI_Type_commit(&vector);
 		int64_t *a = (int64_t *)in, *b = (int64_t *)out;
 		for (int i = 0; i < 2 * count; i++)
 			a[i] = me + i, b[i] = -9;
-		MPI_Bcast(a, 1, vector, 0, W); /* a now has rank 0's even elements */
+		MPI_Bcast(a, 1, vector, 0, W); /* the even elements of a are now those of rank 0 */
 		for (int i = 0; i < 2 * count; i += i % 2 ? 1 + step / 2 * 2 : 1)
 			CHECK(a[i] == (i % 2 ? me : 0) + i, "vector of %d: [%d] is %lld", count, i, (long long)a[i]);
 		MPI_Allreduce(MPI_IN_PLACE, a, 2 * count, MPI_INT64_T, MPI_SUM, W);

@@ -1,8 +1,8 @@
 /* Proves: long reductions give each member the standard's result, bitwise equal at all members. Covers reduce to any
- *   root, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block. Operations are predefined, or
- *   non-commutative ones of the application on elements with gaps. All members, one member or no member use
- *   MPI_IN_PLACE. Lengths lie around the thresholds between algorithms. A buffer may be changed as soon as a call
- *   returns. MPI-5.0 6.9, 6.11
+ *   root, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block. The operations are predefined, or
+ *   user-defined and not commutative, on elements with gaps. All members, one member or no member use MPI_IN_PLACE.
+ *   Lengths lie around the thresholds between algorithms. A buffer may be changed as soon as a call returns. MPI-5.0
+ *   6.9, 6.11
  * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 reads from MPI_IN_PLACE in MPI_Reduce of much data; Open MPI passes)
@@ -18,7 +18,7 @@ static const char *const name[] = {"reduce", "allreduce", "scan", "exscan", "red
 
 static const int lengths[] = {4095, 8192, 8193, 12289, 16384, 32768, 32769, 65537, 131072, MOST};
 
-/* Composes maps x -> a x + b modulo 2^32; does not commute. The gap must not change. */
+/* The map x -> a x + b modulo 2^32. The composition of maps does not commute. The gap must not change. */
 struct map {
 	unsigned a;
 	char gap[4];
@@ -43,7 +43,7 @@ static struct map map_of(int rank, int i) {
 	return (struct map){(unsigned)(rank * 2 + 3 + i % 5 * 2), {1, 2, 3, 4}, (unsigned)(rank + 7 * i)};
 }
 
-/* Composes elements i of ranks [0, upto) in rank order. */
+/* Returns the composition of the elements i of the ranks 0 to upto - 1, in rank order. */
 static struct map maps_of(int upto, int i) {
 	struct map m = map_of(0, i), n;
 	int one = 1;
@@ -82,7 +82,7 @@ static void call(int kind, void *from, void *to, int count, const int *counts, M
 static void one(int kind, int count, int place, int root) {
 	int in_place = place == 1 || (place == 2 && check_rank == check_size - 1) || (place == 3 && check_rank == 0);
 	int n = check_size, counts[8], first = 0, got = count, upto = n;
-	for (int i = 0; i < n; i++) /* counts that differ and add up to the total */
+	for (int i = 0; i < n; i++) /* different counts, which add up to the total */
 		counts[i] = i < n - 1 ? count / n / 2 + (i == 1) * 3 : count - (n - 1) * (count / n / 2) - (n > 2) * 3;
 	if (kind == SCATTER_BLOCK)
 		got = count / n, first = check_rank * got;

@@ -21,7 +21,7 @@ static void fill(const struct type *type, char *buffer, int rank) {
 		type->set(buffer + i * type->size, check_random(&seed));
 }
 
-/* Computes the result over ranks 0 .. last into want. */
+/* Computes the reduction over ranks 0 to last, and stores it to want. */
 static void expect(const struct type *type, int op, int last) {
 	fill(type, want, 0);
 	for (int r = 1; r <= last; r++) {

@@ -1,5 +1,6 @@
-/* Proves: nonblocking collectives, many active at once and of every length from a byte to many segments, give the
- *   right data in any completion order. Persistent collectives give the right data at every start. MPI-5.0 6.12, 6.13
+/* Proves: nonblocking collectives give the right data in any completion order, with many active at once, and for
+ *   lengths from one byte to several segments. Persistent collectives give the right data at every start. MPI-5.0 6.12,
+ *   6.13
  * np: 1 2 3 5
  * ref: none (MPICH 4.0 passes with 2 processes and loses the communicator of persistent calls with 3)
  * again: GOMPIRMA_NO_CMA=1
@@ -19,7 +20,8 @@ static int *ints(int n) {
 
 static int element(int rank, int i) { return rank * 1000 + i * 3; }
 
-/* The buffers of one round. */
+/* The buffers of one round. Most are named after their use: told is broadcast, upto is a scan, below an exscan, cross
+ * an alltoall, parts a scatter, place is reduced with MPI_IN_PLACE. */
 static struct {
 	int *own, *sum, *most, *upto, *below, *told, *all, *every, *cross, *crossed, *parts, *part, *mine, *place, *to,
 		*from;
@@ -103,7 +105,7 @@ static void look(int count, int root, int times) {
 		}
 		for (int k = 1; k < times; k++)
 			power *= n;
-		again = all * power; /* an in-place reduction is applied again at each start */
+		again = all * power; /* each start of an in-place reduction reduces the previous result */
 		EXPECT("MPI_Iallreduce", b.sum[i], all);
 		EXPECT("MPI_Iallreduce in place", b.place[i], again);
 		EXPECT("MPI_Iscan", b.upto[i], upto);
@@ -125,7 +127,7 @@ static void look(int count, int root, int times) {
 	}
 }
 
-/* Completes the requests in an order that depends on how. */
+/* Completes the requests in an order that `how` selects. */
 static void complete(int k, MPI_Request r[], int how) {
 	int done, i, flag;
 	switch (how % 4) {

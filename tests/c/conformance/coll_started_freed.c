@@ -15,7 +15,7 @@ static void join(void *in, void *inout, int *n, MPI_Datatype *type) {
 		y[1] = x[0] * y[1] + x[1], y[0] *= x[0]; /* the new map y applies the old y, then x */
 }
 
-/* Starts collectives on objects that are freed before the collectives complete. */
+/* Starts collectives whose communicator, datatype and operation are freed before the collectives complete. */
 static void with_what_is_freed(int count) {
 	MPI_Comm c;
 	MPI_Datatype pair, gap;

@@ -1,7 +1,7 @@
-/* Proves: collectives in which only the sender and the receiver know the length of a block move the right data and
- *   change nothing else. Covers MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw with random lengths (none,
- *   few bytes, pages). Covers types with and without gaps, in place and not. The calls follow each other without a
- *   barrier. MPI-5.0 6.5, 6.6, 6.8
+/* Proves: collectives in which only the sender and the receiver know the length of a block deliver the right data and
+ *   change nothing else. Covers MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw with random lengths (no
+ *   data, few bytes, pages). Covers types with and without gaps, and MPI_IN_PLACE. The calls follow each other without
+ *   a barrier. MPI-5.0 6.5, 6.6, 6.8
  * np: 1 2 3 5 8
  * timeout: 60
  */
@@ -11,7 +11,7 @@ enum { RANKS = 8, MOST = 6000, ROUNDS = 120, GUARD = -77 };
 
 static int n, me;
 static int *in, *out;
-static int lengths[RANKS][RANKS]; /* ints sent from one rank to another */
+static int lengths[RANKS][RANKS]; /* lengths[i][j]: number of ints that rank i sends to rank j */
 static MPI_Datatype gaps;         /* two ints with a gap between them and a gap after them */
 
 static unsigned seed = 1;
@@ -20,7 +20,7 @@ static unsigned draw(unsigned below) {
 	return seed >> 12 & 0xfffff ? (seed >> 12 & 0xfffff) % below : 0;
 }
 
-/* Returns the k-th int that rank from sends to rank to. */
+/* Returns the k-th int that rank `from` sends to rank `to`. */
 static int value(int round, int from, int to, int k) { return round * 1000003 + from * 10007 + to * 101 + k; }
 
 /* Returns the offset in ints of the k-th int of a block, with or without gaps. */
@@ -36,7 +36,8 @@ static void put(int *block, int with_gaps, int round, int from, int to, int leng
 		block[place(with_gaps, k)] = value(round, from, to, k);
 }
 
-/* Checks that a block holds length ints from a rank, and that the rest up to the next block is unchanged. */
+/* Checks that a block holds the length ints that rank from sent, and that the memory up to the next block is
+ * unchanged. */
 static void check_block(const int *block, int with_gaps, int round, int from, int to, int length) {
 	int k = 0;
 	for (int i = 0; i < MOST * 2; i++) {
@@ -55,7 +56,7 @@ enum { GATHERV, SCATTERV, ALLTOALLV, ALLTOALLW, CALLS };
 
 static void one(int round) {
 	int call = (int)draw(CALLS), root = (int)draw((unsigned)n), in_place = draw(4) == 0;
-	int kinds = (int)draw(4); /* use of the type with gaps: 1 by the senders, 2 by the receivers */
+	int kinds = (int)draw(4); /* bit mask: 1 if senders use the type with gaps, 2 if receivers do */
 	static const unsigned most[] = {1, 3, 40, 600, MOST};
 	unsigned scale = most[draw(5)];
 	int uneven = draw(2) == 0;

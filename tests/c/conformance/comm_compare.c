@@ -1,5 +1,5 @@
-/* Proves: MPI_Comm_compare and MPI_Group_compare return identical, congruent, similar (different order) or unequal.
- *   MPI-5.0 7.3.1, 7.4.1
+/* Proves: MPI_Comm_compare and MPI_Group_compare return the right relation: identical, congruent, similar (different
+ *   order) or unequal. MPI-5.0 7.3.1, 7.4.1
  * np: 1 2 5
  * ref: mpich
  * timeout: 30

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &trap);
 
-	/* even ranks in reverse order, and at the same time odd ranks in order */
+	/* one call creates two communicators: even ranks in reverse order, and odd ranks in order */
 	if (check_rank % 2 == 0) {
 		for (int r = check_size - 1; r >= 0; r--)
 			if (r % 2 == 0)
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 	use(c, ranks, n, "create");
 	MPI_Comm_free(&c);
 
-	/* the same groups, two communicators each, created by the members alone */
+	/* two communicators of each group, created by its members alone */
 	MPI_Comm two[2];
 	MPI_Comm_create_group(MPI_COMM_WORLD, g, 5, &two[0]);
 	MPI_Comm_create_group(MPI_COMM_WORLD, g, 6, &two[1]);

@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 		CHECK(size == n && rank == me && result == MPI_CONGRUENT, "duplicate %d: rank %d of %d, comparison %d",
 		      i, rank, size, result);
 	}
-	/* the same source and tag on all communicators, received in the opposite order of sending */
+	/* equal source and tag on all communicators; the receives are in the reverse order of the sends */
 	for (int i = 0; i < MANY; i++) {
 		sent[i] = me * 1000 + i;
 		MPI_Isend(&sent[i], 1, MPI_INT, right, 5, comms[i], &requests[i]);

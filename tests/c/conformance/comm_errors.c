@@ -1,5 +1,5 @@
 /* Proves: communicator calls on MPI_COMM_NULL or on a freed handle return MPI_ERR_COMM. Negative colors return
- *   MPI_ERR_ARG; a wrong split type is refused. Outputs do not change. MPI-5.0 7.4, 9.3
+ *   MPI_ERR_ARG; a wrong split type is refused. The output arguments do not change. MPI-5.0 7.4, 9.3
  * np: 1 2
  * args: null freed arguments
  * ref: mpich
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 		freed = comm;
 		MPI_Comm_free(&comm);
 		every(freed);
-		MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* the freed handle stays refused when a new communicator exists */
+		MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* the freed handle must stay invalid if a new one exists */
 		every(freed);
 		MPI_Comm_free(&comm);
 	}

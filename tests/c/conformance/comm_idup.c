@@ -1,7 +1,8 @@
 /* Proves: MPI_Comm_idup works among other nonblocking collectives, several at once, and on duplicates. Members complete
  *   the requests in different orders, also by MPI_Test and MPI_Request_get_status. A member can compute while the other
- *   members complete their requests. The duplicate inherits attributes, error handler, topology and hints. The
- *   communicator can be freed before its duplicate exists. Covers MPI_COMM_SELF and intercommunicators. MPI-5.0 7.4.2
+ *   members complete their requests. The duplicate inherits attributes, error handler, topology and hints. The program
+ *   may free the communicator before the duplicate is complete. Covers MPI_COMM_SELF and intercommunicators. MPI-5.0
+ *   7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -29,7 +30,7 @@ static void sums(MPI_Comm c, const char *what) {
 	CHECK(sum == size, "%s: %d of %d", what, sum, size);
 }
 
-/* Starts duplicates among other collectives, which the library numbers in call order. */
+/* Starts duplicates between other collectives, since the library numbers all collectives in call order. */
 static void among_others(MPI_Comm c) {
 	MPI_Comm made[MANY];
 	MPI_Request r[3 * MANY];

@@ -1,7 +1,7 @@
 /* Proves: MPI_Intercomm_create, MPI_Comm_remote_size, remote_group and test_inter return the right values. Messages,
  *   probes and wildcards work between the groups. MPI_Comm_dup, split and create work on an intercommunicator.
- *   MPI_Intercomm_merge works with all four combinations of its argument high, and MPI_Comm_compare is right.
- *   MPI-5.0 7.6
+ *   MPI_Intercomm_merge works with all four combinations of its argument high, and MPI_Comm_compare returns the right
+ *   relation. MPI-5.0 7.6
  * np: 2 3 5
  * ref: mpich
  * timeout: 30
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 	CHECK(result == MPI_UNEQUAL, "with the world it compares as %d", result);
 	MPI_Comm_free(&d);
 
-	/* color 3: the first member of each group; color 4: the other members, if both groups have any */
+	/* color 3: the first member of each group; color 4: the other members, unless a group has only one */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_split(c, rank == 0 ? 3 : 4, 0, &d);
 	int expected = rank == 0 || sizes[1 - side] > 1;

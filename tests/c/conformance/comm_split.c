@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 	int n = check_size, me = check_rank, members[64], k;
 	MPI_Comm comm, again;
 
-	MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &comm); /* reversed */
+	MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &comm); /* the ranks in reverse order */
 	for (k = 0; k * 2 + me % 2 < n; k++)
 		;
 	for (int i = 0; i < k; i++)
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &comm);
 	CHECK(comm == MPI_COMM_NULL, "all undefined: not null");
 
-	for (int time = 0; time < 30; time++) { /* many splits of changing shape */
+	for (int time = 0; time < 30; time++) { /* many splits with different colors and keys */
 		MPI_Comm_split(MPI_COMM_WORLD, (me + time) % 3, me * time % 7, &comm);
 		int one = 1, sum = 0, want = 0, size;
 		for (int i = 0; i < n; i++)

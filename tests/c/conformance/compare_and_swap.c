@@ -1,6 +1,6 @@
-/* Proves: if all ranks call MPI_Compare_and_swap on one element, exactly one finds the compare value and replaces it.
- *   The other ranks fetch the winner's value. A compare value that differs changes nothing. Tests every
- *   synchronization on every window kind. MPI-5.0 12.3.4, 12.5
+/* Proves: if all ranks call MPI_Compare_and_swap on one element, exactly one rank finds the compare value and replaces
+ *   it. The other ranks fetch the value that this rank stored. A compare value that differs changes nothing. Tests
+ *   every synchronization on every window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

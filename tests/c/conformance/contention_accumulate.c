@@ -21,7 +21,7 @@ static void one(struct window *w, const struct type *type) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	memset(w->mem, 0, COUNT * MOST);
 	MPI_Win_unlock(w->rank, w->win);
-	/* Find an element other than zero. Repeated sums of it are exact in every type. */
+	/* Search for a random element that is not zero. All sums of copies of it are exact in every type. */
 	for (uint64_t seed = 3; type->equal(unit, want); seed++) {
 		uint64_t state = seed;
 		memset(want, 0, sizeof want);
@@ -38,7 +38,7 @@ static void one(struct window *w, const struct type *type) {
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; k < w->n; k++) {
 			int t = (w->rank + k) % w->n;
-			/* all elements once, in blocks whose sizes differ by rank and round */
+			/* accumulates to each element once, in blocks whose sizes differ by rank and round */
 			for (int at = 0; at < COUNT;) {
 				int step = (i + w->rank) % 3 == 0 ? COUNT : (i + w->rank) % 3 == 1 ? 100 : 37;
 				step = step < COUNT - at ? step : COUNT - at;

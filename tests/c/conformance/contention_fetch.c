@@ -1,6 +1,6 @@
-/* Proves: while all ranks fetch from one counter as fast as they can, each ticket is returned exactly once. Each rank
- *   sees rising values, and no ticket is lost. Each call uses its own lock, or all calls run under lock_all. Increments
- *   by a loop of Compare_and_swap lose no update either. MPI-5.0 12.3.4, 12.7.1
+/* Proves: while all ranks call MPI_Fetch_and_op on one counter as fast as they can, each value is returned exactly
+ *   once. The values that one rank fetches rise, and no increment is lost. Each call uses its own lock, or all calls
+ *   run under lock_all. Increments by a loop of MPI_Compare_and_swap lose no update either. MPI-5.0 12.3.4, 12.7.1
  * np: 1 2 4 8
  * args: lock lock_shared flush cas
  * ref: mpich

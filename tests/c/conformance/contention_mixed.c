@@ -1,7 +1,7 @@
-/* Proves: all accumulate calls are atomic to each other. Half of the ranks add with Fetch_and_op, Get_accumulate and
- *   Compare_and_swap to single elements. The others add to all elements with large Accumulates. Each rank also adds to
- *   its own window, and the sum is exact. Tests every window kind with integers of 4 and 8 bytes and with doubles, also
- *   at an odd displacement. MPI-5.0 12.7.1
+/* Proves: all accumulate calls are atomic with respect to each other. Half of the ranks add to single elements with
+ *   Fetch_and_op, Get_accumulate and Compare_and_swap. The other ranks add to all elements with large Accumulates. Each
+ *   rank also adds to its own window, and the sum is exact. Tests every window kind with integers of 4 and 8 bytes and
+ *   with doubles, also at an odd displacement. MPI-5.0 12.7.1
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

@@ -1,5 +1,5 @@
-/* Proves: MPI_Error_class of every predefined class returns that class. Each class has its own text of legal
- *   length. The classes are ordered: MPI_SUCCESS < ... <= MPI_ERR_LASTCODE. MPI-5.0 9.4
+/* Proves: MPI_Error_class of every predefined class returns that class. Each class has its own text, which fits into
+ *   MPI_MAX_ERROR_STRING. The classes are ordered: MPI_SUCCESS < ... <= MPI_ERR_LASTCODE. MPI-5.0 9.4
  * np: 1
  * ref: mpich
  * timeout: 30

@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < MANY; i++)
 		check(i);
 
-	/* A dynamic window with many of the allocations attached. */
+	/* A dynamic window to which many of the allocations are attached. */
 	MPI_Win dynamic;
 	MPI_Aint here[ATTACHED], there[ATTACHED];
 	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);

@@ -1,6 +1,6 @@
-/* Proves: MPI_Wtime never runs backwards in one thread. If MPI_WTIME_IS_GLOBAL is true, it does not run backwards
- *   from rank to rank through a message either. Its unit is the second (compared with clock_gettime over 50 ms).
- *   MPI_Wtick is positive and below a millisecond. MPI-5.0 9.6
+/* Proves: MPI_Wtime never runs backwards in one thread. If MPI_WTIME_IS_GLOBAL is true, a rank that receives a message
+ *   never reads an earlier time than its sender read before. The unit of MPI_Wtime is the second (compared with
+ *   clock_gettime over 50 ms). MPI_Wtick is positive and below a millisecond. MPI-5.0 9.6
  * np: 1 2
  * ref: mpich
  * timeout: 30
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 	} while (now() - inner < 0.05);
 	double inner_end = now();
 	last = MPI_Wtime();
-	double outer_end = now(); /* inner and outer: clock_gettime just inside and just outside of the interval */
+	double outer_end = now(); /* inner and outer: clock_gettime just inside and just outside of MPI_Wtime */
 	CHECK(last - first > 0.99 * (inner_end - inner) - tick && last - first < 1.01 * (outer_end - outer) + tick,
 	      "%g s by MPI_Wtime, %g to %g s by the clock", last - first, inner_end - inner, outer_end - outer);
 	int flag, *global = NULL;

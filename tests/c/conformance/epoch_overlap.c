@@ -1,7 +1,7 @@
 /* Proves: epochs can overlap where the standard allows it: an exposure epoch with an access epoch for another group; an
- *   exposure epoch with locks of other ranks' memory. Also lock_all while no rank is exposed to the origin; locks and
- *   start after a fence that no operation followed; and two windows in epochs of different kinds. Tests every window
- *   kind. MPI-5.0 12.5
+ *   exposure epoch with locks of other ranks' memory. A lock_all is allowed while no rank is exposed to the origin.
+ *   Locks and MPI_Win_start are allowed after a fence that no operation followed. Two windows may be in epochs of
+ *   different kinds. Tests every window kind. MPI-5.0 12.5
  * np: 1 3 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich
@@ -87,8 +87,8 @@ static void exposed_and_locking(struct window *w, int time) {
 	MPI_Barrier(w->comm);
 }
 
-/* Begins epochs after a fence that no operation follows, because such a fence opens no epoch. A lock, a lock_all, or
- * post and start may follow, and then a fence. */
+/* Begins other epochs after a fence that no operation follows, since such a fence opens no epoch. The next call may be
+ * a lock, a lock_all, or post and start. A fence may follow that epoch. */
 static void behind_fence(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem;
 	MPI_Win_fence(0, w->win);
@@ -122,7 +122,7 @@ static void behind_fence(struct window *w, int time) {
 	MPI_Group_free(&from);
 }
 
-/* Locks this window while another window has an open fence epoch. */
+/* Locks this window while a fence epoch is open on another window. */
 static void two_windows(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem, fenced[4] = {0},
 	    value = 7 * w->rank + time;

@@ -1,7 +1,7 @@
 /* Proves: error handlers of communicators work. The default is MPI_ERRORS_ARE_FATAL; MPI_ERRORS_RETURN returns the
  *   code. A user's function is called with the communicator and the code. A duplicate inherits the handler. A freed
- *   handler still works where it is set, until MPI_Comm_set_errhandler replaces it. MPI_Comm_call_errhandler calls
- *   it with any code. Waits use the handler of the request's communicator. MPI-5.0 9.3.1
+ *   handler stays in use on a communicator until MPI_Comm_set_errhandler replaces it. MPI_Comm_call_errhandler calls
+ *   the handler with any code. Waits use the handler of the request's communicator. MPI-5.0 9.3.1
  * np: 1 2
  * args: calls wait
  * ref: mpich

@@ -1,6 +1,6 @@
 /* Proves: an error under MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT ends the whole job with a nonzero status, on a
- *   communicator or a window. MPI_Abort on the world or on another communicator does the same. Ranks that wait for a
- *   message that is never sent end too. The call never returns. MPI-5.0 9.3, 9.7
+ *   communicator or a window. MPI_Abort on MPI_COMM_WORLD or on another communicator does the same. Ranks that wait for
+ *   a message that is never sent end too. The call with the error never returns. MPI-5.0 9.3, 9.7
  * np: 1 2 4
  * args: comm comm_self comm_abort win win_abort abort abort_dup
  * ref: mpich

@@ -32,7 +32,7 @@ static void comm_mends(MPI_Comm *comm, int *code, ...) {
 	*code = MPI_SUCCESS;
 }
 
-/* Checks that the call raised this class and returned the code that the handler left. */
+/* Checks that the call raised the error class `class` and returned the code that the handler stored. */
 static void mended(int line, const char *call, int code, int class) {
 	if (code != MPI_SUCCESS || calls != 1 || last != class)
 		check_fail(__FILE__, line, "%s returned %d after %d calls of the handler, class %d, not %d", call, code,
@@ -53,7 +53,7 @@ static void unchanged(struct window *w) {
 	MPI_Win_lock_all(0, w->win);
 }
 
-/* Tests a wrong value of every argument that the calls check, for each operation. */
+/* Tests each RMA operation with a wrong value of every argument that it checks. */
 static void rma(struct window *w) {
 	MPI_Datatype zero = (MPI_Datatype)0, pair[2] = {I, MPI_FLOAT}, mixed;
 	MPI_Aint d = window_at(w, 0, 0), far = window_at(w, 0, 1 << 20), places[2] = {0, 4};
@@ -159,7 +159,7 @@ static void groups(struct window *w) {
 	MENDED(MPI_Win_start(MPI_GROUP_EMPTY, 1 << 30, w->win), MPI_ERR_ASSERT);
 	MENDED(MPI_Put(value, 1, I, 0, d, 1, I, w->win), MPI_ERR_RMA_SYNC);
 	MENDED(MPI_Win_wait(w->win), MPI_ERR_RMA_SYNC);
-	/* A group with a process that is not in the window; the window has only this process. */
+	/* The window has only this process, and the group has a process that is not in the window. */
 	MPI_Comm_group(W, &all);
 	MPI_Group_excl(all, 1, &w->rank, &self);
 	if (w->n > 1) {

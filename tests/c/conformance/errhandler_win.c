@@ -1,6 +1,7 @@
 /* Proves: error handlers of windows work. The default is MPI_ERRORS_ARE_FATAL; MPI_ERRORS_RETURN returns the code. A
  *   failing call calls the user's function with the window and the code. The handler may be freed while it is set, and
- *   serves its own window only. MPI_Win_call_errhandler calls the function. Tests every window kind. MPI-5.0 9.3.2
+ *   is called only for errors of its own window. MPI_Win_call_errhandler calls the function. Tests every window kind.
+ *   MPI-5.0 9.3.2
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,6 +1,6 @@
-/* Proves: errors that belong to no object call the error handler of MPI_COMM_WORLD until the program sets the
- *   handler of MPI_COMM_SELF. This is the MPI-3 rule, which most programs expect. Afterwards they call the handler
- *   of MPI_COMM_SELF, as the standard requires since MPI-4. MPI-5.0 9.3
+/* Proves: errors that belong to no object call the error handler of MPI_COMM_WORLD until the program sets the handler
+ *   of MPI_COMM_SELF. This is the MPI-3 rule, which most programs expect. After the program has set it, such errors
+ *   call the handler of MPI_COMM_SELF, as the standard requires since MPI-4. MPI-5.0 9.3
  * np: 1 2
  * ref: none (each library version follows one of the two rules)
  * timeout: 60

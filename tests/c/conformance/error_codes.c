@@ -1,9 +1,10 @@
-/* Proves: a program can add error classes and codes. MPI_Error_class of an added code returns the class that the code
- *   belongs to, which may be a predefined one. The text of a code is empty until the program sets a text. MPI_Comm_dup
- *   returns the code of a failing copy function unchanged, and sets the handle to MPI_COMM_NULL. The text of a class
- *   describes the latest error of the class. This includes an error that the program raised on an object; then the text
- *   has the object's name. With MPI 4.1 and later, codes can be removed. A class cannot be removed while it has codes.
- *   Ten thousand rounds of adding and removing do not change other codes. MPI-5.0 9.4, 9.5
+/* Proves: a program can add error classes and codes. MPI_Error_class of an added code returns the class that the
+ *   program added it to, which may be predefined. The text of a code is empty until the program sets a text.
+ *   MPI_Comm_dup returns the code of a failing copy function unchanged, and sets the handle to MPI_COMM_NULL. The text
+ *   of a predefined class describes the latest error of the class. If the program raised that error with a
+ *   call_errhandler call, the text has the object's name. With MPI 4.1 and later, codes can be removed. A class cannot
+ *   be removed while it has codes. Ten thousand rounds of adding and removing do not change other codes. MPI-5.0 9.4,
+ *   9.5
  * np: 1 2
  * ref: none (MPICH 4.0 gives predefined classes another text, and its MPI_LASTUSEDCODE does not count codes)
  * timeout: 60
@@ -135,7 +136,7 @@ int main(int argc, char **argv) {
 		}
 		for (int j = 0; j < 3; j++) {
 			if (i % 1000 == 0)
-				CHECK_CLASS(MPI_Remove_error_code(k[j]), MPI_ERR_ARG); /* the code has a string */
+				CHECK_CLASS(MPI_Remove_error_code(k[j]), MPI_ERR_ARG); /* the code still has a string */
 			CHECK_OK(MPI_Remove_error_string(k[j]));
 			CHECK_OK(MPI_Remove_error_code(k[j]));
 		}

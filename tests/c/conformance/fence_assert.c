@@ -16,7 +16,7 @@ static void body(struct window *w) {
 	mem[0] = mem[1] = mem[2] = -1;
 	for (int i = 0; i < TIMES; i++) {
 		int value = w->rank * 100 + i;
-		/* put phase: nothing precedes */
+		/* phase with a put; no RMA call precedes this fence */
 		MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win);
 		MPI_Put(&value, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win);
 		if (i % 2 == 0)
@@ -32,7 +32,7 @@ static void body(struct window *w) {
 			MPI_Win_unlock(right, w->win);
 			MPI_Barrier(w->comm);
 		}
-		/* get phase: no rank puts into this window until the next fence */
+		/* phase with a get; no rank puts into this window until the next fence */
 		MPI_Win_fence(i % 2 == 0 ? MPI_MODE_NOPUT : MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE, w->win);
 		got = -1;
 		MPI_Get(&got, 1, MPI_INT, right, window_at(w, right, 1), 1, MPI_INT, w->win);
@@ -42,7 +42,7 @@ static void body(struct window *w) {
 	}
 	CHECK(mem[2] == -1 + TIMES / 2, "%s window: %d accumulates under locks, not %d", w->name, mem[2] + 1,
 	      TIMES / 2);
-	/* empty fences, all assertions together */
+	/* fences without operations between them, with all assertions at once */
 	for (int i = 0; i < 5; i++)
 		MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE | MPI_MODE_NOPUT, w->win);
 }

@@ -1,5 +1,5 @@
-/* Proves: if all ranks call MPI_Fetch_and_op on one counter of every rank, each ticket is returned exactly once and in
- *   rising order at each rank. NO_OP reads, REPLACE swaps. Tests every synchronization on every window kind.
+/* Proves: if all ranks call MPI_Fetch_and_op on one counter of every rank, each value is returned exactly once and in
+ *   rising order at each rank. MPI_NO_OP reads, MPI_REPLACE swaps. Tests every synchronization on every window kind.
  *   MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all

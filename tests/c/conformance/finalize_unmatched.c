@@ -1,6 +1,6 @@
-/* Proves: MPI_Finalize returns although messages are unreceived (MPI-5.0 11.2.2 calls that erroneous). Covers large
- *   and synchronous messages; messages of persistent requests, freed requests and freed communicators; and messages
- *   to oneself. A message that is received late arrives whole.
+/* Proves: MPI_Finalize returns although messages are unreceived, which MPI-5.0 11.2.2 calls erroneous. Covers large and
+ *   synchronous messages; messages of persistent requests, freed requests and freed communicators; and messages of a
+ *   rank to itself. If a rank receives while the sender is in MPI_Finalize, it gets the whole message.
  * np: 1 2 3
  * ref: mpich
  * timeout: 60
@@ -31,12 +31,12 @@ int main(int argc, char **argv) {
 	MPI_Isend(late, N, MPI_INT, to, 5, MPI_COMM_WORLD, &r[4]);
 	MPI_Request_free(&r[4]);
 	if (check_rank == check_size - 1) {
-		usleep(300000); /* the other ranks are in MPI_Finalize by now */
+		usleep(300000); /* lets the other ranks reach MPI_Finalize */
 		MPI_Recv(in, N, MPI_INT, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		for (int i = 0; i < N; i++)
 			CHECK(in[i] == i + from, "element %d is %d, not %d", i, in[i], i + from);
 	}
-	MPI_Finalize(); /* check_end would first synchronize with the other ranks */
+	MPI_Finalize(); /* not check_end, which would first synchronize with the other ranks */
 	if (check_rank == check_size - 1)
 		check_print_result(check_errors);
 	return check_errors != 0;

@@ -1,6 +1,6 @@
-/* Proves: when MPI_Win_flush (or flush_all) has returned, the operation is complete at the target. A third rank,
- *   notified by a message, reads the new value from the target, and so does the target itself. Many rounds in one
- *   lock_all epoch. Tests every window kind. MPI-5.0 12.5.4
+/* Proves: when MPI_Win_flush (or flush_all) has returned, the operation is complete at the target. A third rank is
+ *   notified by a message and then reads the new value from the target. The target itself reads it too. Runs many
+ *   rounds in one lock_all epoch. Tests every window kind. MPI-5.0 12.5.4
  * np: 1 2 3 5
  * nodes: 2
  * args: flush flush_all

@@ -13,7 +13,8 @@ enum { MOST = 200, ROUNDS = 4 };
 static int sync_mode;
 
 static void check_tickets(struct window *w, const int *fetched, int count) {
-	/* Sums 1 << value over all ranks, where value is what a rank fetched from one element of the target. */
+	/* Bit k of bits[i] counts the ranks that fetched value k from element i: the loop sums 1 << value over all
+	 * ranks. */
 	int n = w->n;
 	int *bits = malloc(sizeof(int) * n * MOST);
 	int *all = malloc(sizeof(int) * n * MOST);

@@ -1,7 +1,7 @@
 /* Proves: many active gets return the right data when MPI_Win_flush, flush_all, flush_local, unlock or a fence returns.
- *   The gets have many sizes and several targets, and some have a vector type. There are more of them than the library
- *   can queue. Each get writes only to its own buffer. MPI_Rget does the same when MPI_Waitall returns, and puts
- *   between the gets arrive. Tests every window kind. MPI-5.0 12.3.2, 12.5.4
+ *   The gets have many sizes and several targets, and some have a vector type. Their number exceeds the size of the
+ *   library's queue. Each get writes only to its own buffer. The data of MPI_Rget is present when MPI_Waitall returns,
+ *   and puts between the gets arrive. Tests every window kind. MPI-5.0 12.3.2, 12.5.4
  * np: 1 2 4
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich
@@ -17,7 +17,8 @@ static const int sizes[] = {1, 2, 7, 8, 9, 16, 31, 64, 200, 244, 245, 300};
 
 static int value(int rank, int i) { return rank * 1000003 + i * 7; }
 
-/* Returns the index of an element at the end of the window: one origin puts to it, and no rank reads it. */
+/* Returns the index of an element at the end of the window, to which only the given origin puts and which no rank
+ * gets. */
 static int put_at(int origin, int i) { return INTS - 1 - i - origin; }
 
 static void body(struct window *w) {

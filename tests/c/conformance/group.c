@@ -1,6 +1,6 @@
-/* Proves: MPI_Group_incl, excl, size, rank, translate_ranks, compare and free are right, in any order, with no
- *   ranks and with all ranks. A rank that is not a member is MPI_UNDEFINED; MPI_PROC_NULL stays MPI_PROC_NULL.
- *   MPI_GROUP_EMPTY works; wrong ranks are refused. MPI-5.0 7.3
+/* Proves: MPI_Group_incl, excl, size, rank, translate_ranks, compare and free return the right values, for ranks in any
+ *   order, for no ranks and for all ranks. The rank of a process that is not a member is MPI_UNDEFINED; MPI_PROC_NULL
+ *   is translated to MPI_PROC_NULL. MPI_GROUP_EMPTY works; wrong ranks are refused. MPI-5.0 7.3
  * np: 1 2 5
  * args: calls duplicates
  * ref: mpich

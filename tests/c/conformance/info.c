@@ -23,8 +23,8 @@ static void made(MPI_Comm comm, const char *want) {
 	MPI_Comm_free(&comm);
 }
 
-/* Checks that communicators created with `info` have its hint. Communicators derived from `with`, which has the hint,
- * do not inherit it. */
+/* Checks that communicators created with `info` have its hint, and that communicators derived from `with` do not
+ * inherit the hint of `with`. */
 static void made_with(MPI_Info info, MPI_Comm with) {
 	MPI_Comm comm;
 	MPI_Request request;
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
 	MPI_Info_free(&env);
 	made_with(info, comm);
 	CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "perhaps"));
-	CHECK_OK(MPI_Comm_set_info(comm, info)); /* an invalid value of the key: the value in force stays */
+	CHECK_OK(MPI_Comm_set_info(comm, info)); /* the value is invalid, so the value in force stays */
 	CHECK_OK(MPI_Comm_get_info(comm, &env));
 	expect(env, "mpi_assert_no_any_tag", "true");
 	MPI_Info_free(&env);

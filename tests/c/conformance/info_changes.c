@@ -1,6 +1,6 @@
-/* Proves: an info object returns what was set last, however often it was queried before. Covers values, lengths,
- *   the number of keys and their order. Covers changes, deletions, duplicates, new objects, and queries by other
- *   threads. MPI-5.0 10
+/* Proves: an info object returns the value that was set last, however often it was queried before. Covers values,
+ *   lengths, the number of keys and their order. Covers changes, deletions, duplicates, new objects, and queries by
+ *   other threads. MPI-5.0 10
  * np: 1
  * ref: mpich
  * timeout: 60

@@ -34,7 +34,7 @@ static void body(struct window *w) {
 		MPI_Win_unlock(t, w->win);
 	}
 	MPI_Barrier(w->comm);
-	/* Rank r visited the targets r, r + 1, ... modulo n, TIMES in total. Count the visits to this rank. */
+	/* Rank r visited the targets r, r + 1, ... modulo n, TIMES targets in total. Counts the visits to this rank. */
 	int want = 0;
 	for (int r = 0; r < n; r++)
 		for (int i = 0; i < TIMES; i++)

@@ -1,9 +1,9 @@
-/* Proves: no rank starves when other ranks lock one target repeatedly. A thread that queues for a lock behind k threads
- *   gets it after at most k locks of theirs and 64 * (k + 1) locks of other threads: at most 64 for each of the k + 1
- *   ownership transfers. writer: the thread wants an exclusive lock while the other ranks take shared locks. reader:
- *   the reverse. The bound does not hold while the thread still tries to acquire the lock without queuing. So the count
- *   starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard does not require
- *   fairness
+/* Proves: no rank starves when other ranks lock one target repeatedly. A thread may queue for a lock behind k threads.
+ *   It then gets the lock after at most k locks of these threads and 64 * (k + 1) locks of other threads. The limit is
+ *   64 for each of the k + 1 ownership transfers. writer: the thread wants an exclusive lock while the other ranks take
+ *   shared locks. reader: the reverse. The bound does not hold while the thread still tries to acquire the lock without
+ *   queuing. So the count starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard
+ *   does not require fairness
  * np: 2 3 4 6
  * nodes: 1 (the ranks report their progress to each other in shared memory)
  * args: writer reader
@@ -17,23 +17,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* BYPASSES: locks that overtake the queue per ownership transfer, as promised at the lock's code. ENOUGH: limit of
- * locks per rank, so that a starved rank still gets its lock and can report the count. */
+/* BYPASSES: limit of the locks that overtake the queue per ownership transfer, as capi/win/lock.h promises. ENOUGH:
+ * limit of locks per rank, so that a starved rank still gets its lock and can report the count. */
 enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
 
-/* State in shared memory that the ranks access without MPI calls. The last `before` ranks queue first; rank 0 queues
- * behind them. Meanwhile rank 1 holds the lock. */
+/* State in shared memory, through which the ranks synchronize without MPI calls. Rank 1 holds the lock. Meanwhile the
+ * last `before` ranks queue for it, and then rank 0 queues behind them. */
 struct told {
-	_Atomic int queuing; /* the ranks with the queue positions 1 to queuing may queue */
-	_Atomic int calling; /* process and thread of the rank that calls MPI_Win_lock next; 0: none yet */
+	_Atomic int queuing; /* the ranks whose queue position is at most `queuing` may call MPI_Win_lock */
+	_Atomic int calling; /* process and thread of the rank that calls MPI_Win_lock next; 0 if none calls it yet */
 	_Atomic int thread;
 	_Atomic int go; /* 1 when the queue is complete, so that the remaining ranks start to lock */
 };
 
 static struct told *told;
 
-/* Waits until the thread sleeps. The thread is then in the queue: it cannot sleep between the stores to told and the
- * queue. */
+/* Waits until the thread sleeps, which means that it is queued: the thread calls nothing that can sleep between its
+ * stores to `told` and the lock's queue. */
 static void sees_asleep(int process, int thread) {
 	char path[80], line[400] = "";
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);

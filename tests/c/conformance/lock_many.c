@@ -21,7 +21,7 @@ static void body(struct window *w) {
 	MPI_Win_unlock(w->rank, second);
 	MPI_Barrier(w->comm);
 	for (int time = 0; time < TIMES; time++) {
-		/* rising order at every rank, so that exclusive locks cannot deadlock */
+		/* every rank locks the targets in rising order, so that exclusive locks cannot deadlock */
 		for (int t = 0; t < n; t++)
 			MPI_Win_lock(time % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
 		for (int t = n - 1; t >= 0; t--)

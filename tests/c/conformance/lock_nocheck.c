@@ -12,7 +12,7 @@ static void body(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, MPI_MODE_NOCHECK, w->win);
 	mem[0] = 0;
 	MPI_Win_unlock(w->rank, w->win);
-	for (int turn = 0; turn < n; turn++) { /* one rank after another reads and writes every window */
+	for (int turn = 0; turn < n; turn++) { /* the ranks read and write every window one after another */
 		MPI_Barrier(w->comm);
 		if (turn != w->rank)
 			continue;

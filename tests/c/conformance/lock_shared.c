@@ -1,6 +1,6 @@
-/* Proves: all ranks can hold shared locks of one target at once (they run a barrier while they hold them). An exclusive
- *   lock waits for them: its put is not visible, and its unlock does not return, before the shared lock is released.
- *   Tests every window kind. MPI-5.0 12.5.3
+/* Proves: all ranks can hold shared locks of one target at once; they call MPI_Barrier while they hold the locks. An
+ *   exclusive lock waits for all of them. Before the shared lock is released, its put is not visible and its unlock
+ *   does not return. Tests every window kind. MPI-5.0 12.5.3
  * np: 2 4
  * ref: mpich
  * timeout: 60

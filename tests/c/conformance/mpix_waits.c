@@ -1,6 +1,6 @@
-/* Proves: MPIX_Gompirma_waits reports, for a thread that sleeps in MPI, the call, the peer, what it waits for, and
- *   the communicator. It reports nothing if the thread does not sleep. It also reports that there are more entries
- *   than the caller's array holds.
+/* Proves: MPIX_Gompirma_waits reports each thread that sleeps in MPI: the call, the peer, the event that it waits for,
+ *   and the communicator. It reports nothing for a thread that does not sleep. If there are more entries than the
+ *   caller's array holds, it returns their number.
  * np: 1
  * ref: none (of gompirma only)
  * timeout: 20
@@ -23,7 +23,7 @@ static void *receives(void *tag) {
 	return NULL;
 }
 
-/* Waits until want threads sleep. */
+/* Waits until MPIX_Gompirma_waits reports `want` sleeping threads. */
 static void await_waits(int want, int most, struct MPIX_Gompirma_wait *waits) {
 	for (int count = -1; count != want; usleep(1000))
 		CHECK_OK(MPIX_Gompirma_waits(most, waits, &count));

@@ -16,8 +16,8 @@ enum { INTS = 40000 };
 static struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 static int data[INTS], result[INTS];
 
-/* Checks the counts since the last check: the operations of one kind have these calls and bytes in total, on the given
- * paths only. Other kinds have no counts. */
+/* Checks the counts since the last check. Operations of `kind` must have `calls` and `bytes` in total, and only on the
+ * paths in the bit mask `ways`. Other kinds must have no counts. */
 static void counted(int line, int kind, unsigned ways, uint64_t calls, uint64_t bytes) {
 	struct MPIX_Gompirma_count sum = {0, 0};
 	for (int k = 0; k < MPIX_GOMPIRMA_KINDS; k++)

@@ -1,6 +1,6 @@
 /* Proves: MPIX_Gompirma_win_layout returns size, displacement unit, process and paths of each member's memory, for
- *   windows of each kind. It also returns where the member's memory is mapped in the calling process: the member sees a
- *   store to that address. Errors do not change the layout and call no handler.
+ *   windows of each kind. It also returns the address at which the member's memory is mapped in the calling process.
+ *   The member sees a store to that address. Errors do not change the layout and call no handler.
  * np: 2 3
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1
@@ -15,10 +15,10 @@ enum { INTS = 1000 };
 #define BIT(way) (1u << MPIX_GOMPIRMA_##way)
 
 static int rank, n, node_n;
-static int nodes[3]; /* nodes[r]: whether rank r is on this node */
+static int nodes[3]; /* nodes[r]: true if rank r is on this node */
 
-/* Checks the layout of each rank. Stores to the memory of the ranks that is mapped in this process, and checks the
- * stores of the other ranks. */
+/* Checks the layout of each rank's memory. Stores to the memory that is mapped in this process, and checks that the
+ * stores of the other ranks to this rank's memory are visible. */
 static void look(MPI_Win win, const int *own, unsigned near, int dynamic) {
 	struct MPIX_Gompirma_layout l;
 	for (int r = 0; r < n; r++) {

@@ -1,6 +1,6 @@
-/* Proves: calls that programs make in loops run in C, without entering Go, which costs more than most of these
- *   calls. The tables below list them all. GOMPIRMA_SHOW_GO makes the library write a line for each call into Go;
- *   this program reads its own standard error.
+/* Proves: calls that programs make in loops run in C. They do not enter Go code, because the entry costs more than most
+ *   of these calls. The tables below list them all. GOMPIRMA_SHOW_GO makes the library write a line to standard error
+ *   for each call into Go; this program redirects standard error to a file and reads it.
  * np: 1 2
  * env: GOMPIRMA_SHOW_GO=1
  * ref: none (about gompirma alone)
@@ -44,8 +44,8 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	*(int *)inout += *(int *)in;
 }
 
-/* A call is added with one line. Each call runs once before it is checked, since a first call may initialize
- * something. */
+/* The calls to check, one per line. Each call runs once before it is checked, since a first call may initialize state
+ * of the library. */
 #define CALLS(X)                                                                                             \
 	/* environment */                                                                                    \
 	X(MPI_Initialized(&flag))                                                                            \
@@ -229,7 +229,7 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 
 static FILE *shown; /* reads the file to which standard error is redirected */
 
-/* Returns true if the library has reported a call into Go by this thread since the last call of entered(). */
+/* Returns true if the library has reported that this thread called into Go since the last call of entered(). */
 static int entered(void) {
 	char line[256], mine[64];
 	int found = 0;
@@ -284,13 +284,13 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	make();
 	int fd = mkstemp(path), old = dup2(2, 100);
-	shown = fopen(path, "r"); /* opened a second time, to have a file position of its own */
+	shown = fopen(path, "r"); /* a second open file, so that reads do not move the position of the writes */
 	unlink(path);
 	const char *wrong[100];
 	int wrongs = 0;
 	dup2(fd, 2);
 	MPI_Comm probe;
-	MPI_Comm_dup(MPI_COMM_SELF, &probe); /* this call does enter Go */
+	MPI_Comm_dup(MPI_COMM_SELF, &probe); /* this call enters Go, which entered() must detect */
 	MPI_Comm_free(&probe);
 	int works = entered();
 #define TRY(...)                                        \

@@ -88,7 +88,7 @@ static void others(void) {
 	CHECK_CLASS(MPI_Info_get_nkeys(info, NULL), MPI_ERR_ARG);
 	CHECK_CLASS(MPI_Info_get_valuelen(info, "key", NULL, &flag), MPI_ERR_ARG);
 	MPI_Info_free(&info);
-	CHECK_CLASS(MPI_Reduce_local(&n, &n, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER); /* one address for both buffers */
+	CHECK_CLASS(MPI_Reduce_local(&n, &n, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER); /* refused: equal buffers */
 }
 
 static void names(void) {

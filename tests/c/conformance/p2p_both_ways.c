@@ -1,6 +1,6 @@
-/* Proves: nonblocking sends of all ranks to each other at once, with more data than any inbox holds, arrive complete
- *   and in order. Receives are posted before or after the messages arrive. All messages have one tag; or each message
- *   has its own tag and the receives are in reverse order. Requests may be persistent. A receiver may call no MPI for a
+/* Proves: nonblocking sends of all ranks to each other at once arrive complete and in order, with more data than any
+ *   inbox holds. Receives are posted before or after the messages arrive. Either all messages have one tag, or each has
+ *   its own tag and the receives are in reverse order. Requests may be persistent. A receiver may call no MPI for a
  *   while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
  * np: 2 3 4
  * ref: mpich
@@ -31,7 +31,7 @@ static void fill(int turn) {
 				place(out, to, i)[k] = value(turn, check_rank, to, i, k);
 }
 
-/* Returns the tag of message i: i in every third turn, which receives in reverse order, else 0. */
+/* Returns the tag of message i. It is i in every third turn, in which the receives are in reverse order, else 0. */
 static int tag(int turn, int i) { return turn % 3 == 2 ? i : 0; }
 
 static int receives(int turn, MPI_Request *r) {

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Bsend(data, 10, MPI_INT, other, 1, MPI_COMM_WORLD));
 	CHECK_OK(MPI_Recv(data, 10, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	CHECK_OK(MPI_Buffer_detach(&got, &size));
-	/* Room is freed: many more messages than fit at once. */
+	/* Received messages free their space: sends more messages than fit into the buffer at once. */
 	CHECK_OK(MPI_Buffer_attach(buffer, 3 * (400 + MPI_BSEND_OVERHEAD)));
 	for (int i = 0; i < 200; i++) {
 		data[0] = i;

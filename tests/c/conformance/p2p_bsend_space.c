@@ -1,9 +1,9 @@
-/* Proves: whether a message fits into an attached buffer depends only on the data and MPI_BSEND_OVERHEAD of the unsent
- *   messages, never on gaps between them. The receiver gets the data as it was at the call. A communicator's buffer
- *   takes precedence over the process' buffer. MPI_Buffer_iflush completes when the messages buffered at its call have
- *   left, whatever is sent afterwards. The request of MPI_Buffer_iflush may be freed while it is active.
- *   MPI_BUFFER_AUTOMATIC accepts every message. Freeing a communicator waits until its buffer is empty. Persistent
- *   buffered sends take space when they are started. MPI-5.0 3.4, 3.6, 3.9
+/* Proves: a message fits into an attached buffer if its data and MPI_BSEND_OVERHEAD, added to those of the unsent
+ *   messages, fit. Gaps between the unsent messages do not matter. The receiver gets the data as it was at the call. A
+ *   communicator's buffer takes precedence over the process's buffer. MPI_Buffer_iflush completes when the messages
+ *   buffered before the call have left, whatever is sent afterwards. The request of MPI_Buffer_iflush may be freed
+ *   while it is active. MPI_BUFFER_AUTOMATIC accepts every message. Freeing a communicator waits until its buffer is
+ *   empty. Persistent buffered sends take space when they are started. MPI-5.0 3.4, 3.6, 3.9
  * np: 2
  * nodes: 2
  * ref: none (Debian's MPICH and Open MPI have no buffers of communicators)
@@ -31,7 +31,7 @@ static void receive(MPI_Comm c, int size, int tag) {
 		}
 }
 
-/* Synchronizes the two ranks, which take turns. */
+/* Synchronizes the two ranks: rank 0 sends between two calls, and then rank 1 receives. */
 static void turn(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static int is_over(MPI_Request *r) {
@@ -71,9 +71,9 @@ static void sender(MPI_Comm c) {
 	CHECK_OK(MPI_Request_free(&freed));
 	turn(); /* the second message is received */
 	turn();
-	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* until the library frees its room */
+	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* until the library has freed the second message's space */
 		CHECK_CLASS(code, MPI_ERR_BUFFER);
-	/* Fits by size, but not into any gap. */
+	/* The message fits by its size, although no single gap is large enough. */
 	CHECK_OK(send(c, 400000 - OVER, 4));
 	CHECK_CLASS(send(c, 0, 9), MPI_ERR_BUFFER);
 	CHECK(!is_over(&flush), "a flush is over before its messages have left");
@@ -85,7 +85,7 @@ static void sender(MPI_Comm c) {
 	code = MPI_Buffer_detach(&addr, &size);
 	expect_detached(code, addr, size, buffer, ROOM);
 
-	/* A communicator's own buffer takes precedence. */
+	/* The communicator's own buffer is used although the process also has one. */
 	CHECK_OK(MPI_Comm_attach_buffer(c, buffer, 100));
 	CHECK_OK(MPI_Buffer_attach(buffer + 100, 10000));
 	CHECK_CLASS(send(c, 0, 5), MPI_ERR_BUFFER);
@@ -97,7 +97,7 @@ static void sender(MPI_Comm c) {
 	code = MPI_Comm_detach_buffer(c, &addr, &size);
 	expect_detached(code, addr, size, NULL, 0);
 
-	/* A persistent send takes its room when it is started. */
+	/* A persistent send takes space when it is started. */
 	CHECK_OK(MPI_Bsend_init(data, 20000, MPI_BYTE, 1, 6, c, &request));
 	CHECK_CLASS(MPI_Start(&request), MPI_ERR_BUFFER);
 	code = MPI_Buffer_detach(&addr, &size);

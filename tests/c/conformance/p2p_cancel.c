@@ -1,6 +1,7 @@
-/* Proves: a receive without a matching message can be cancelled, and only then MPI_Test_cancelled is true. The next
- *   receive gets its message. A matched receive completes. MPI_Request_get_status reports completion without
- *   completing the request. Requests freed while active still receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
+/* Proves: a receive without a matching message can be cancelled. MPI_Test_cancelled is true only for such a receive.
+ *   The next receive gets the message that the cancelled receive would have matched. A matched receive completes.
+ *   MPI_Request_get_status reports completion without completing the request. Requests freed while active still
+ *   receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
  * np: 1 2
  * ref: mpich
  * nodes: 2

@@ -1,7 +1,7 @@
 /* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and both
- *   sides agree. Covers receives posted before and after the send, probes, and matched probes, in one thread and in
- *   several. A send that a receive or a matched probe has matched completes, even if its receiver then calls no MPI.
- *   MPI_Isendrecv can be cancelled. MPI-5.0 3.7, 3.8.4
+ *   sides agree on which. Covers receives posted before and after the send, probes, and matched probes, in one thread
+ *   and in several. A send that a receive or a matched probe has matched completes, even if its receiver then calls no
+ *   MPI. MPI_Isendrecv can be cancelled. MPI-5.0 3.7, 3.8.4
  * np: 2 4
  * args: race threads matched probed both
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
@@ -173,7 +173,7 @@ static void away(void) {
 			away_call(AWAY_READ);
 		}
 	}
-	/* the same operations within one rank */
+	/* repeats these operations with messages of a rank to itself */
 	for (int k = 0; k < 6; k++) {
 		MPI_Request r;
 		MPI_Message m;

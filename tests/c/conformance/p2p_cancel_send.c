@@ -1,7 +1,7 @@
-/* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives it and the receiver computes or
- *   sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers sends of all
- *   modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent sends, and
- *   the cancel of some of many sends with one envelope. MPI-5.0 3.8.4
+/* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives the message and the receiver
+ *   computes or sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers
+ *   sends of all modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent
+ *   sends. Also cancels some of many sends that have the same envelope. MPI-5.0 3.8.4
  * np: 2 4
  * args: read computing self
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
@@ -47,8 +47,8 @@ static MPI_Status finish(MPI_Request *r, int how) {
 	}
 }
 
-/* Cancels sends that must be cancellable: synchronous sends, and large messages, which stay at the sender. A small
- * message of another mode may have left. */
+/* Cancels sends that the library must be able to cancel: synchronous sends, and large messages, whose data stays at the
+ * sender. A small message of another mode may already have been sent. */
 static void alone(int to, int tag) {
 	static int (*const send[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {MPI_Isend,
 													  MPI_Issend};

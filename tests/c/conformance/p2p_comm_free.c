@@ -1,6 +1,6 @@
-/* Proves: a communicator may be freed while messages and collectives on it are active; they complete normally.
- *   Covers small and large messages, receives posted before and after the message, another process and this one.
- *   New communicators created in its place share nothing with it. MPI-5.0 7.4.3
+/* Proves: a communicator may be freed while messages and collectives on it are active; they complete normally. Covers
+ *   small and large messages, receives posted before and after the message, messages to another process and to itself.
+ *   Communicators created afterwards do not receive its messages. MPI-5.0 7.4.3
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
 			MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &r[6]);
 			MPI_Comm_free(&comm);
 			CHECK(comm == MPI_COMM_NULL, "the handle is not null");
-			/* The same ranks and tags on another communicator. */
+			/* A message with these ranks and tags on another communicator must not match. */
 			MPI_Comm_dup(MPI_COMM_WORLD, &next);
 			MPI_Sendrecv(&token, 1, MPI_INT, right, 1, &back, 1, MPI_INT, left, 1, next, MPI_STATUS_IGNORE);
 			CHECK(back == round, "the next communicator brought %d, not %d", back, round);

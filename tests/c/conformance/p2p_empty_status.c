@@ -134,7 +134,7 @@ static void check_kept(const MPI_Status *s, const char *call) {
 	      call, s->MPI_SOURCE, s->MPI_TAG, (unsigned)s->MPI_ERROR);
 }
 
-/* Sends one message to this rank and returns the request of a receive of it. */
+/* Sends one message to this rank itself and returns the request of its receive. */
 static MPI_Request one(void) {
 	MPI_Request r;
 	MPI_Irecv(it, 1, MPI_INT, me, 3, W, &r);

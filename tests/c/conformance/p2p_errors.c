@@ -1,6 +1,6 @@
 /* Proves: every call refuses wrong ranks, tags, counts, types and communicators with the standard's error class.
- *   Outputs do not change, and correct calls work afterwards. MPI_ANY_SOURCE and MPI_ANY_TAG are for receives only.
- *   MPI-5.0 3.2, 9.3
+ *   Outputs do not change, and correct calls work afterwards. Sends refuse MPI_ANY_SOURCE and MPI_ANY_TAG. MPI-5.0 3.2,
+ *   9.3
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,6 +1,6 @@
 /* Proves: MPI_Isendrecv and MPI_Isendrecv_replace exchange small and large data, contiguous and with gaps, with another
- *   process, itself and MPI_PROC_NULL. The request is complete when both messages are, and has the receive's status. It
- *   reports an error of either message, and may be freed while the messages are active. MPI-5.0 3.10
+ *   process, itself and MPI_PROC_NULL. The request is complete when both messages are, and has the receive's status.
+ *   The request reports an error of either message, and may be freed while the messages are active. MPI-5.0 3.10
  * np: 2
  * nodes: 2
  * ref: none (MPICH moves no data if a rank exchanges with itself)

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < LARGE; i++)
 		large_out[i] = me * 3 + i;
 	for (int early = 0; early < 2; early++) {
-		/* message i goes from r to r + 1 + i mod (n - 1) */
+		/* rank r sends message i to rank r + 1 + i mod (n - 1), modulo n */
 		for (int i = 0; i < MANY; i++)
 			out[i] = me * MANY + i, in[i] = -1;
 		if (early)

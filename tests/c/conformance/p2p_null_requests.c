@@ -1,8 +1,8 @@
-/* Proves: the request of an operation with MPI_PROC_NULL is complete at once, for every call that completes,
- *   queries, frees or cancels requests. Holds for single requests and among null requests. Covers sends of all
- *   modes, receives, MPI_Imrecv of MPI_MESSAGE_NO_PROC, Isendrecv, persistent, partitioned and one-sided requests.
- *   The status of a receive has MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled. MPI-5.0 3.7, 3.8.2, 3.9,
- *   3.11, 4.2, 12.3
+/* Proves: the request of an operation with MPI_PROC_NULL is complete at once, for every call that completes, queries,
+ *   frees or cancels requests. This holds for a single request and for a request in an array of null requests. Covers
+ *   sends of all modes, receives, MPI_Imrecv of MPI_MESSAGE_NO_PROC, Isendrecv, persistent, partitioned and one-sided
+ *   requests. The status of a receive has MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled. MPI-5.0 3.7, 3.8.2,
+ *   3.9, 3.11, 4.2, 12.3
  * np: 1 2
  * args: send receive message both persistent partitioned window
  * ref: mpich
@@ -17,8 +17,8 @@ static const MPI_Comm W = MPI_COMM_WORLD;
 static int in = 7, out = 8, last[4], persistent, receives;
 static MPI_Win win;
 
-/* Creates request number i of the variant. Returns 0 if there are no more; else says whether the request is
- * persistent and whether it receives. */
+/* Creates request number i of the variant. Returns 0 if the variant has no more requests. Otherwise the bits of the
+ * result say if the request is persistent and if it receives. */
 static int make(int i, MPI_Request *r) {
 	MPI_Message m;
 	persistent = receives = 0;
@@ -141,7 +141,7 @@ static const char *const name[WAYS] = {"MPI_Wait",
 				       "MPI_Cancel and MPI_Wait",
 				       "MPI_Request_free"};
 
-/* Completes *r by the given call. */
+/* Completes *r by the call that `way` selects. */
 static void complete(int way, MPI_Request *r, MPI_Status *s) {
 	MPI_Request several[3] = {MPI_REQUEST_NULL, *r, MPI_REQUEST_NULL};
 	MPI_Status statuses[3];

@@ -1,6 +1,7 @@
 /* Proves: a message of no elements needs no datatype. Every send and receive accepts MPI_DATATYPE_NULL with count 0, to
  *   and from MPI_PROC_NULL, this rank and other ranks. MPI_DATATYPE_NULL with another count is MPI_ERR_TYPE, and
- *   nothing is sent. Programs rely on this; the standard does not say what a datatype without elements must be
+ *   nothing is sent. Programs rely on this; the standard does not say which datatype a message without elements must
+ *   have
  * np: 1 2 3
  * args: nobody somebody elements
  * ref: mpich
@@ -19,7 +20,7 @@ static void check_status(const MPI_Status *s, const char *call) {
 	      s->MPI_SOURCE, s->MPI_TAG, count);
 }
 
-/* Makes every call; the partners may be MPI_PROC_NULL. */
+/* Makes every send and receive call with the ranks left and right, which may be MPI_PROC_NULL. */
 static void calls(void) {
 	MPI_Request r[8];
 	MPI_Status s;
@@ -36,7 +37,7 @@ static void calls(void) {
 	MPI_Buffer_attach(buffer, size);
 	for (int mode = 0; mode < 4; mode++) {
 		CHECK_OK(MPI_Irecv(NONE, left, 1, W, &r[0]));
-		MPI_Barrier(W); /* the receive of a ready send must be posted */
+		MPI_Barrier(W); /* a ready send needs a posted receive */
 		CHECK_OK(send[mode](NONE, right, 1, W));
 		CHECK_OK(MPI_Wait(&r[0], &s));
 		if (left >= 0)
@@ -82,7 +83,7 @@ static void calls(void) {
 	CHECK_OK(MPI_Sendrecv_replace(NONE, right, 1, left, 1, W, &s));
 	if (left >= 0)
 		check_status(&s, "MPI_Sendrecv_replace");
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1) /* MPICH 4.0 aborts in these */
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1) /* MPICH 4.0 aborts in these calls */
 	CHECK_OK(MPI_Isendrecv(NONE, right, 1, NONE, left, 1, W, &r[0]));
 	CHECK_OK(MPI_Wait(&r[0], &s));
 	if (left >= 0)

@@ -1,6 +1,6 @@
-/* Proves: a partition without data arrives when the sender marks it ready, not before. It has not arrived while the
- *   sender has only created or started its request. MPI_Parrived and MPI_Test agree. This holds if the two sides have
- *   different numbers of partitions, and over several rounds. MPI-5.0 4.2.2
+/* Proves: a partition without data arrives when the sender marks it ready, not before. In particular it has not arrived
+ *   when the sender has only created or started its request. MPI_Parrived and MPI_Test agree. This holds if the two
+ *   sides have different numbers of partitions, and over several rounds. MPI-5.0 4.2.2
  * np: 2
  * args: same split joined
  * ref: none (MPICH 4.0 hangs)
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 		if (check_rank == 1)
 			MPI_Start(&request);
 		meet();
-		for (int step = -1; step < sends; step++) { /* number of ready partitions; -1: not started */
+		for (int step = -1; step < sends; step++) { /* ready partitions; -1: send not started */
 			if (check_rank == 0 && step == 0)
 				MPI_Start(&request);
 			if (check_rank == 0 && step > 0)
@@ -45,8 +45,8 @@ int main(int argc, char **argv) {
 			meet();
 			if (check_rank == 1) {
 				for (int i = 0; i < parts; i++) {
-					/* Partitions become ready from the last to the first. True if receive
-					 * partition i lies in the ready part. */
+					/* The sender marks partitions ready from the last to the first. `ready` is true
+					 * if all data of receive partition i is ready. */
 					int ready = step > 0 && i * sends >= (sends - step) * receives;
 					for (flag = parrived(i); ready && !flag;)
 						flag = parrived(i);

@@ -1,7 +1,8 @@
-/* Proves: calls refuse inactive partitioned requests, partitions that do not exist or are ready already, and too much
- *   data. A refused call changes nothing. If the sender has less data than the receiver expects, the excess receive
- *   partitions arrive with the last data. Covers MPI_PROC_NULL, messages of a rank to itself, and requests that are
- *   freed before the other side creates a request. Freeing an active request is MPI_ERR_REQUEST. MPI-5.0 chapter 4
+/* Proves: calls refuse inactive partitioned requests, partitions that do not exist or are ready already, and more data
+ *   than the receive has space for. A refused call changes nothing. If the sender has less data than the receiver
+ *   expects, the excess receive partitions arrive with the last data. Covers MPI_PROC_NULL, messages of a rank to
+ *   itself, and requests that are freed before the other side creates a request. Freeing an active request is
+ *   MPI_ERR_REQUEST. MPI-5.0 chapter 4
  * np: 2
  * args: refused less nobody itself freed
  * ref: none (MPICH 4.0 checks nothing)

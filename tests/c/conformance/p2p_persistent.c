@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 					in[i][j] = -1;
 				}
 			MPI_Startall(4, r + 4);
-			MPI_Barrier(MPI_COMM_WORLD); /* the receive of a ready send must be posted */
+			MPI_Barrier(MPI_COMM_WORLD); /* a ready send needs a posted receive */
 			if (time % 2)
 				MPI_Startall(4, r);
 			else
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 					}
 			}
 		}
-		/* freed while active: the message still arrives */
+		/* the requests are freed while active; the message still arrives */
 		MPI_Start(&r[4]);
 		MPI_Start(&r[0]);
 		MPI_Request_free(&r[0]);
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
 	CHECK_CLASS(MPI_Start(&r), MPI_ERR_REQUEST);
 	MPI_Send(&right, 1, MPI_INT, right, 9, MPI_COMM_WORLD);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
-	/* an active persistent request cannot be started again */
+	/* starting an active persistent request again is an error */
 	MPI_Recv_init(&x, 1, MPI_INT, left, 9, MPI_COMM_WORLD, &r);
 	MPI_Start(&r);
 	CHECK_CLASS(MPI_Start(&r), MPI_ERR_REQUEST);

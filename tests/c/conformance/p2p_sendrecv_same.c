@@ -1,6 +1,6 @@
 /* Proves: MPI_Sendrecv and MPI_Isendrecv send the data as it was at the call, even if they receive into the same
  *   memory. Covers one variable, an array, an array and itself shifted, and a vector. MPI requires disjoint buffers.
- *   But some programs receive into the variable that they send, which works if the library copies the message first.
+ *   But some programs receive into the variable that they send, which works in a library that copies the message first.
  *   Runs around a ring in any order of arrival; a single rank exchanges with itself. MPI-5.0 3.10
  * np: 1 2 5
  * args: small large nonblocking
@@ -24,7 +24,8 @@ static void exchange(int *from, int *to, int count, MPI_Datatype type, int dest,
 	}
 }
 
-/* Sends count elements, stride integers apart, from the array and receives them shift integers later in the array. */
+/* Sends count elements of the array, `stride` integers apart, and receives into the elements that lie `shift` integers
+ * later. */
 static void round_trip(int count, int stride, int shift) {
 	static int mem[2 * MOST + 10];
 	int n = check_size, me = check_rank, left = (me + n - 1) % n, wrong = 0;

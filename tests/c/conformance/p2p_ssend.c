@@ -1,5 +1,5 @@
-/* Proves: MPI_Ssend does not return before the receive has started, for small and large messages. After it, the
- *   sender sets a flag in a shared window. The receiver must not see the flag before it receives. MPI-5.0 3.4
+/* Proves: MPI_Ssend does not return before the receive has started, for small and large messages. After MPI_Ssend, the
+ *   sender sets a flag in a shared window. The receiver must not see the flag before it starts to receive. MPI-5.0 3.4
  * np: 2 4
  * ref: mpich
  * nodes: 1 (the ranks report their progress to each other in shared memory)
@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 			MPI_Ssend(data, count, MPI_INT, other, i, MPI_COMM_WORLD);
 			atomic_store(mine, i);
 		} else {
-			for (flag = 0; !flag;) /* the message has arrived; now check the flag for a while */
+			for (flag = 0; !flag;) /* until the message has arrived; then checks the flag for a while */
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 			for (int k = 0; k < 200; k++) {
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
 				value = 1000 + i;
 				MPI_Isend(big, lengths[i], MPI_INT, other, 1, MPI_COMM_WORLD, &sends[0]);
 				MPI_Isend(&value, 1, MPI_INT, other, 2, MPI_COMM_WORLD, &sends[1]);
-				MPI_Waitall(2, sends, MPI_STATUSES_IGNORE); /* the sender may see an error */
+				MPI_Waitall(2, sends, MPI_STATUSES_IGNORE); /* the sender may see an error, too */
 				continue;
 			}
 			MPI_Request r[2];
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
 				in[k] = -7;
 			value = 0;
 			if (!early)
-				MPI_Probe(other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* both are unexpected */
+				MPI_Probe(other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* both messages have arrived */
 			if (how < 2) {
 				if (early)
 					MPI_Send(&token, 1, MPI_INT, other, 9, MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 /* Proves: a datatype may be freed as soon as an operation with it has started, and other types created in its place.
  *   The operation works as if the type still existed. A persistent operation does so at every start. Covers small and
- *   large messages, another process and this one, receives before and after the message, matched probes, and freed
- *   requests. MPI-5.0 5.1.9
+ *   large messages, messages to another process and to itself, receives before and after the message, matched probes,
+ *   and freed requests. MPI-5.0 5.1.9
  * np: 1 2
  * args: send receive persistent matched freed
  * ref: mpich
@@ -21,7 +21,7 @@ static MPI_Datatype make(int n, int gap) {
 	return t;
 }
 
-/* Frees t, and creates enough types that one may reuse its descriptor. */
+/* Frees t, and then creates other types, one of which may reuse the descriptor of t. */
 static void drop(MPI_Datatype *t) {
 	MPI_Datatype others[AFTER];
 	MPI_Type_free(t);

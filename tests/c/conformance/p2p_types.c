@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 				CHECK(in[i] == 0x77, "%s: byte %d behind the message was written", types[t].name,
 				      i - bytes);
 			if (types[t].class == CLASS_PAIR)
-				continue; /* types that may have gaps */
+				continue; /* pair types may have gaps, which are not sent */
 			MPI_Irecv(in, sizeof in, MPI_BYTE, left, t, MPI_COMM_WORLD, &request);
 			MPI_Send(out, counts[c], type, right, t, MPI_COMM_WORLD);
 			MPI_Wait(&request, &status);

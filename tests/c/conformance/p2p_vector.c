@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
 		CHECK(size == sizes[i] * 4, "type %d has %d bytes, not %d", i, size, sizes[i] * 4);
 	}
 
-	fill(); /* column 5 becomes column 7 */
+	fill(); /* sends column 5 and receives it as column 7 */
 	MPI_Isend(&out[0][5], 1, column, right, 0, W, &r);
 	MPI_Recv(&in[0][7], 1, column, left, 0, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
 		for (int k = 0; k < COLUMNS; k++)
 			CHECK(in[i][k] == (k == 7 ? want(left, i, 5) : -1), "column: [%d][%d] is %d", i, k, in[i][k]);
 
-	fill(); /* a column becomes contiguous, and a column again */
+	fill(); /* receives a column as contiguous data, and contiguous data as a column */
 	MPI_Isend(&out[0][9], 1, column, right, 1, W, &r);
 	MPI_Recv(in, ROWS, MPI_INT, left, 1, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 		CHECK(in[i][COLUMNS - 1] == want(left, i / COLUMNS, i % COLUMNS), "array to column: %d is %d", i,
 		      in[i][COLUMNS - 1]);
 
-	fill(); /* two blocks of 50 x 20, received as groups of three and as another block */
+	fill(); /* sends a block of 50 x 20 twice; receives it as groups of three, and as another block */
 	MPI_Isend(&out[2][10], 1, block, right, 3, W, &r);
 	MPI_Recv(in, 400, three, left, 3, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < 1000; i++)
 		CHECK((&in[0][0])[i] == want(left, 2 + i / 20, 10 + i % 20), "block: %d is %d", i, (&in[0][0])[i]);
 
-	fill(); /* every other row, 240 KB */
+	fill(); /* sends every other row, 240 KB */
 	MPI_Isend(out, 1, every_other, right, 4, W, &r);
 	MPI_Recv(in, 1, every_other, left, 4, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -84,14 +84,14 @@ int main(int argc, char **argv) {
 			CHECK(in[i][k] == (i % 2 ? -1 : want(left, i, k)), "every other row: [%d][%d] is %d", i, k,
 			      in[i][k]);
 
-	fill(); /* overlapping entries are allowed in a send */
+	fill(); /* sends a type with overlapping entries, which are allowed in a send */
 	MPI_Isend(out, 1, window, right, 5, W, &r);
 	MPI_Recv(in, 20, MPI_INT, left, 5, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 20; i++)
 		CHECK((&in[0][0])[i] == want(left, 0, i / 4 + i % 4), "overlapping: %d is %d", i, (&in[0][0])[i]);
 
-	fill(); /* freed while in use */
+	fill(); /* frees the type while the send is active */
 	MPI_Datatype short_lived;
 	MPI_Type_vector(ROWS, 2, COLUMNS, MPI_INT, &short_lived);
 	MPI_Type_commit(&short_lived);

@@ -1,6 +1,6 @@
-/* Proves: MPI_Wait, Test, Waitany, Testany, Waitall, Testall, Waitsome and Testsome return the right request
- *   indices and statuses. Null requests may lie among the others. If all are null, the calls return the empty
- *   status and MPI_UNDEFINED. Completed requests become MPI_REQUEST_NULL. MPI-5.0 3.7.3, 3.7.5
+/* Proves: MPI_Wait, Test, Waitany, Testany, Waitall, Testall, Waitsome and Testsome return the right request indices
+ *   and statuses. The array may also contain null requests. If all requests are null, the calls return the empty status
+ *   and MPI_UNDEFINED. Completed requests become MPI_REQUEST_NULL. MPI-5.0 3.7.3, 3.7.5
  * np: 2 4
  * args: wait waitany waitall waitsome null
  * ref: mpich

@@ -41,8 +41,8 @@ static void many(struct window *w, int64_t *out, int count) {
 		}
 }
 
-/* Makes an operation of `count` elements on rank 0. Puts, gets and swaps use the part of the window that belongs to
- * this rank; sums of all ranks go to the first part. */
+/* Makes an operation of `count` elements on rank 0. Puts, gets and swaps use the elements that belong to this rank
+ * alone. Accumulates of all ranks use the first elements. */
 static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
 	MPI_Datatype L = MPI_INT64_T;
 	MPI_Aint mine = (MPI_Aint)w->rank * LARGE;
@@ -119,7 +119,7 @@ static void body(struct window *w) {
 	MPI_Barrier(w->comm);
 	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
 	int times = 33 * (w->n - 1),
-	    last = LARGE - 1; /* each origin does 33 operations on element 0 and 11 on the last one */
+	    last = LARGE - 1; /* each origin does 33 operations on element 0 and 11 on the last element */
 	if (w->rank == 0 && (strstr(check_arg, "accumulate") || is("lock"))) {
 		CHECK(mem[0] == times, "%s window, %s: element 0 is %lld, not %d", w->name, check_arg,
 		      (long long)mem[0], times);

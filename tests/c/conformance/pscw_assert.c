@@ -1,6 +1,6 @@
-/* Proves: data is right with MPI_MODE_NOCHECK on post and start (all posts precede the starts), and with NOSTORE and
- *   NOPUT on post. The exposure and the access epoch may be closed in any order. Tests every window kind.
- *   MPI-5.0 12.5.2, 12.5.5
+/* Proves: epochs with MPI_MODE_NOCHECK on post and start (all posts precede the starts), and with NOSTORE and NOPUT on
+ *   post, deliver the right data. The exposure and the access epoch may be closed in any order. Tests every window
+ *   kind. MPI-5.0 12.5.2, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60
@@ -22,7 +22,7 @@ static void body(struct window *w) {
 			values[i] = w->rank * 1000 + time * 100 + i;
 		MPI_Win_post(from, nocheck | (time % 3 ? MPI_MODE_NOSTORE : 0), w->win);
 		if (nocheck)
-			MPI_Barrier(w->comm); /* all ranks have posted: start need not check */
+			MPI_Barrier(w->comm); /* afterwards all ranks have posted, as MPI_MODE_NOCHECK asserts */
 		MPI_Win_start(to, nocheck, w->win);
 		MPI_Put(values, COUNT, MPI_INT, right, window_at(w, right, 0), COUNT, MPI_INT, w->win);
 		MPI_Win_complete(w->win);
@@ -30,7 +30,7 @@ static void body(struct window *w) {
 		for (int i = 0; i < COUNT; i++)
 			CHECK(mem[i] == left * 1000 + time * 100 + i, "%s window: element %d is %d, not %d", w->name, i,
 			      mem[i], left * 1000 + time * 100 + i);
-		/* The reverse direction by a get, with the assertion that no rank puts. */
+		/* Moves data in the reverse direction by a get, and asserts that no rank puts. */
 		MPI_Win_post(from, nocheck | MPI_MODE_NOPUT | MPI_MODE_NOSTORE, w->win);
 		if (nocheck)
 			MPI_Barrier(w->comm);

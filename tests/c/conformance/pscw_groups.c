@@ -1,5 +1,5 @@
 /* Proves: post, start, complete and wait work with groups that differ from epoch to epoch and from rank to rank. Covers
- *   a ring, a star in both directions, single pairs and empty groups, without other synchronization between epochs.
+ *   a ring, a star in both directions, single pairs and empty groups. No other synchronization separates the epochs.
  *   Tests every window kind. MPI-5.0 12.5.2
  * np: 1 2 5
  * nodes: 2
@@ -34,7 +34,7 @@ static void ring(struct window *w, int time) {
 	MPI_Group_free(&to);
 }
 
-/* Tests a star: all other ranks write to the centre's window, or the centre writes to theirs. */
+/* Tests a star: all other ranks write to the window of `centre` if inward is set, else `centre` writes to theirs. */
 static void star(struct window *w, int centre, int inward, int time) {
 	int *mem = w->mem, others[16], k = 0, value = 1000 + w->rank * 100 + time;
 	for (int i = 0; i < w->n; i++)
@@ -69,7 +69,7 @@ static void empty(struct window *w) {
 	MPI_Win_wait(w->win);
 }
 
-/* Ranks 2i and 2i+1 exchange values; a rank without a partner does nothing. */
+/* Exchanges values between ranks 2i and 2i+1. A rank without a partner does nothing. */
 static void pairs(struct window *w, int time) {
 	int other = w->rank ^ 1, *mem = w->mem, value = 5000 + w->rank * 100 + time;
 	if (other >= w->n)

@@ -17,8 +17,8 @@ enum { LARGE = 30000, ROOM = 61440, TIMES = 12, WAITS = 0, SLEEPS, TESTS, COMES_
 
 static int data[LARGE], got[LARGE];
 
-/* Runs an access epoch. Layout of the target: element 0 is a sum, LARGE elements that are put, LARGE elements that are
- * got. */
+/* Runs an access epoch. Layout of the target in ints: element 0 is a sum; then LARGE elements to which the origin puts;
+ * then LARGE elements that it gets. */
 static void origin(struct window *w, int target, MPI_Group group, int time) {
 	int count = time % 2 ? 1 : LARGE, one = 1;
 	for (int i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 /* Proves: query calls refuse null and freed handles with the error class of the handle's kind, and NULL output
- *   arguments with MPI_ERR_ARG. All forms of the calls return these errors and store nothing. Counts that are not
- *   whole or do not fit an int are MPI_UNDEFINED. MPI_Get_count of a cancelled operation succeeds. Queries of
- *   uncommitted types, and of derived types whose component types are freed, give the same results as before. MPI-5.0
- *   2.8, 3.2.5, 5.1.5 to 5.1.13, 7.3.1, 7.4.1, 7.7, 13.3
+ *   arguments with MPI_ERR_ARG. All forms of the calls return these errors and store nothing. MPI_Get_count returns
+ *   MPI_UNDEFINED if the count is not an integer or exceeds an int. MPI_Get_count of a cancelled operation succeeds.
+ *   Queries work for uncommitted types, and for derived types whose component types are freed. MPI-5.0 2.8, 3.2.5,
+ *   5.1.5 to 5.1.13, 7.3.1, 7.4.1, 7.7, 13.3
  * np: 1 2
  * ref: none (under MPICH 4.0 the job ends in some of these calls)
  * timeout: 30

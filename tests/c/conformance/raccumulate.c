@@ -1,7 +1,7 @@
-/* Proves: after wait or test of MPI_Raccumulate and MPI_Rget_accumulate, the origin buffer may be reused and the
- *   fetched values are present, before the epoch ends. All ranks add to the same elements and no update is lost. Tests
- *   every window kind. Also tests these calls between fences and in start epochs, where the standard does not allow
- *   them. MPI-5.0 12.3.5
+/* Proves: when wait or test completes the request of MPI_Raccumulate or MPI_Rget_accumulate, the origin buffer may be
+ *   reused and the fetched values are present. This does not need the end of the epoch. All ranks add to the same
+ *   elements and no update is lost. Tests every window kind. Also tests these calls between fences and in start epochs,
+ *   where the standard does not allow them. MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

@@ -1,8 +1,8 @@
-/* Proves: functions that MPI-3.0 removed still work for old programs, under both names. Struct types made of
- *   differences of MPI_Address move members between ranks and leave padding unchanged. So do types of absolute
+/* Proves: functions that MPI-3.0 removed still work for old programs, under their MPI_ and PMPI_ names. Struct types
+ *   made of differences of MPI_Address move members between ranks and leave padding unchanged. So do types of absolute
  *   addresses with MPI_BOTTOM. MPI_Type_hvector, MPI_Type_hindexed, MPI_Type_extent and the bounds work.
- *   MPI_Errhandler_create, get and set work. Errors are those of the replacement functions. No datatype has a removed
- *   combiner. MPI-2.2 2.6.1, MPI-5.0 chapter 17
+ *   MPI_Errhandler_create, get and set work. The functions return the errors of the functions that replace them. No
+ *   datatype has a removed combiner. MPI-2.2 2.6.1, MPI-5.0 chapter 17
  * np: 1 2 3
  * args: MPI PMPI
  * ref: mpich
@@ -10,7 +10,8 @@
  */
 #include "../check.h"
 
-/* The functions under test, MPI_ or PMPI_, with their MPI-2.2 prototypes. */
+/* The functions under test, with their MPI-2.2 prototypes. The argument of the program selects the MPI_ or the PMPI_
+ * names. */
 static struct functions {
 	int (*address)(void *, MPI_Aint *);
 	int (*errhandler_create)(MPI_Handler_function *, MPI_Errhandler *);
@@ -65,7 +66,7 @@ static void check_particle(const struct particle *p, int rank, int i, const char
 	CHECK(*between == 0, "%s, particle %d: padding is %d", how, i, *between);
 }
 
-/* Returns the type of a particle, from the member addresses of the first one, relative to base. */
+/* Returns the type of a particle, with the addresses of the members of `first` relative to base. */
 static MPI_Datatype particle_type(struct particle *first, MPI_Aint base) {
 	int lengths[MEMBERS] = {1, 3, 1, 2, 5};
 	MPI_Datatype types[MEMBERS] = {MPI_CHAR, MPI_DOUBLE, MPI_INT, MPI_SHORT, MPI_CHAR}, type = MPI_DATATYPE_NULL;
@@ -227,7 +228,7 @@ static void handlers(void) {
 	MPI_Comm_free(&comm);
 }
 
-/* ---- Refused calls, on MPI_COMM_WORLD or MPI_COMM_SELF, which write nothing ---- */
+/* ---- Refused calls on MPI_COMM_WORLD or MPI_COMM_SELF, which must write nothing ---- */
 
 static void refused(void) {
 	int lengths[1] = {1};

@@ -1,7 +1,7 @@
 /* Proves: every call on requests refuses a negative count, a null address of requests, and a request that cannot be
- *   started. It also refuses a null request that is to be started, cancelled or freed. Each refusal is one error of
- *   the standard's class and changes nothing. If the error handler sets the code to MPI_SUCCESS, the call returns
- *   that. Active requests complete afterwards. MPI-5.0 3.7.3, 3.7.5, 3.8.4, 3.9, 9.3
+ *   started. It also refuses to start, cancel or free a null request. Each refusal raises one error of the standard's
+ *   class and changes nothing. If the error handler sets the code to MPI_SUCCESS, the call returns MPI_SUCCESS. Active
+ *   requests complete afterwards. MPI-5.0 3.7.3, 3.7.5, 3.8.4, 3.9, 9.3
  * np: 1
  * args: returns mends
  * ref: mpich
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
 	REFUSED(MPI_Start(&null), MPI_ERR_REQUEST);
 	REFUSED(MPI_Cancel(&null), MPI_ERR_REQUEST);
 	REFUSED(MPI_Request_free(&null), MPI_ERR_REQUEST);
-	REFUSED(MPI_Start(&r[0]), MPI_ERR_REQUEST); /* not persistent */
+	REFUSED(MPI_Start(&r[0]), MPI_ERR_REQUEST); /* refused: r[0] is not persistent */
 	CHECK(index == UNTOUCHED && flag == UNTOUCHED && number == UNTOUCHED && list[0] == UNTOUCHED,
 	      "a refused call wrote %d %d %d %d", index, flag, number, list[0]);
 	CHECK(memcmp(r, was, sizeof r) == 0 && null == MPI_REQUEST_NULL, "a refused call changed a request");

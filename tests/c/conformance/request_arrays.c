@@ -1,7 +1,7 @@
-/* Proves: calls on arrays of requests complete requests of every kind together. Kinds: small messages, which
- *   complete at once, and large ones; collectives; generalized requests; active and inactive persistent requests;
- *   null requests. Each is reported once, with its own status. Inactive and null requests are skipped. When all are
- *   complete, the result is MPI_UNDEFINED. MPI-5.0 3.7.5, 3.9, 6.12, 13.2
+/* Proves: calls on arrays of requests complete requests of every kind together. Kinds: small messages, which complete
+ *   at once, and large messages; collectives; generalized requests; active and inactive persistent requests; null
+ *   requests. Each request is reported once, with its own status. Inactive and null requests are skipped. When all
+ *   requests are complete, the result is MPI_UNDEFINED. MPI-5.0 3.7.5, 3.9, 6.12, 13.2
  * np: 1 2 4
  * args: waitall testall waitany testany waitsome testsome each
  * ref: mpich
@@ -13,7 +13,7 @@
 
 enum { LARGE = 50000, ROUNDS = 20, OWN = 1234 };
 
-/* The indices in the array. */
+/* The index of each request in the array. */
 enum {
 	SMALL_IN,
 	NOTHING,
@@ -84,7 +84,7 @@ static void check_status(int i, const MPI_Status *s) {
 
 static int skipped(int i) { return i == NOTHING || i == NOTHING_2 || i == IDLE; }
 
-/* Completes all of r, and checks what is reported for each. */
+/* Completes all of r, and checks what the calls report for each request. */
 static void complete(MPI_Request r[N]) {
 	MPI_Status s[N], *one = &s[0];
 	int done[N] = {0}, which, flag, number = 0, list[N];

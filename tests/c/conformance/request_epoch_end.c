@@ -1,6 +1,7 @@
 /* Proves: requests and ends of epochs are independent. After unlock or unlock_all the operation is complete at the
- *   target and its result is present; wait or test must still complete the request. A complete request says nothing
- *   about the target until a flush. Covers small and large operations. Tests every window kind. MPI-5.0 12.3.5, 12.5.3
+ *   target and its result is present; wait or test must still complete the request. Conversely, a complete request does
+ *   not mean that the operation is complete at the target: this needs a flush. Covers small and large operations. Tests
+ *   every window kind. MPI-5.0 12.3.5, 12.5.3
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 takes a wrong address in allocated windows of this size; Open MPI passes)

@@ -1,6 +1,6 @@
-/* Proves: the error of a message is raised once, where its request is completed, on the communicator of the
- *   receive, with MPI_ERR_TRUNCATE. Calls that complete several requests raise MPI_ERR_IN_STATUS, and the statuses
- *   show which failed. The other requests still complete, and the failed request is freed. MPI-5.0 3.2.5, 3.7.5,
+/* Proves: the error of a message is raised once, by the call that completes its request, on the communicator of the
+ *   receive, with MPI_ERR_TRUNCATE. Calls that complete several requests raise MPI_ERR_IN_STATUS, and the statuses show
+ *   which requests failed. The other requests still complete, and the failed request is freed. MPI-5.0 3.2.5, 3.7.5,
  *   9.3
  * np: 1 2
  * args: wait test waitany testany waitall testall waitsome testsome recv sendrecv mrecv
@@ -71,7 +71,7 @@ static void several(MPI_Comm comm, int other, int size) {
 		MPI_Irecv(in[i], ROOM, MPI_INT, other, i, comm, &r[i]);
 	for (int i = 0; i < N; i++)
 		MPI_Isend(out, i == BAD ? size : ROOM, MPI_INT, other, i, comm, &sends[i]);
-	MPI_Waitall(N, sends, MPI_STATUSES_IGNORE); /* the standard does not say whether the sender sees an error */
+	MPI_Waitall(N, sends, MPI_STATUSES_IGNORE); /* the standard does not say if the sender gets an error */
 	calls = 0;
 	if (strcmp(how, "wait") == 0 || strcmp(how, "test") == 0) {
 		for (int i = 0; i < N; i++) {
@@ -152,8 +152,8 @@ int main(int argc, char **argv) {
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_errhandler(comm, ours);
 	int whole = strlen(check_arg) > 4 && strlen(check_arg) < 9 && many(check_arg);
-	/* The standard does not say where MPI_ERR_IN_STATUS is raised: the requests may belong to several
-	 * communicators. */
+	/* Sets the handler on all communicators, since the standard does not say where MPI_ERR_IN_STATUS is raised: the
+	 * requests may belong to several communicators. */
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, whole ? ours : others);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, whole ? ours : others);
 	static const int sizes[] = {ROOM + 1, 3000, 20000, 500000};

@@ -1,7 +1,7 @@
 /* Proves: active sends and receives that are freed still complete. The messages arrive with all their data, in
- *   contiguous memory and in vectors, small and large, whether the receive or the message comes first. Their
- *   handles are null. Thousands of them need no more memory than other requests. Active persistent requests may be
- *   freed, too. MPI-5.0 3.7.3, 3.9
+ *   contiguous memory and in vectors, small and large, whether the receive or the message comes first. The handles of
+ *   freed requests become null. Thousands of freed requests need no more memory than other requests. Active persistent
+ *   requests may be freed, too. MPI-5.0 3.7.3, 3.9
  * np: 1 2
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1
@@ -59,7 +59,7 @@ static void body(int other, int n, int how) {
 	for (int i = 0; i < n * step; i++)
 		wrong += in[i] != (i % step ? -1 : out[i / step]);
 	CHECK(wrong == 0, "%d ints, way %d: %d are wrong", n, how, wrong);
-	meet(other); /* the other rank has received its data: out may be reused */
+	meet(other); /* afterwards the other rank has its data, so out may change */
 }
 
 int main(int argc, char **argv) {

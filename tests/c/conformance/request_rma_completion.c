@@ -1,6 +1,7 @@
 /* Proves: with many MPI_Rget, MPI_Rget_accumulate and MPI_Rput active, an operation is complete at the origin when its
- *   request is. Covers every wait and test call, and MPI_Request_get_status, in any order. Some requests are completed
- *   after a flush, after the epoch, or after the window is freed. Tests every window kind. MPI-5.0 12.3.5, 3.7.5
+ *   request is complete. Covers every wait and test call, and MPI_Request_get_status, in any order. Some requests are
+ *   completed after a flush, after the epoch, or after the window is freed. Tests every window kind. MPI-5.0 12.3.5,
+ *   3.7.5
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 2
@@ -41,7 +42,7 @@ static void look(const struct window *w, int target, int i) {
 
 enum { WAIT, TEST, WAITANY, TESTANY, WAITSOME, TESTSOME, WAITALL, TESTALL, GET_STATUS, WAYS };
 
-/* Completes some of the requests by the given call. Returns their number. */
+/* Completes some of the requests by the call that `way` selects. Returns their number. */
 static int end_some(const struct window *w, int target, int way, MPI_Request r[], int left) {
 	int flag = 0, which[MANY], n = 0, first = 0;
 	while (r[first] == MPI_REQUEST_NULL)
@@ -139,7 +140,7 @@ static void body(struct window *w) {
 	MPI_Barrier(w->comm);
 }
 
-/* Requests that are completed after their window is freed. */
+/* Completes requests after their window is freed. */
 static void after_the_window(void) {
 	struct window w = {.name = "freed", .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size};
 	MPI_Request r[MANY];

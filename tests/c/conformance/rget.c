@@ -1,7 +1,7 @@
-/* Proves: once wait, test, waitany or waitall completes the request of MPI_Rget, the data is in the origin buffer. This
+/* Proves: when wait, test, waitany or waitall completes the request of MPI_Rget, the data is in the origin buffer. This
  *   needs no flush and no end of the epoch. Covers many requests at once, zero counts and MPI_PROC_NULL. Tests every
- *   window kind. Also tests MPI_Rget between fences and in start epochs, where the standard does not allow it.
- *   MPI-5.0 12.3.5
+ *   window kind. Also tests MPI_Rget between fences and in start epochs, where the standard does not allow it. MPI-5.0
+ *   12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

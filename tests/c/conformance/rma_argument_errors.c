@@ -64,7 +64,7 @@ static void wrong_type(struct window *w) {
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, D, 0, 0, w->win), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, MPI_FLOAT, 0, 0, w->win), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, MPI_2INT, 0, 0, w->win), MPI_ERR_TYPE);
-	MPI_Type_contiguous(2, I, &loose); /* neither committed nor predefined */
+	MPI_Type_contiguous(2, I, &loose); /* refused: neither committed nor predefined */
 	CHECK_CLASS(MPI_Put(value, 1, loose, 0, 0, 1, loose, w->win), MPI_ERR_TYPE);
 	MPI_Type_commit(&loose);
 	CHECK_CLASS(MPI_Fetch_and_op(value, result, loose, 0, 0, MPI_SUM, w->win), MPI_ERR_TYPE);

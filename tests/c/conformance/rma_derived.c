@@ -64,8 +64,8 @@ static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 	return t;
 }
 
-/* Returns a committed random type and stores a random count of it. The data lies within 2000 bytes of the middle of a
- * buffer. */
+/* Returns a committed random type and stores a random count of elements. Their data lies within 2000 bytes of the
+ * middle of a buffer. */
 static MPI_Datatype random_type(MPI_Datatype leaf, int *count) {
 	for (;;) {
 		MPI_Datatype t;
@@ -87,7 +87,7 @@ static MPI_Datatype random_type(MPI_Datatype leaf, int *count) {
 	}
 }
 
-/* Packs the elements with MPI_Pack. Returns the number of bytes. */
+/* Packs count elements with MPI_Pack. Returns the number of packed bytes. */
 static int packed(const char *middle, int count, MPI_Datatype t, char *to) {
 	int position = 0;
 	MPI_Pack(middle, count, t, to, WINDOW, &position, MPI_COMM_SELF);
@@ -101,8 +101,8 @@ static void unpacked(char *middle, int count, MPI_Datatype t, const char *from, 
 
 static char origin[WINDOW], result[WINDOW], shadow[WINDOW], result_shadow[WINDOW], a[WINDOW], b[WINDOW];
 
-/* Creates an origin type and a target type with equally many elements. The target type is made of copies of the origin
- * type, or one of the two types is contiguous. */
+/* Creates an origin type and a target type with equal numbers of leaf elements. The types are equal, or one of them is
+ * contiguous or a vector of leaf elements. */
 static void matching(MPI_Datatype leaf, int *tn, MPI_Datatype *tt, int *on, MPI_Datatype *ot) {
 	int size, leaf_size;
 	*ot = random_type(leaf, on);

@@ -1,6 +1,6 @@
-/* Proves: a displacement is counted in the target's unit. Each rank passes its own unit and size; puts, gets,
- *   accumulates and fetches reach the right element. Covers every window kind over existing memory, allocate and
- *   shared. MPI-5.0 12.2.1
+/* Proves: displacements are in the displacement unit of the target. Each rank passes its own unit and size; puts, gets,
+ *   accumulates and fetches reach the right element. Covers windows over existing memory, MPI_Win_allocate and
+ *   MPI_Win_allocate_shared. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: create allocate shared
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Proves: puts, gets and accumulates of a quarter of a million elements arrive whole at any alignment, between
- *   neighbours and from all ranks to one. They write nothing outside of their target. Tests every window kind. MPI-5.0
- *   12.3
+/* Proves: puts, gets and accumulates of a quarter of a million elements deliver all data at any alignment, between
+ *   neighbours and from all ranks to one rank. They write nothing outside of the target range. Tests every window kind.
+ *   MPI-5.0 12.3
  * np: 1 2 4
  * args: put get accumulate get_accumulate
  * ref: mpich

@@ -1,7 +1,7 @@
 /* Proves: operations with target datatypes of many thousand blocks reach every block in order and change nothing
- *   between. The data is several times what a library moves at once. Covers short and long blocks at equal distances,
- *   blocks at odd distances of one size and of several, and many copies of a small type. Covers put, get, accumulate
- *   and get_accumulate. Tests every window kind. MPI-5.0 12.3
+ *   between the blocks. The data is several times larger than the library's transfer buffers. Covers short and long
+ *   blocks at equal distances, blocks of one size and of several sizes at odd distances, and many copies of a small
+ *   type. Covers put, get, accumulate and get_accumulate. Tests every window kind. MPI-5.0 12.3
  * np: 1 2 3
  * args: short long odd sizes copies
  * again: GOMPIRMA_NO_CMA=1
@@ -17,7 +17,7 @@ static const char *shape;
 static int count; /* copies of type */
 static MPI_Datatype type;
 static int lengths[PIECES], places[PIECES];
-static long at[WORDS]; /* the words that the type touches, in its order */
+static long at[WORDS]; /* indices of the words in the type, in the order of its type map */
 static int words;
 
 static void add(long from, int n) {

@@ -1,7 +1,7 @@
-/* Proves: MPI_Win_unlock of MPI_PROC_NULL without its MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing. Locks of
- *   other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once; programs do that if neither
- *   neighbor exists. Each lock needs its unlock and keeps the lock epoch open. Tests every window kind. MPI-5.0 12.3,
- *   12.5.3
+/* Proves: MPI_Win_unlock of MPI_PROC_NULL without a preceding MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing.
+ *   Locks of other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once, as programs do if
+ *   neither neighbor exists. Each lock needs its own unlock and keeps the lock epoch open. Tests every window kind.
+ *   MPI-5.0 12.3, 12.5.3
  * np: 1 2
  * args: alone beside twice all
  * ref: none (MPICH accepts any MPI_Win_unlock of MPI_PROC_NULL; Open MPI refuses to lock it)
@@ -75,7 +75,7 @@ static void twice(struct window *w) {
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
 }
 
-/* Checks that the epoch of MPI_Win_lock_all allows no other lock. */
+/* Checks that MPI_PROC_NULL cannot be locked in the epoch of MPI_Win_lock_all. */
 static void all(struct window *w) {
 	CHECK_OK(MPI_Win_lock_all(0, w->win));
 	SYNC(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, w->win));

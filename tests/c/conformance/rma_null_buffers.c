@@ -1,8 +1,8 @@
 /* Proves: NULL as the origin, result or compare buffer of an RMA call with data to move is MPI_ERR_BUFFER and changes
- *   nothing at the target. This includes the R-forms and derived datatypes. An address that MPI uses for one of its
- *   constants is refused likewise. NULL is no error where no data is moved: with a count of 0, with MPI_PROC_NULL, and
- *   as the origin of MPI_NO_OP. NULL is also valid if the library defines MPI_BOTTOM as NULL and the datatype has
- *   absolute addresses. Tests every window kind. MPI-5.0 12.3, 2.5.4, 5.1.12
+ *   nothing at the target. This includes the request-based calls and derived datatypes. An address that MPI uses for
+ *   one of its constants is refused likewise. NULL is no error where no data is moved: with a count of 0, with
+ *   MPI_PROC_NULL, and as the origin of MPI_NO_OP. NULL is also valid if the library defines MPI_BOTTOM as NULL and the
+ *   datatype has absolute addresses. Tests every window kind. MPI-5.0 12.3, 2.5.4, 5.1.12
  * np: 1 2 3
  * args: put get accumulate fetch derived nothing bottom
  * ref: none (MPICH ends with a segmentation fault)
@@ -87,7 +87,7 @@ static void accumulates(struct window *w, int t) {
 
 static void fetches(struct window *w, int t) {
 	MPI_Aint d = window_at(w, t, 0);
-	value[0] = 1000 * t; /* so that a compare and swap would succeed */
+	value[0] = 1000 * t; /* the value at the target, so that a compare and swap would succeed */
 	value[1] = -1;
 	REFUSED(MPI_Fetch_and_op(NULL, result, I, t, d, MPI_SUM, w->win));
 	REFUSED(MPI_Fetch_and_op(NULL, result, I, t, d, MPI_PROD, w->win));

@@ -1,7 +1,7 @@
-/* Proves: no operation reads or writes the gaps inside pair types. Origin, result and window memory may end with
- *   the last data byte of the last element, with nothing mapped after it. Gaps keep their contents in the result buffer
- *   and at the target. Covers few and many elements, adjacent and apart, on memory that the origin can map and memory
- *   that it cannot. MPI-5.0 6.9.4 12.3
+/* Proves: no operation reads or writes the gaps inside pair types. Origin, result and window memory may end with the
+ *   last data byte of the last element, with nothing mapped after it. Gaps keep their contents in the result buffer and
+ *   at the target. Covers few and many elements, contiguous and with gaps between them. The origin can map the target's
+ *   memory or cannot. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
  * ref: none (MPICH reads and writes gaps)
@@ -92,7 +92,7 @@ static int index_of(const struct pair *p, const char *at) {
 	return index;
 }
 
-/* n elements at a fixed distance; the last one has no gap after it. */
+/* A buffer of n elements at a fixed distance in bytes. The buffer ends with the data of the last element. */
 struct layout {
 	const struct pair *p;
 	int n, distance;

@@ -1,7 +1,7 @@
-/* Proves: every operation refuses an access outside of the target's window at the origin with MPI_ERR_RMA_RANGE, in
- *   every kind of epoch. It writes nothing in the window, around it, or in the origin's buffers. Covers one element too
- *   far, an access that begins inside, negative displacements, and displacement times unit beyond 64 bits. Tests every
- *   window kind. MPI-5.0 12.6.2; gompirma promises to detect it always
+/* Proves: every operation refuses at the origin an access outside of the target's window, with MPI_ERR_RMA_RANGE, in
+ *   every kind of epoch. It writes nothing in the window, around the window, or in the origin's buffers. Covers one
+ *   element too far, an access that begins inside, negative displacements, and a displacement that overflows 64 bits in
+ *   bytes. Tests every window kind. MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: fence pscw lock lock_all flush
  * ref: none (MPICH and Open MPI do not check bounds: they overwrite memory or crash)
@@ -62,12 +62,12 @@ static void body(struct window *w) {
 		refused(w, t, -1, 2);
 		refused(w, t, -COUNT, 1);
 		refused(w, t, high, 1);               /* displacement times unit is just below 2^63 */
-		refused(w, t, high + 1, 1);           /* is 2^63 */
-		refused(w, t, 2 * (high + 1), 1);     /* is 2^64, 0 if it wraps */
-		refused(w, t, 2 * (high + 1) + 1, 1); /* wraps to element 1 */
+		refused(w, t, high + 1, 1);           /* the product is 2^63 */
+		refused(w, t, 2 * (high + 1), 1);     /* the product is 2^64, which is 0 in 64 bits */
+		refused(w, t, 2 * (high + 1) + 1, 1); /* the product wraps to element 1 */
 		refused(w, t, INT64_MAX, 1);
 		refused(w, t, INT64_MIN, 1);
-		if (k == 0) /* a correct access still works between them: element 9 */
+		if (k == 0) /* a correct access between refused accesses still works: element 9 */
 			CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, t, COUNT - 1, 1, MPI_INT64_T, w->win));
 		epoch_target_done(sync_mode, w, t);
 	}

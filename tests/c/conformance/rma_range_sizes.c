@@ -1,6 +1,6 @@
-/* Proves: the target's bounds count, not the origin's. Windows have different sizes and units, size 0 included. The
- *   last element of each window can be reached. An access to the element after it is refused with MPI_ERR_RMA_RANGE,
- *   and nothing is written. MPI-5.0 12.6.2; gompirma promises to detect it always
+/* Proves: bounds are checked with the target's size and unit, not the origin's. Windows have different sizes and units,
+ *   and size 0 on some ranks. The last element of each window can be reached. An access to the element after it is
+ *   refused with MPI_ERR_RMA_RANGE, and nothing is written. MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: create allocate shared
  * ref: none (MPICH and Open MPI do not check bounds)
@@ -9,7 +9,7 @@
 #include "../windows.h"
 
 static MPI_Aint size_of(int rank) {
-	return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* bytes, not a multiple of an element */
+	return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* in bytes; need not be a multiple of the element size */
 }
 
 static int unit_of(int rank) { return rank % 2 ? 4 : 1; }
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 		CHECK_CLASS(MPI_Put(big, (int)size_of(t) + 1, MPI_CHAR, t, 0, (int)size_of(t) + 1, MPI_CHAR, win),
 			    MPI_ERR_RMA_RANGE);
 		CHECK_OK(MPI_Put(NULL, 0, MPI_CHAR, t, 0, 0, MPI_CHAR, win));
-		if (size_of(t) > 0 && me == (t + 1) % n) /* one rank writes the last element */
+		if (size_of(t) > 0 && me == (t + 1) % n) /* only one rank writes the last element */
 			CHECK_OK(MPI_Put(&value, 1, MPI_CHAR, t, (size_of(t) - 1) / unit_of(t), 1, MPI_CHAR, win));
 	}
 	MPI_Win_fence(0, win);

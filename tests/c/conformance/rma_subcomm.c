@@ -1,6 +1,6 @@
-/* Proves: on windows of sub-communicators, ranks are those of the window's group. Even and odd ranks use their own
- *   windows at the same time, with reversed ranks, in each synchronization. World windows do not change. Tests every
- *   window kind. MPI-5.0 12.2.1
+/* Proves: on windows of sub-communicators, target ranks are ranks in the window's group. Even and odd ranks use their
+ *   own windows at the same time, with reversed ranks, in each synchronization. The windows of MPI_COMM_WORLD do not
+ *   change. Tests every window kind. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock flush
  * ref: mpich
@@ -14,7 +14,7 @@ static void body(struct window *w) {
 	int *mem = w->mem, value, world[16], one = 1;
 	MPI_Group group, all;
 	int ranks[16];
-	/* The world ranks of the window's members. */
+	/* Translates the ranks in the window to ranks in MPI_COMM_WORLD. */
 	MPI_Win_get_group(w->win, &group);
 	MPI_Comm_group(MPI_COMM_WORLD, &all);
 	for (int i = 0; i < w->n; i++)
@@ -30,7 +30,7 @@ static void body(struct window *w) {
 		MPI_Put(&value, 1, MPI_INT, t, w->rank, 1, MPI_INT, w->win);
 		MPI_Accumulate(&one, 1, MPI_INT, t, w->n, 1, MPI_INT, MPI_SUM, w->win);
 		epoch_target_done(sync_mode, w, t);
-		if (!epoch_reusable(sync_mode)) { /* the origin must keep value unchanged: end the epoch here */
+		if (!epoch_reusable(sync_mode)) { /* `value` may change only after the epoch has ended */
 			epoch_close(sync_mode, w);
 			epoch_open(sync_mode, w);
 		}

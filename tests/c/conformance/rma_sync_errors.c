@@ -1,5 +1,5 @@
-/* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing. The epoch stays open, later
- *   correct calls work, and no data is moved. Tests every window kind. MPI-5.0 12.5, 12.6
+/* Proves: calls that the current epoch does not allow return MPI_ERR_RMA_SYNC, move no data and change nothing. The
+ *   epoch stays open, and later correct calls work. Tests every window kind. MPI-5.0 12.5, 12.6
  * np: 1 2 3
  * args: none fence pscw lock lock_all free
  * ref: mpich
@@ -13,7 +13,7 @@
 
 static int value = 7, result = -1;
 
-/* Checks that no operation on target can start now. */
+/* Checks that every operation on target is refused now. */
 static void no_access(struct window *w, int target) {
 	MPI_Request r = MPI_REQUEST_NULL;
 	MPI_Datatype I = MPI_INT;
@@ -92,7 +92,7 @@ static void in_pscw(struct window *w) {
 	no_flush(w, 0);
 	no_flush_all(w);
 	if (w->n > 1)
-		no_access(w, 1); /* not in the group of start */
+		no_access(w, 1); /* rank 1 is not in the group of MPI_Win_start */
 	if (w->rank != 0) {
 		SYNC(MPI_Win_wait(w->win));
 		SYNC(MPI_Win_test(w->win, &flag));
@@ -125,7 +125,7 @@ static void in_lock(struct window *w) {
 	SYNC(MPI_Win_complete(w->win));
 	SYNC(MPI_Win_fence(0, w->win));
 	if (w->n > 1) {
-		no_access(w, w->rank); /* not the locked target */
+		no_access(w, w->rank); /* this rank is not the locked target */
 		no_flush(w, w->rank);
 		SYNC(MPI_Win_unlock(w->rank, w->win));
 	}

@@ -1,13 +1,13 @@
-/* Proves: the text of MPI_ERR_RMA_SYNC names the open epoch, the call that opened it, and the refused call. It
- *   names both epochs if two are open. The text of MPI_ERR_ASSERT says whether the assertion is MPI_INFO_NULL,
- *   which is an integer in Fortran. gompirma promises these texts
+/* Proves: the text of MPI_ERR_RMA_SYNC names the open epoch, the call that opened the epoch, and the refused call. It
+ *   names both epochs if two are open. The text of MPI_ERR_ASSERT reports if the assertion is the value of
+ *   MPI_INFO_NULL, because Fortran programs can confuse the two integers. gompirma promises these texts
  * np: 1 2
  * ref: none (texts are not the standard's)
  * timeout: 30
  */
 #include "../check.h"
 
-/* Checks that code is MPI_ERR_RMA_SYNC and that its text contains the words. */
+/* Checks that code is MPI_ERR_RMA_SYNC and that its text contains the three strings. */
 static void says(int line, int code, const char *refused, const char *open, const char *also) {
 	const char *text = check_string(code);
 	if (check_class(code) != MPI_ERR_RMA_SYNC)
@@ -18,7 +18,7 @@ static void says(int line, int code, const char *refused, const char *open, cons
 
 #define SAYS(call, refused, open, also) says(__LINE__, call, refused, open, also)
 
-/* Checks that code is MPI_ERR_ASSERT, and that its text mentions MPI_INFO_NULL if is_info is set and not otherwise. */
+/* Checks that code is MPI_ERR_ASSERT, and that its text mentions MPI_INFO_NULL if and only if is_info is set. */
 static void refuses(int line, int code, int is_info) {
 	const char *text = check_string(code);
 	if (check_class(code) != MPI_ERR_ASSERT)

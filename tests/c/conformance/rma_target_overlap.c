@@ -1,9 +1,10 @@
-/* Proves: target datatypes with overlapping entries, which MPI calls erroneous but global-array libraries use, have one
- *   outcome. The entries are applied in the order of the datatype: a put leaves the last entry, and an accumulate
- *   applies every entry. A fetching call returns for each entry the value before its own update. The origin datatype of
- *   a get is treated the same. Covers few, many and very many entries: repeated entries, entries shifted by less than
- *   an element, vectors, lists, structures, and copies at a distance below their length. Tests every window kind, and
- *   memory attached in regions. MPI-5.0 12.3; gompirma promises this order
+/* Proves: operations on target datatypes with overlapping entries have one defined outcome. MPI calls such datatypes
+ *   erroneous, but libraries for global arrays use them. The entries are applied in the order of the datatype: a put
+ *   leaves the last entry, and an accumulate applies every entry. A fetching call returns for each entry the value
+ *   before its own update. The origin datatype of a get is treated the same. Covers few, many and very many entries:
+ *   repeated entries, entries shifted by less than an element, vectors, lists, structures, and copies at a distance
+ *   below their length. Tests every window kind, and memory attached in several regions. MPI-5.0 12.3; gompirma
+ *   promises this order
  * np: 1 4
  * args: put_lock put_fence get_lock accumulate_lock accumulate_fence fetch_lock fetch_fence together in_place
  * again: GOMPIRMA_NO_CMA=1
@@ -16,11 +17,11 @@
 
 enum { PAGE = 4096, WINDOW = 11 * PAGE + 272, MOST = 3000, LARGEST = 16 };
 
-/* An element type, with an operation whose result shows the order of application, if the type has one. */
+/* An element type. If the type has an operation whose result depends on the order of application, the test uses it. */
 static const struct element {
 	const char *name;
 	int size;
-	int torn; /* entries may overlap partially, because any bytes are a valid value */
+	int torn; /* entries may overlap in part of an element, because any bytes are a valid value */
 } elements[] = {{"int", sizeof(int), 1},       {"byte", 1, 0},
 		{"short", sizeof(short), 1},   {"double", sizeof(double), 0},
 		{"int64", sizeof(int64_t), 1}, {"long double", sizeof(long double), 0},
@@ -155,7 +156,7 @@ static void lists(struct shape *s, int e, int n, int most, uint64_t *seed) {
 	MPI_Type_create_hindexed(k, lengths, at, handle(e), &s->type);
 }
 
-/* Creates shape number which with about n entries. */
+/* Creates shape number `which` with about n entries of element type e. */
 static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed) {
 	MPI_Datatype block;
 	MPI_Aint size = elements[e].size, step;
@@ -170,7 +171,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 		for (int i = 0; i < n; i++)
 			entries(s, 0, 1, 0);
 		break;
-	case VECTOR: /* blocks of four, two apart */
+	case VECTOR: /* blocks of four elements that begin two elements apart */
 		MPI_Type_vector(n / 4, 4, 2, handle(e), &s->type);
 		for (int i = 0; i < n / 4; i++)
 			entries(s, i * 2 * size, 4, (int)size);
@@ -182,7 +183,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 	case COPIES:
 	case COPIES_BACK:
 		step = which == COPIES ? size : -size;
-		MPI_Type_vector(4, 1, 2, handle(e), &block); /* the copies overlap, and lie in gaps of each other */
+		MPI_Type_vector(4, 1, 2, handle(e), &block); /* each copy begins in a gap of the previous copy */
 		MPI_Type_create_resized(block, 0, step, &s->type);
 		MPI_Type_free(&block);
 		s->count = n / 4;
@@ -209,7 +210,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 		MPI_Type_free(&inner.type);
 		break;
 	}
-	default: { /* LONG: few blocks; with many entries each is longer than one message */
+	default: { /* LONG: few blocks; with many entries, each block exceeds one message */
 		int length = n / 3;
 		MPI_Type_contiguous(length, handle(e), &block);
 		MPI_Type_create_hvector(3, 1, (length - length / 4) * size, block, &s->type);
@@ -232,7 +233,8 @@ static char expected[MOST * LARGEST], origin[MOST * LARGEST], result[MOST * LARG
 
 static int fence(void) { return strstr(check_arg, "_fence") != NULL; }
 
-/* Returns true if found and wanted differ in bytes other than the gaps of pairs and long doubles. */
+/* Returns 0 if found and wanted are equal except in the gaps of pairs and long doubles, else 1 + the index of the first
+ * element that differs. */
 static int differs(int e, const char *found, const char *wanted, int n) {
 	int data = e == 5 ? 10 : e == 6 ? 12 : elements[e].size;
 	for (int i = 0; i < n; i++)
@@ -244,7 +246,7 @@ static int differs(int e, const char *found, const char *wanted, int n) {
 
 enum { PUT, GET, ACCUMULATE, FETCH };
 
-/* Makes one operation of each rank on its right neighbour. Compares the result with a loop over the entries. */
+/* Makes one operation on the right neighbour, in each rank. Compares the result with a loop over the entries. */
 static void one(struct window *w, int call, int e, int op, const struct shape *s, MPI_Aint place) {
 	int size = elements[e].size, right = (w->rank + 1) % w->n, count = s->n;
 	char *mem = w->mem, *mine = call == GET ? result : mem;
@@ -295,10 +297,10 @@ static void one(struct window *w, int call, int e, int op, const struct shape *s
 	if (call == FETCH && (wrong = differs(e, result, fetched, count)))
 		CHECK(0, "result %d of %d, entry at byte %ld", wrong - 1, count, (long)(at + s->at[wrong - 1]));
 	if (!fence())
-		MPI_Barrier(w->comm); /* loads are complete */
+		MPI_Barrier(w->comm); /* all ranks have read their memory */
 }
 
-static int whole; /* true if the memory consists of regions: an element must not lie in two of them */
+static int whole; /* true if the memory consists of attached regions, where no element may lie in two regions */
 
 static void neighbours(struct window *w) {
 	static const int numbers[] = {8, 120, MOST / 2};
@@ -312,7 +314,7 @@ static void neighbours(struct window *w) {
 		for (int which = 0; which < SHAPES; which++)
 			for (unsigned k = 0; k < 3; k++) {
 				if ((which == SHIFTED && (!elements[e].torn || whole)) ||
-				    (k == 2 && (e + which) % 3 != 0)) /* MOST / 2 entries: a third of the cases */
+				    (k == 2 && (e + which) % 3 != 0)) /* MOST / 2 entries: only a third of the cases */
 					continue;
 				for (int op = call == FETCH ? -1 : REPLACE;
 				     op <= (call == PUT || call == GET ? REPLACE : UPDATE); op++) {
@@ -372,7 +374,7 @@ static void body(struct window *w) {
 		neighbours(w);
 }
 
-/* Tests a dynamic window whose memory is attached in several regions. One operation accesses several regions. */
+/* Tests a dynamic window whose memory is attached in several regions, with operations that access more than one. */
 static void pieces(void) {
 	enum { PIECE = 3024 }; /* a multiple of LARGEST, but not of the page size */
 	struct window w = {.name = "pieces",

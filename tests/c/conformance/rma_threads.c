@@ -1,6 +1,6 @@
 /* Proves: with MPI_THREAD_MULTIPLE several threads of each rank put, get and accumulate in one lock_all epoch, and each
- *   flushes for itself. No update is lost, and each thread reads back what it wrote. Tests every window kind.
- *   MPI-5.0 12.7, 11.6
+ *   thread calls flush for its own operations. No update is lost, and each thread reads back the values that it wrote.
+ *   Tests every window kind. MPI-5.0 12.7, 11.6
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

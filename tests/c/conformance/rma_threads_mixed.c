@@ -31,8 +31,8 @@ static MPI_Aint slot(int target, int thread) {
 	return window_at(window, target, 8 + (MPI_Aint)(window->rank * THREADS + thread) * SLOTS);
 }
 
-/* Flushes in a loop (thread 0) until the other threads are done. They put and read back, with or without their own
- * flushes. */
+/* Flushes in a loop in thread 0 until the other threads are done. The other threads put and read back, and some of them
+ * also flush. */
 static void flush(int thread) {
 	struct window *w = window;
 	int64_t values[SLOTS], got[SLOTS], one = 1;
@@ -61,8 +61,8 @@ static void flush(int thread) {
 	atomic_fetch_sub(&putting, 1);
 }
 
-/* Locks targets that no other thread of this rank locks. The locks are exclusive, so that get, add, put is atomic
- * among ranks. */
+/* Locks targets that no other thread of this rank locks. The locks are exclusive, so that the sequence get, add, put is
+ * atomic among ranks. */
 static void locks(int thread) {
 	struct window *w = window;
 	MPI_Datatype L = MPI_INT64_T;
@@ -156,7 +156,7 @@ static void epochs(int thread) {
 static const struct {
 	const char *name;
 	void (*run)(int thread);
-	int lock_all, times; /* times: additions from each rank to each element 0; 0: none */
+	int lock_all, times; /* times: number of additions from each rank to each element 0 */
 } runs[] = {{"flush", flush, 1, 0},
 	    {"locks", locks, 0, TIMES / 2},
 	    {"requests", requests, 1, 0},

@@ -1,9 +1,9 @@
-/* Proves: gompirma executes operations that MPI calls erroneous if they have only one meaning and other libraries
- *   execute them. MPI_PROC_NULL needs no epoch and begins none. A buffer without data moves nothing, whatever the
- *   target's count is. MPI_REPLACE and MPI_NO_OP copy between any types of equally many bytes, including structures of
- *   several types, which are never torn. Numbers of one kind can be added under any of their type names; MPI_BYTE is
- *   treated as a one-byte number. MPI_Fetch_and_op and MPI_Compare_and_swap accept an element under any handle. Few
- *   and many elements, in place and with gaps. Tests every window kind. MPI-5.0 12.3
+/* Proves: gompirma executes some operations that MPI calls erroneous, if they have only one possible meaning and other
+ *   libraries execute them. MPI_PROC_NULL needs no epoch and begins none. A buffer without data moves nothing, whatever
+ *   the target's count is. MPI_REPLACE and MPI_NO_OP copy between types of equal size in bytes. Such a copy of a
+ *   structure of several types is atomic. Numbers of one kind can be added under any of their type names; MPI_BYTE is
+ *   treated as a one-byte number. MPI_Fetch_and_op and MPI_Compare_and_swap accept a derived datatype of one element.
+ *   Covers few and many elements, in place and with gaps. Tests every window kind. MPI-5.0 12.3
  * np: 1 2 4
  * args: proc_null zero copies whole kinds bytes single in_place
  * again: GOMPIRMA_NO_CMA=1
@@ -93,7 +93,7 @@ static MPI_Datatype record_type(void) {
 	return t;
 }
 
-/* Replaces n records at the right neighbour, sent as one type and stored as another, and fetches the old
+/* Replaces n records at the right neighbour. Sends them as one type, stores them as another type, and fetches the old
  * records as a third type. */
 static void copies(struct window *w) {
 	int right = (w->rank + 1) % w->n;
@@ -103,7 +103,7 @@ static void copies(struct window *w) {
 	MPI_Type_commit(&gaps);
 	const struct {
 		MPI_Datatype type;
-		int n, gaps; /* elements of one record; whether it has gaps */
+		int n, gaps; /* number of elements in one record; 1 if the type has gaps */
 	} forms[] = {{record, 1, 0},
 		     {MPI_BYTE, sizeof(struct record), 0},
 		     {MPI_INT, 4, 0},
@@ -162,8 +162,8 @@ static void copies(struct window *w) {
 	MPI_Type_free(&gaps);
 }
 
-/* Replaces and reads one record at rank 0 from all ranks, under a shared lock. Each read returns one rank's whole
- * record. */
+/* Replaces and reads one record at rank 0 from all ranks, under a shared lock. Each read must return a whole record of
+ * a single rank. */
 static void whole(struct window *w) {
 	MPI_Datatype record = record_type();
 	struct record mine = {w->rank, w->rank, w->rank}, got;
@@ -186,7 +186,8 @@ static void whole(struct window *w) {
 	MPI_Type_free(&record);
 }
 
-/* Adds n elements of the origin's type to n elements of the target's type; both types have 8 or 4 bytes. */
+/* Adds n elements of the origin's type to n elements of the target's type. Both types have the size `size`, 8 or 4
+ * bytes. */
 static void add(struct window *w, MPI_Datatype origin, MPI_Datatype target, int size, int floating, int n, int fetch) {
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n, wrong = 0;
 	char *mem = w->mem, from[MANY * 8], to[MANY * 8];

@@ -1,7 +1,7 @@
-/* Proves: once wait, test or waitall completes the request of MPI_Rput, the origin buffer may be overwritten. The data
+/* Proves: when wait, test or waitall completes the request of MPI_Rput, the origin buffer may be overwritten. The data
  *   is at the target after flush or unlock. Covers many requests at once, zero counts and MPI_PROC_NULL. Tests every
- *   window kind. Also tests MPI_Rput between fences and in start epochs, where the standard does not allow it.
- *   MPI-5.0 12.3.5
+ *   window kind. Also tests MPI_Rput between fences and in start epochs, where the standard does not allow it. MPI-5.0
+ *   12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich
@@ -22,7 +22,7 @@ static void body(struct window *w) {
 	for (int k = 0; k < n; k++) {
 		int t = (w->rank + k) % n;
 		epoch_target(sync_mode, w, t);
-		for (int i = 0; i < SLOT; i++) { /* one element at a time from the same buffer */
+		for (int i = 0; i < SLOT; i++) { /* puts one element at a time and reuses the buffer */
 			buffer[0] = w->rank * 1000 + i;
 			MPI_Rput(buffer, 1, MPI_INT, t, SLOT * w->rank + i, 1, MPI_INT, w->win, &request);
 			if (i % 2 == 0)
@@ -32,7 +32,7 @@ static void body(struct window *w) {
 					MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 			CHECK(request == MPI_REQUEST_NULL, "%s window: the request is not null", w->name);
 		}
-		for (int i = 0; i < MANY; i++) { /* all at once; overlapping elements have the same value */
+		for (int i = 0; i < MANY; i++) { /* all puts at once; overlapping puts have equal values */
 			for (int j = 0; j < SLOT; j++)
 				fixed[i][j] = w->rank * 1000 + 500 + j;
 			MPI_Rput(fixed[i], i * 3, MPI_INT, t, SLOT * (n + w->rank), i * 3, MPI_INT, w->win,

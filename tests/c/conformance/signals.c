@@ -1,6 +1,6 @@
-/* Proves: signals that arrive during calls of every kind do no harm, although most of the program's handlers run
- *   without SA_ONSTACK. The standard (MPI-5.0 2.9.2) makes the library document which signals it uses; a program
- *   may use all others.
+/* Proves: signals that arrive during calls of every kind do not disturb the calls, although most of the program's
+ *   handlers run without SA_ONSTACK. The standard (MPI-5.0 2.9.2) makes the library document which signals it uses; a
+ *   program may use all others.
  * np: 1 2
  * args: sigaction signal sysv before prof virtual created usr1 chld winch deep nested own_stack no_stack blocked jump
  * args: exit
@@ -46,8 +46,8 @@ static void on_signal_exit(int sig) {
 	exit(status);
 }
 
-/* signal() of System V resets the handler at each signal. on_signal_once installs it again, and then starts the timer
- * for the next signal. */
+/* System V's signal() resets the handler at each signal. on_signal_once installs the handler again, and then starts the
+ * timer for the next signal. */
 extern void (*__sysv_signal(int, void (*)(int)))(int);
 
 static void on_signal_once(int sig) {
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
 		tick(ITIMER_REAL, 1000);
 	}
 
-	/* All ranks continue until each has had its share of signals. */
+	/* All ranks continue until each rank has received enough signals. */
 	volatile int all = 0;
 	for (volatile int round = 0; !all; round++) {
 		calls_round(round);
@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
 	if (IS("created"))
 		timer_delete(created);
 
-	/* The thread's signal settings must be as before. */
+	/* The calls must not have changed the signal settings of the thread. */
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		CHECK(sigismember(&before, sig) == sigismember(&after, sig),

@@ -1,6 +1,6 @@
-/* Proves: handlers without SA_ONSTACK may use 200 KiB of the stack. This holds if they interrupt code that runs on
- *   another stack than the thread's, as the Go part of the library does. It also holds on many threads that are in
- *   MPI calls.
+/* Proves: handlers without SA_ONSTACK may use 200 KiB of the stack. This holds even if they interrupt code that runs on
+ *   another stack than the thread's, as the library's Go code does. It also holds on many threads that are in MPI
+ *   calls.
  * np: 2
  * args: other_stack threads
  * ref: none (no other library runs code on a stack of its own)
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t caught, elsewhere;
-static char *stack_from, *stack_to; /* of the main thread */
+static char *stack_from, *stack_to; /* bounds of the main thread's stack */
 
 static void on_signal(int sig) {
 	char here;
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 	if (strcmp(arg, "other_stack") == 0) {
 		int all = 0;
 		for (int i = 0; !all; i++) {
-			for (int k = 0; k < 20; k++) { /* calls that run Go */
+			for (int k = 0; k < 20; k++) { /* calls that run Go code, on its own stack */
 				MPI_Comm copy;
 				MPI_Win win;
 				CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &copy));
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
 			CHECK_OK(MPI_Allreduce(&enough, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
 		}
 	} else {
-		/* Each thread gets its own signals; signals for the process arrive at any thread. */
+		/* Sends signals to each thread, since a signal for the process may arrive at any thread. */
 		pthread_t threads[THREADS];
 		MPI_Comm comms[THREADS];
 		for (int i = 0; i < THREADS; i++)

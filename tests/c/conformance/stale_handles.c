@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
 			win(old_win);
 			request(old_request);
 			if (round == 0)
-				make(); /* still refused when new objects exist */
+				make(); /* the second round runs while new objects exist */
 		}
 	}
 	if (strcmp(check_arg, "nonsense") == 0) {
@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
 			request((MPI_Request)numbers[i]);
 			op((MPI_Op)numbers[i]);
 		}
-		comm((MPI_Comm)&memory); /* an address */
+		comm((MPI_Comm)&memory); /* an address instead of a handle */
 		win((MPI_Win)&memory);
 	}
 	if (strcmp(check_arg, "other_kind") == 0) {

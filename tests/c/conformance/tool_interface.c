@@ -1,6 +1,6 @@
-/* Proves: the tool information interface can be initialized and finalized any number of times, also before MPI_Init
- *   and after MPI_Finalize. Before and after, its calls report that it is not initialized. Each listed item can be
- *   queried. Calls refuse an index after the last one, an unknown name and an invalid handle. MPI-5.0 15.3
+/* Proves: the tool information interface can be initialized and finalized any number of times, also before MPI_Init and
+ *   after MPI_Finalize. While it is not initialized, its calls report that. Each listed item can be queried. Calls
+ *   refuse an index after the last one, an unknown name and an invalid handle. MPI-5.0 15.3
  * np: 1 2
  * ref: none (MPICH 4.0 aborts at a call before MPI_T_init_thread)
  * timeout: 30

@@ -8,8 +8,8 @@
  */
 #include "../check.h"
 
-/* Holds MPI_UNWEIGHTED. The constant is a number cast to a pointer, for which compilers warn if they see it in a call.
- * It is assigned in main, because in other libraries MPI_UNWEIGHTED is not a compile-time constant. */
+/* Holds MPI_UNWEIGHTED. The constant is a number cast to a pointer, and compilers warn about such a constant in a call.
+ * The variable is assigned in main, because in other libraries MPI_UNWEIGHTED is not a compile-time constant. */
 static int *volatile unweighted;
 
 int main(int argc, char **argv) {
@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
 	int n = check_size, right = (check_rank + 1) % n, left = (check_rank + n - 1) % n, kind, nodes, edges, count,
 	    near[64], weighted, in, out;
 	MPI_Comm c;
-	/* a ring, each node with its left and right neighbor */
+	/* a ring: the edges of each node lead to its left and right neighbor */
 	int index[64], edge[128];
 	for (int i = 0; i < n; i++) {
 		index[i] = 2 * (i + 1);

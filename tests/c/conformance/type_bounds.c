@@ -1,7 +1,7 @@
-/* Proves: the bounds of a type contain the bounds of all its parts, padding included. Covers every constructor, with
- *   parts that are padded, resized, misaligned and nested. The bounds of the type exceed the bounds of the parts by
- *   less than the largest alignment. So a program can describe a type by the displacements and extents of its parts.
- *   MPI-5.0 5.1.5 5.1.7
+/* Proves: the bounds of a type contain the bounds of all component types, padding included. Covers every constructor,
+ *   with component types that are padded, resized, misaligned and nested. The bounds of the type exceed the bounds of
+ *   the components by less than the largest alignment. So a program can compute the memory range of a type from the
+ *   displacements and extents of its components. MPI-5.0 5.1.5 5.1.7
  * np: 1
  * timeout: 30
  */
@@ -21,7 +21,8 @@ static MPI_Aint ub(MPI_Datatype t) {
 	return at + extent;
 }
 
-/* Checks the bounds of t, which consists of `copies` copies of part at each of the displacements, then frees it. */
+/* Checks the bounds of t, then frees t. At each of the n displacements t has `copies` copies of the component type
+ * `part`. */
 static void holds(const char *what, MPI_Datatype t, MPI_Datatype part, int copies, int n, const MPI_Aint *displs) {
 	MPI_Aint lowest = 0, highest = 0, extent = ub(part) - lb(part);
 	for (int i = 0; i < n; i++)

@@ -1,6 +1,6 @@
-/* Proves: envelope and contents of constructed types are right. A type rebuilt from its contents packs the same
- *   bytes. Named types have no contents. Types with large counts report them, and refuse the forms without large
- *   counts. MPI-5.0 5.1.13
+/* Proves: MPI_Type_get_envelope and MPI_Type_get_contents return the right values for constructed types. A type rebuilt
+ *   from its contents packs the same bytes. Named types have no contents. Types with large counts report them, and
+ *   refuse the calls that return counts as int. MPI-5.0 5.1.13
  * np: 1
  * ref: none (MPICH 4.0 reports large counts differently)
  * timeout: 30
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
 	CHECK(t == u, "the same kind is not the same type");
 	CHECK_CLASS(MPI_Type_free(&u), MPI_ERR_TYPE);
 	double x = 3, y = 4;
-	CHECK_OK(MPI_Reduce_local(&x, &y, 1, t, MPI_SUM)); /* committed, and equivalent to MPI_DOUBLE */
+	CHECK_OK(MPI_Reduce_local(&x, &y, 1, t, MPI_SUM)); /* t must be committed and equivalent to MPI_DOUBLE */
 	CHECK(y == 7, "3 + 4 = %g", y);
 	CHECK_OK(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t));
 	CHECK(t == MPI_REAL8, "MPI_Type_match_size gives %p", (void *)t);

@@ -1,5 +1,6 @@
-/* Proves: calls refuse wrong arguments of the type constructors; handles that are no type, freed, or not committed;
- *   packing into too small a buffer; and operations on types that they are not defined for. MPI-5.0 5.1 5.2 6.9
+/* Proves: calls refuse wrong arguments of the type constructors; handles of other objects, freed or uncommitted types;
+ *   packing into a buffer that is too small; and operations on types for which they are not defined. MPI-5.0 5.1 5.2
+ *   6.9
  * np: 1
  * ref: none (the classes of MPICH differ where the standard leaves them open)
  * timeout: 30
@@ -64,7 +65,7 @@ int main(int argc, char **argv) {
 	CHECK_CLASS(MPI_Type_size(old, &size), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Pack(buf, 1, old, buf + 20, 40, &position, MPI_COMM_SELF), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Type_free(&old), MPI_ERR_TYPE);
-	CHECK_OK(MPI_Type_commit(&u)); /* u is independent of the freed type it was made from */
+	CHECK_OK(MPI_Type_commit(&u)); /* u does not depend on the freed type `old`, from which it was made */
 	for (int i = 0; i < 40; i++)
 		buf[i] = i;
 	CHECK_OK(MPI_Pack(buf, 1, u, buf + 20, 40, &position, MPI_COMM_SELF));

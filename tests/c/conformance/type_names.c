@@ -8,7 +8,7 @@
 static void named(const char *name, MPI_Datatype t, int optional) {
 	char text[MPI_MAX_OBJECT_NAME];
 	int len = -1;
-	if (optional && t == MPI_DATATYPE_NULL) /* the library does not have it */
+	if (optional && t == MPI_DATATYPE_NULL) /* the library does not have the optional type */
 		return;
 	CHECK_OK(MPI_Type_get_name(t, text, &len));
 	CHECK(strcmp(text, name) == 0 && len == (int)strlen(name), "%s is called %s, of length %d", name, text, len);

@@ -1,7 +1,7 @@
-/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap. Several MPI_Pack calls
+/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its type map. Several MPI_Pack calls
  *   share one buffer. Covers constructors of all shapes. The data can also be unpacked in parts by other types with the
- *   same elements. MPI_Pack_size is right, and MPI_Unpack_external restores what MPI_Pack_external packed.
- *   MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
+ *   same elements. MPI_Pack_size returns the right size, and MPI_Unpack_external restores what MPI_Pack_external
+ *   packed. MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
  * np: 1 2
  * ref: mpich
  * timeout: 60
@@ -12,7 +12,7 @@ enum { N = 4000, MOST = 16 };
 
 static int source[N], target[N];
 
-/* The offsets of the integers of two copies, in the order that the constructors define. */
+/* The offsets of the integers of two copies of the type, in the order of its type map. */
 static int places[N], number;
 
 static void place(int at) { places[number++] = at; }
@@ -89,7 +89,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		extent = 120;
 		break;
 	}
-	case 10: { /* 7 rows in blocks of 2 round robin over 2, 5 columns in blocks over 3: process (1, 1) */
+	case 10: { /* 7 x 5: rows in blocks of 2 cyclic over 2, columns in blocks over 3; process (1, 1) */
 		int gsizes[] = {7, 5}, distribs[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
 		    dargs[] = {2, MPI_DISTRIBUTE_DFLT_DARG}, psizes[] = {2, 3};
 		MPI_Type_create_darray(6, 4, 2, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_INT, &t);
@@ -121,7 +121,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		extent = 10;
 		*origin = 20;
 		break;
-	case 14: /* vector of vector of contiguous */
+	case 14: /* a vector of a vector of a contiguous type */
 		MPI_Type_contiguous(2, MPI_INT, &u);
 		MPI_Type_vector(2, 1, 2, u, &v);
 		MPI_Type_vector(3, 2, 3, v, &t);
@@ -133,7 +133,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 					AT(18 * i + 6 * j + 4 * m), AT(18 * i + 6 * j + 4 * m + 1);
 		extent = 48;
 		break;
-	default: /* dup of dup */
+	default: /* duplicate of a duplicate */
 		MPI_Type_contiguous(3, MPI_INT, &u);
 		MPI_Type_dup(u, &t);
 		MPI_Type_free(&u);

@@ -1,5 +1,6 @@
 /* Proves: size, bounds and true bounds of predefined and constructed types are right, in the forms with int and with
- *   MPI_Count. Covers padding to the alignment, sizes beyond an int, and names. MPI-5.0 5.1.2 5.1.5 5.1.7 5.1.8 7.8
+ *   MPI_Count. Covers padding to the alignment, sizes larger than INT_MAX, and names. MPI-5.0 5.1.2 5.1.5 5.1.7 5.1.8
+ *   7.8
  * np: 1
  * ref: none (MPICH 4.0 pads structures only, and lacks pair types of the standard ABI)
  * timeout: 30

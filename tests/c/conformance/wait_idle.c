@@ -1,4 +1,4 @@
-/* Proves: a rank that waits in MPI for a sleeping rank uses next to no processor time. Covers receive, probe, wait,
+/* Proves: a rank that waits in MPI for a sleeping rank uses almost no processor time. Covers receive, probe, wait,
  *   barrier, fence, post-start-complete-wait and lock, also after a series of operations on the waiting rank's memory.
  *   The waiting rank measures its processor time with getrusage. The standard does not require this; gompirma promises
  *   it
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
 		MPI_Barrier(W);
 	} else if (is("fence")) {
 		MPI_Win_fence(0, win);
-	} else if (is("start")) { /* the late rank posts late */
+	} else if (is("start")) { /* the other rank waits in MPI_Win_start */
 		if (me == late) {
 			MPI_Win_post(from, 0, win);
 			MPI_Win_wait(win);
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 			MPI_Put(&value, 1, MPI_INT, late, me, 1, MPI_INT, win);
 			MPI_Win_complete(win);
 		}
-	} else if (is("wait_epoch")) { /* the late rank completes late */
+	} else if (is("wait_epoch")) { /* the other rank waits in MPI_Win_wait */
 		if (me == late) {
 			MPI_Win_start(from, 0, win);
 			MPI_Win_complete(win);
@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
 			MPI_Win_post(to, 0, win);
 			MPI_Win_wait(win);
 		}
-	} else if (is("lock")) { /* the late rank unlocks late */
+	} else if (is("lock")) { /* the other rank waits in MPI_Win_lock */
 		if (me == late) {
 			MPI_Win_unlock(0, win);
 		} else {

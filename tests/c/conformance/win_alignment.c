@@ -1,10 +1,10 @@
-/* Proves: memory of MPI_Win_allocate, MPI_Win_allocate_shared and MPI_Alloc_mem has the alignment of
- *   mpi_minimum_memory_alignment, up to a gibibyte. This holds at every member with memory, also if members ask for
- *   different alignments. For contiguous shared windows it holds at the first member with memory. Without the key,
- *   the alignment fits every predefined type. If huge pages are requested, memory of 2 MiB or more is aligned to 2
- *   MiB. All ranks can write it to the last byte, and it is zeroed at each allocation. The info of the window says
- *   "true" or "false". Memory of MPI_Alloc_mem belongs to one process and is freed once. Memory of windows is
- *   zeroed, whatever was freed before. MPI-5.0 9.2, 12.2.2, 12.2.3
+/* Proves: memory of MPI_Win_allocate, MPI_Win_allocate_shared and MPI_Alloc_mem has the alignment that the info key
+ *   mpi_minimum_memory_alignment requests, up to a gibibyte. This holds at every member with memory, also if members
+ *   request different alignments. For contiguous shared windows it holds at the first member with memory. Without the
+ *   key, the alignment fits every predefined type. If huge pages are requested, memory of 2 MiB or more is aligned to 2
+ *   MiB. All ranks can write this memory to the last byte, and it is zeroed at each allocation. The info of the window
+ *   reports "true" or "false" for huge pages. Memory of MPI_Alloc_mem belongs to one process and is freed once. Memory
+ *   of windows is zeroed even if the library reuses freed memory. MPI-5.0 9.2, 12.2.2, 12.2.3
  * np: 1 2 4
  * ref: none (gompirma zeroes memory and takes gompirma_huge_pages; MPICH 4.0 takes no notice of alignments)
  * args: plain alignments huge again
@@ -35,7 +35,7 @@ static void zeroed(const char *mem, MPI_Aint size, MPI_Aint step, const char *wh
 		}
 }
 
-/* Writes all of mine, and reads the last byte of every rank's memory through the window. */
+/* Writes all memory of this rank (`mem`), and reads the last byte of every rank's memory through the window. */
 static void touch(MPI_Win win, char *mem, MPI_Aint size, const char *what) {
 	zeroed(mem, size, 511, what);
 	memset(mem, check_rank + 1, (size_t)size);
@@ -81,7 +81,7 @@ static void windows(MPI_Info info, MPI_Aint size, MPI_Aint align, const char *wh
 		MPI_Alloc_mem(size, info, &mem);
 		if (size > 0) {
 			aligned(mem, align, what);
-			if (size > 1 << 20) /* smaller allocations may reuse freed memory */
+			if (size > 1 << 20) /* a smaller allocation may reuse freed memory, which is not zeroed */
 				zeroed(mem, size, 511, what);
 			memset(mem, 1, (size_t)size);
 		}

@@ -1,8 +1,8 @@
-/* Proves: copy functions of window attributes are never called. The delete function gets window, keyval, value and
- *   extra state when the attribute is replaced or deleted. When the window is freed, the delete function runs for all
- *   attributes in reverse order of setting. A freed keyval stays valid for existing attributes. Two windows and two
- *   keyvals are independent. A freed keyval or one of another kind is MPI_ERR_KEYVAL. The delete function may use the
- *   window. Tests every window kind. MPI-5.0 7.7.3, 12.2.6
+/* Proves: copy functions of window attributes are never called. When an attribute is replaced or deleted, its delete
+ *   function gets window, keyval, value and extra state. When the window is freed, the delete functions of all
+ *   attributes run in reverse order of setting. A freed keyval stays valid for existing attributes. Two windows and two
+ *   keyvals are independent. A freed keyval or a keyval of another object kind is MPI_ERR_KEYVAL. The delete function
+ *   may use the window. Tests every window kind. MPI-5.0 7.7.3, 12.2.6
  * np: 1 2
  * ref: none (MPICH deletes attributes in the order in which they were set)
  * timeout: 60
@@ -60,7 +60,7 @@ static void body(struct window *w) {
 	CHECK_OK(MPI_Win_set_attr(win, b, &v[2]));
 	CHECK_OK(MPI_Win_set_attr(w->win, a, &v[3]));
 	CHECK(called == 0, "setting called %d delete functions", called);
-	CHECK_OK(MPI_Win_set_attr(win, a, &v[4])); /* replaces the value; a keeps its position */
+	CHECK_OK(MPI_Win_set_attr(win, a, &v[4])); /* replaces the value; the order of deletion stays */
 	CHECK(called == 1, "replacing called %d delete functions", called);
 	was(0, win, a, &v[0], &state_a, "replace");
 	CHECK_OK(MPI_Win_get_attr(win, a, &value, &flag));

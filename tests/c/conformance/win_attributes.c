@@ -1,6 +1,6 @@
 /* Proves: the predefined attributes of a window are right: base, size, displacement unit, flavor and memory model
- *   (unified or separate). Attributes are local to this rank, and a keyval that was not set is not found. Tests every
- *   window kind. MPI-5.0 12.2.6
+ *   (unified or separate). The values are those of the calling rank. MPI_Win_get_attr reports a keyval without an
+ *   attribute as not found. Tests every window kind. MPI-5.0 12.2.6
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

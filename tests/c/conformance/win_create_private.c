@@ -1,8 +1,8 @@
-/* Proves: MPI_Win_create does not change the kind of the program's memory, however much other ranks use the window. The
- *   memory stays private and is not mapped from a file. MADV_DONTNEED clears it and MADV_FREE frees it. A child process
- *   keeps its stores to itself, whether created by fork, _Fork, or the system calls fork and clone. If the program maps
- *   new memory at the same address, the new memory receives later puts. The SIGSEGV handler does not change.
- *   MPI-5.0 12.2.1
+/* Proves: MPI_Win_create does not change the kind of the program's memory, even if other ranks use the window often.
+ *   The memory stays private and is not mapped from a file. MADV_DONTNEED clears it and MADV_FREE frees it. No other
+ *   process sees the stores of a child process, whether created by fork, _Fork, or the system calls fork and clone. If
+ *   the program maps new memory at the same address, the new memory receives later puts. The SIGSEGV handler does not
+ *   change. MPI-5.0 12.2.1
  * np: 2 3
  * args: advice map children
  * ref: mpich
@@ -28,7 +28,7 @@ static int64_t *memory;
 static MPI_Win win;
 static struct sigaction handler; /* the SIGSEGV handler before the first window exists */
 
-/* Makes OPERATIONS operations in total from the other ranks on the lowest rank's memory, while that rank waits. */
+/* Makes OPERATIONS operations in total from the other ranks on rank 0's memory, while rank 0 waits in a barrier. */
 static void use(void) {
 	int64_t one = 1, got;
 	if (check_rank != 0) {
@@ -111,7 +111,7 @@ static void try_child(const char *how, pid_t (*make)(void)) {
 	}
 }
 
-/* Checks every word, which one of the other ranks has put. */
+/* Puts to every word of rank 0 from one of the other ranks, and checks the words. */
 static void check_puts(void) {
 	static int64_t values[WORDS];
 	MPI_Win_fence(0, win);

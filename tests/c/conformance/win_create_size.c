@@ -1,6 +1,6 @@
-/* Proves: MPI_Win_create accepts any non-negative size, also one far beyond the existing memory. Programs do this
- *   to open a window over all memory after an address. Existing memory can be reached, and the attribute returns the
- *   given size. Each member may pass a different size. MPI-5.0 12.2.1
+/* Proves: MPI_Win_create accepts any non-negative size, even if it is much larger than the existing memory. Programs do
+ *   this to open a window over all memory after an address. The existing memory can be accessed, and the attribute
+ *   returns the given size. Each member may pass a different size. MPI-5.0 12.2.1
  * np: 1 2 4
  * args: malloc alloc_mem static
  * again: GOMPIRMA_SHARE_IN_PLACE=1

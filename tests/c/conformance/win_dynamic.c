@@ -1,6 +1,6 @@
 /* Proves: memory of every kind can be attached to a dynamic window and detached in any order, with many regions at
- *   once. Put, get, accumulate and fetch_and_op reach it by its address at the target. A region is found among
- *   thousands. MPI-5.0 12.2.4
+ *   once. Put, get, accumulate and fetch_and_op reach it by its address at the target. The library finds the right
+ *   region among thousands. MPI-5.0 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* Proves: puts and gets to memory that stays attached work while the target attaches and detaches other memory. The
- *   memory that stays is the region with the highest address, and a region between others. MPI-5.0 12.2.4
+ *   memory that stays attached is the region with the highest address, and a region between others. MPI-5.0 12.2.4
  * np: 2 4
  * args: allocated malloc
  * again: GOMPIRMA_NO_CMA=1

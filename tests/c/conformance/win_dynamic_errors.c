@@ -30,16 +30,16 @@ static void with(char *mem, const char *what) {
 	CHECK_CLASS(MPI_Win_attach(win, mem, INT64_MAX), MPI_ERR_SIZE);
 	CHECK_CLASS(MPI_Win_detach(win, mem), MPI_ERR_BASE);
 
-	/* [1024, 2048) and the adjacent [2048, 2560) */
+	/* attaches the bytes [1024, 2048) and the adjacent bytes [2048, 2560) */
 	CHECK_OK(MPI_Win_attach(win, mem + 1024, 1024));
 	static const int overlaps[][2] = {{1024, 1024}, {1024, 1},  {2047, 1},  {1000, 25},
 					  {0, BYTES},   {1500, 10}, {2047, 100}};
 	for (unsigned i = 0; i < sizeof overlaps / sizeof *overlaps; i++)
 		CHECK_CLASS(MPI_Win_attach(win, mem + overlaps[i][0], overlaps[i][1]), MPI_ERR_RMA_ATTACH);
 	CHECK_OK(MPI_Win_attach(win, mem + 2048, 512));
-	CHECK_OK(MPI_Win_attach(second, mem + 1500, 10)); /* another window: no overlap */
+	CHECK_OK(MPI_Win_attach(second, mem + 1500, 10)); /* allowed: `second` is another window */
 	CHECK_CLASS(MPI_Win_detach(win, mem + 1025), MPI_ERR_BASE);
-	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* size 0, twice; needs two detaches */
+	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* size 0, attached twice, so it needs two detaches */
 	CHECK_OK(MPI_Win_attach(win, mem, 0));
 	CHECK_OK(MPI_Win_attach(win, NULL, 0));
 	CHECK_OK(MPI_Win_detach(win, mem));
@@ -78,8 +78,8 @@ static void with(char *mem, const char *what) {
 		}
 	MPI_Barrier(MPI_COMM_WORLD);
 
-	/* Detaches while other ranks hold their lock. Later accesses to the detached memory are refused; accesses to
-	 * attached memory still work. */
+	/* Detaches memory while other ranks hold locks. Later accesses to the detached memory are refused; accesses to
+	 * memory that is still attached work. */
 	CHECK_OK(MPI_Win_detach(win, mem + 1024));
 	MPI_Barrier(MPI_COMM_WORLD);
 	CHECK_CLASS(MPI_Put(data, 8, MPI_BYTE, right, MPI_Aint_add(all[right], 1024), 8, MPI_BYTE, win),

@@ -1,6 +1,6 @@
-/* Proves: memory attached to a dynamic window that was freed, few regions or thousands, is not attached to later
- *   windows. An access to it is MPI_ERR_RMA_RANGE and changes nothing; a detach is MPI_ERR_BASE. It can be attached
- *   to later windows, several at a time, and can then be accessed. MPI-5.0 12.2.4
+/* Proves: when a dynamic window is freed, its attached regions, few or thousands, are not attached to later windows. An
+ *   access to them is MPI_ERR_RMA_RANGE and changes nothing; a detach is MPI_ERR_BASE. The memory can be attached to
+ *   later windows, several at a time, and can then be accessed. MPI-5.0 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: none (other libraries do not check where an access to a dynamic window goes)
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
 		CHECK_OK(MPI_Win_attach(win, memory, sizeof memory));
 		CHECK_OK(MPI_Win_attach(win, NULL, 0));
 		CHECK_OK(MPI_Win_attach(beside, memory, sizeof memory));
-		if (i % 3 == 1) /* more regions than the table holds at first */
+		if (i % 3 == 1) /* more regions than the window's table has entries at first */
 			for (int k = 0; k < MANY; k++)
 				CHECK_OK(MPI_Win_attach(win, &many[k], sizeof many[k]));
 		MPI_Barrier(MPI_COMM_WORLD);

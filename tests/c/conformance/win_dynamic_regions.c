@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 	MPI_Sendrecv(mine, PIECES, MPI_AINT, from, 0, at, PIECES, MPI_AINT, target, 0, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 
-	/* Two words at the second word of each attached region, the regions in reverse order. */
+	/* Types with two words of each attached region, from its second word on. The regions are in reverse order. */
 	int lengths[PIECES];
 	MPI_Aint places[PIECES];
 	MPI_Datatype apart, too_far;
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
 		CHECK(before[i] == 2 * out[i], "before[%d] is %ld, not %ld", i, before[i], 2 * out[i]);
 		CHECK(got[i] == 3 * out[i], "got[%d] is %ld, not %ld", i, got[i], 3 * out[i]);
 	}
-	/* includes the region that is not attached */
+	/* refused: the type includes the region that is not attached */
 	CHECK_CLASS(MPI_Put(out, ALL + 2, MPI_LONG, target, 0, 1, too_far, win), MPI_ERR_RMA_RANGE);
 	CHECK_CLASS(MPI_Get(got, ALL + 2, MPI_LONG, target, 0, 1, too_far, win), MPI_ERR_RMA_RANGE);
 	CHECK_CLASS(MPI_Accumulate(out, ALL + 2, MPI_LONG, target, 0, 1, too_far, MPI_SUM, win), MPI_ERR_RMA_RANGE);
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
 	for (int j = 0; j < WORDS; j++)
 		CHECK(piece[PIECES - 1][j] == 0, "word %d, which is not attached, is %ld", j, piece[PIECES - 1][j]);
 
-	/* An array in two adjacent regions; no operation ends at their border. */
+	/* An array in two adjacent regions, which every operation crosses. */
 	char *array = (char *)piece[PIECES - 1];
 	MPI_Win_attach(win, array, 20);
 	MPI_Win_attach(win, array + 20, WORDS * sizeof(long) - 20);
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Win_flush(target, win));
 	for (int i = 0; i < 12; i++)
 		CHECK(old[i] == ints[i], "old[%d] is %d, not %d", i, old[i], ints[i]);
-	/* an element of eight bytes that lies in both regions */
+	/* refused: the element of eight bytes lies in both regions */
 	CHECK_CLASS(MPI_Accumulate(out, 1, MPI_LONG, target, at[PIECES - 1] + 16, 1, MPI_LONG, MPI_SUM, win),
 		    MPI_ERR_RMA_RANGE);
 	MPI_Win_unlock_all(win);

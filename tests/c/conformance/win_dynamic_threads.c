@@ -1,7 +1,7 @@
 /* Proves: threads of a rank can lock, accumulate to two adjacent attached regions, and unlock, without disturbing each
- *   other. Each thread has its own window, or all use one window. On one window, threads lock the same target one after
- *   another, never at the same time. A target may be locked by one thread and unlocked by another, and some epochs are
- *   empty. MPI-5.0 12.2.4, 12.5.3
+ *   other. Each thread has its own window, or all threads use one window. On one window, threads lock the same target
+ *   one after another, never at the same time. One thread may lock a target and another thread unlock it, and some
+ *   epochs are empty. MPI-5.0 12.2.4, 12.5.3
  * np: 2 4
  * nodes: 4
  * args: windows turns hands
@@ -87,8 +87,8 @@ static long in_turns(unsigned *seed) {
 	return added;
 }
 
-/* Locks one target per round in each thread. After a barrier each thread unlocks the target that the next thread
- * has locked, while that thread continues to lock. Uses shared locks, because with exclusive ones several ranks
+/* Locks one target per round in each thread. After a barrier each thread unlocks the target that the next thread has
+ * locked, while the next thread continues to lock. The locks are shared, because with exclusive locks several ranks
  * would deadlock. */
 static long from_hand_to_hand(int me, unsigned *seed) {
 	long added = 0;

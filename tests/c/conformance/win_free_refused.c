@@ -1,7 +1,7 @@
 /* Proves: MPI_Win_free while an epoch is open is MPI_ERR_RMA_SYNC and changes nothing. Handle, attributes, name and
- *   epoch are as before; no delete function is called. The window can be freed once the epoch is closed. If a delete
- *   function returns an error, MPI_Win_free returns that error. The window then exists until the delete function
- *   succeeds. Tests every window kind. MPI-5.0 12.2.5, 7.7
+ *   epoch are as before; no delete function is called. The window can be freed after the epoch is closed. If a delete
+ *   function returns an error, MPI_Win_free returns that error. The window then exists until a later MPI_Win_free, in
+ *   which the delete function succeeds. Tests every window kind. MPI-5.0 12.2.5, 7.7
  * np: 1 2 4
  * ref: none (other libraries free the window, or delete its attributes, before they see the epoch)
  * timeout: 60

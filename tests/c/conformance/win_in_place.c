@@ -1,6 +1,7 @@
-/* Proves: a window over malloc, static, automatic and mmap memory that is shared in place (gompirma_share_in_place)
- *   keeps its contents, at every alignment and size. Puts, gets and accumulates reach all of it in every kind of
- *   epoch. After MPI_Win_free the contents remain and the memory is private. MPI-5.0 12.2.1
+/* Proves: with the info key gompirma_share_in_place, the library shares the program's memory (malloc, static,
+ *   automatic, mmap) with other processes at its address. The memory keeps its contents, at every alignment and size.
+ *   Puts, gets and accumulates reach all of it in every kind of epoch. After MPI_Win_free the contents remain and the
+ *   memory is private. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: none (MPICH over UCX puts to the wrong place if the window is not aligned to 16 bytes)
@@ -14,7 +15,7 @@
 
 static int sync_kind;
 
-/* Tests one window over mem; every rank has the same size. */
+/* Tests a window over mem, with the same size at every rank. */
 static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	int n = check_size, me = check_rank, right = (me + 1) % n, left = (me + n - 1) % n;
 	unsigned char *buffer = malloc((size_t)size + 1), *got = malloc((size_t)size + 1);
@@ -29,7 +30,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 		CHECK(strcmp(in_place_mode((void *)lo, NULL), "rw-s") == 0, "%s: mode %s", what,
 		      in_place_mode((void *)lo, NULL));
 
-	/* Reads everything. */
+	/* Gets all bytes of the right neighbour. */
 	epoch_open(sync_kind, &w);
 	epoch_target(sync_kind, &w, right);
 	MPI_Get(got, (int)size, MPI_BYTE, right, 0, (int)size, MPI_BYTE, w.win);
@@ -37,7 +38,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	epoch_close(sync_kind, &w);
 	CHECK_FILLED(got, (size_t)size, right, 1, what);
 
-	/* Writes everything. */
+	/* Puts all bytes to the right neighbour. */
 	in_place_fill(buffer, (size_t)size, right, 2);
 	epoch_open(sync_kind, &w);
 	epoch_target(sync_kind, &w, right);
@@ -46,7 +47,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	epoch_close(sync_kind, &w);
 	CHECK_FILLED(mem, (size_t)size, me, 2, what);
 
-	/* Every third byte by a vector; then accumulates on all bytes. */
+	/* Puts every third byte with a vector type; then accumulates to all bytes. */
 	int third = (int)(size / 3);
 	MPI_Datatype vector;
 	MPI_Type_vector(third, 1, 3, MPI_BYTE, &vector);

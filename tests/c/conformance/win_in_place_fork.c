@@ -1,6 +1,6 @@
-/* Proves: a child of fork() sees the window's memory as it was at the fork, whatever parent and origins store
+/* Proves: a child of fork() sees the window's memory as it was at the fork, even if parent and origins store
  *   afterwards. No other process sees the child's stores, and its exit changes nothing. Ordinary memory behaves like
- *   this, and so must memory that is shared in place, also on the stack. MPI-5.0 12.2.1
+ *   this. So must memory that the library shares in place (gompirma_share_in_place), also on the stack. MPI-5.0 12.2.1
  * np: 2 3
  * ref: none (some networks of other libraries forbid fork)
  * timeout: 60
@@ -19,7 +19,8 @@ static int wait_for(int fd) {
 	return read(fd, &c, 1) == 1;
 }
 
-/* Tests a child of fork with mem. other is the memory of another window, which must be private to the child as well. */
+/* Tests a child of fork with the window memory mem. other is the memory of another window. Both must be private to the
+ * child. */
 static void one(unsigned char *mem, unsigned char *other, MPI_Win win) {
 	int right = (check_rank + 1) % check_size, to_child[2], to_parent[2], status;
 	unsigned char *buffer = malloc(SIZE);
@@ -30,10 +31,10 @@ static void one(unsigned char *mem, unsigned char *other, MPI_Win win) {
 	fflush(NULL);
 	pid_t child = fork();
 	if (child != 0) {
-		memset(mem, 0xee, SIZE); /* right after the fork */
+		memset(mem, 0xee, SIZE); /* the parent stores immediately after the fork */
 	} else {
 		int wrong = 0;
-		for (int time = 0; time < 2; time++) { /* now, and again after the parent and the origins have stored */
+		for (int time = 0; time < 2; time++) { /* now, and after the parent and the origins have stored */
 			for (size_t i = 0; i < SIZE; i++)
 				wrong += (mem[i] != in_place_byte(check_rank, i, 1)) +
 					 (other[i] != in_place_byte(check_rank, i, 2));
@@ -75,7 +76,7 @@ static void one(unsigned char *mem, unsigned char *other, MPI_Win win) {
 	free(buffer);
 }
 
-/* Runs a child that ends by exit(), with all exit handlers of the library. */
+/* Runs a child that ends by exit(), which calls all exit handlers of the library. */
 static void end_of_child(unsigned char *mem, MPI_Win win) {
 	int status;
 	in_place_fill(mem, SIZE, check_rank, 5);
@@ -103,7 +104,7 @@ int main(int argc, char **argv) {
 	one(stack, heap, b);
 	end_of_child(heap, a);
 	MPI_Win_free(&a);
-	one(stack, heap, b); /* the stack memory is still shared, the heap memory no longer */
+	one(stack, heap, b); /* the stack memory is still shared, the heap memory is not */
 	MPI_Win_free(&b);
 	CHECK_FILLED(heap, SIZE, check_rank, 2, "at the end");
 	CHECK_FILLED(stack, SIZE, check_rank, 4, "at the end");

@@ -1,5 +1,6 @@
-/* Proves: windows whose memory is shared in place leave nothing behind. Neither memory nor mappings grow when a
- *   thousand windows are created and freed. Hundreds may exist at once, and be freed in any order. MPI-5.0 12.2.1
+/* Proves: windows whose memory is shared in place (gompirma_share_in_place) do not leak. Neither memory nor mappings
+ *   grow when a thousand windows are created and freed. Hundreds of windows may exist at once, and be freed in any
+ *   order. MPI-5.0 12.2.1
  * np: 1 4
  * ref: none (hundreds of windows at once are too many for MPICH)
  * timeout: 90

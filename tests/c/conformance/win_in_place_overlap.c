@@ -1,6 +1,6 @@
 /* Proves: two windows may cover the same memory, overlap, or be adjacent in one buffer, with and without
- *   gompirma_share_in_place, and be freed in any order. Data put through a window is in the memory that the windows
- *   share, also after one of them is freed. Contents survive. MPI-5.0 12.2.1
+ *   gompirma_share_in_place, and be freed in any order. Data put through one window appears in the memory that both
+ *   windows cover, also after one of them is freed. The contents of the memory survive. MPI-5.0 12.2.1
  * np: 1 2 4
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page)
  * timeout: 60
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int order = 0; order < 2; order++)
-			for (int how = 0; how < 3; how++) { /* which request sharing: both, a only, b only */
+			for (int how = 0; how < 3; how++) { /* the windows that request sharing: both, a, b */
 				unsigned char *mem = aligned_alloc(PAGE, SIZE);
 				MPI_Win a, b;
 				in_place_fill(mem, SIZE, check_rank, 0);

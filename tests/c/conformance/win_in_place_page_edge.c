@@ -1,6 +1,7 @@
-/* Proves: accumulates of all sizes by several origins at once stay atomic and ordered where memory shared in place
- *   ends within a page. Covers elements before, across and after the border, aligned or not, several at a time, and
- *   elements of different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
+/* Proves: accumulates of all sizes by several origins at once stay atomic and ordered at the border of memory that is
+ *   shared in place (gompirma_share_in_place). The memory begins and ends within a page, and only its whole pages are
+ *   shared. Covers elements before, across and after the border, aligned or not, several at a time, and elements of
+ *   different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
  * np: 2 3 5
  * args: lock_all fence
  * ref: none (MPICH over UCX puts to the wrong place if the window is not aligned to 16 bytes)
@@ -31,8 +32,8 @@ static void add(void *at, int size, uint64_t by) {
 	memcpy(at, &x, (size_t)size);
 }
 
-/* Adds from all ranks to elements of one size at rank 0, at every distance from the two borders. No byte may exceed
- * 255: these elements overlap, so a carry would change a neighbouring element. */
+/* Adds from all ranks to elements of one size at rank 0, at every distance from the two borders. These elements
+ * overlap, so no byte may exceed 255: a carry would change a neighbouring element. */
 static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	int bytes = types[t].size;
 	uint64_t one = 0x0101010101010101u;
@@ -88,9 +89,8 @@ static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	free(wanted);
 }
 
-/* Adds from different origins to elements of 8 bytes across the border, and to elements of 1 to 4 bytes inside
- * them. Each byte of the small elements counts separately; the large elements add to the bytes that the small ones
- * leave unchanged. */
+/* Adds from even ranks to an element of 8 bytes across the border, and from odd ranks to its first 4 bytes. The two
+ * sizes add to different bytes, so the sum shows a lost update of either. */
 static void mixed_sizes(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Aint border = (MPI_Aint)(-(uintptr_t)mem % PAGE);
 	MPI_Bcast(&border, 1, MPI_AINT, 0, MPI_COMM_WORLD);
@@ -123,8 +123,8 @@ static void mixed_sizes(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	}
 }
 
-/* Operations of one origin on one address are ordered: a large accumulate across the border, then reads and
- * replacements of its elements one by one. */
+/* Checks that operations of one origin on one address are ordered. Replaces all elements across the border by one large
+ * accumulate, and then fetches and replaces the elements near the border one by one. */
 static void ordered(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	int right = (check_rank + 1) % check_size, count = (int)(size / 4);
 	uint32_t *values = malloc((size_t)count * 4), got;

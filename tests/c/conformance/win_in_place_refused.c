@@ -1,6 +1,6 @@
 /* Proves: a window over memory that cannot be shared in place works like a window without gompirma_share_in_place, and
- *   the library reports the reason. With "require" the creation fails on all members and changes nothing. A bad value
- *   is MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
+ *   the library reports the reason. With the value "require" the creation fails on all members and changes nothing. An
+ *   invalid value is MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
  * np: 1 2 3
  * ref: mpich
  * timeout: 30
@@ -40,7 +40,7 @@ static void window(unsigned char *mem, MPI_Aint size, const char *wanted) {
 	MPI_Win_free(&win);
 	if (told != NULL) {
 		CHECK_CLASS(in_place_try(mem, size, 1, "require", MPI_COMM_WORLD, &win), MPI_ERR_RMA_SHARED);
-		/* only one member's memory cannot be shared */
+		/* only one member has memory that cannot be shared */
 		void *good = aligned_alloc(PAGE, PAGE);
 		int rc = in_place_try(check_rank == check_size - 1 ? mem : good,
 				      check_rank == check_size - 1 ? size : PAGE, 1, "require", MPI_COMM_WORLD, &win);
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
 	window(mem, SIZE, "must be readable, writable and not executable");
 	munmap(mem, SIZE);
 
-	/* another window covers the same memory, is not shared, and may be in use */
+	/* refused: another window that is not shared covers the same memory, and may be in use */
 	writable = 1;
 	mem = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	MPI_Win first;
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
 	window(mem, SIZE, "a window or attached region");
 	MPI_Win_free(&first);
 
-	/* nothing prevents sharing now */
+	/* the window is freed: nothing prevents sharing now */
 	CHECK_OK(in_place_try(mem, SIZE, 1, "require", MPI_COMM_WORLD, &win));
 	const char *told = in_place_told(win);
 	CHECK(told == NULL || strcmp(told, "true") == 0, "told %s", told);
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
 		CHECK(check_rank == 0 ? strcmp(told, "true") == 0 : told == NULL, "told %s", told);
 		MPI_Win_free(&win);
 	}
-	/* advice to the system is restored */
+	/* the advice to the system (madvise) is restored after the window */
 	madvise(mem, SIZE, MADV_HUGEPAGE);
 	CHECK_OK(in_place_try(mem, SIZE, 1, "require", MPI_COMM_WORLD, &win));
 	MPI_Win_free(&win);

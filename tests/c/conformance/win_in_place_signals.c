@@ -1,6 +1,6 @@
-/* Proves: a signal handler may store at any time into memory that is shared in place. This includes the time while
- *   MPI_Win_create and MPI_Win_free move the memory on the thread that the signal interrupts. No store is lost.
- *   MPI-5.0 12.2.1
+/* Proves: a signal handler may store at any time into memory that is shared in place (gompirma_share_in_place). It may
+ *   even interrupt the thread that is in MPI_Win_create or MPI_Win_free while the library moves the memory. No store is
+ *   lost. MPI-5.0 12.2.1
  * np: 1 2
  * ref: mpich
  * timeout: 60

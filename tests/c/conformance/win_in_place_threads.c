@@ -1,5 +1,5 @@
-/* Proves: while a thread creates and frees windows whose memory is shared in place, other threads can read and write
- *   that memory. No reader sees wrong contents, and no store is lost. MPI-5.0 12.2.1
+/* Proves: while a thread creates and frees windows whose memory is shared in place (gompirma_share_in_place), other
+ *   threads can read and write that memory. No reader sees wrong contents, and no store is lost. MPI-5.0 12.2.1
  * np: 1 2
  * args: read write
  * ref: mpich
@@ -30,7 +30,7 @@ static void *reader(void *arg) {
 	return NULL;
 }
 
-/* Counts in one word of each page, which this thread owns. */
+/* Counts in one word of each page. No other thread uses these words. */
 static void *writer(void *arg) {
 	long *n = arg, slot = n - rounds;
 	while (!atomic_load(&stop)) {

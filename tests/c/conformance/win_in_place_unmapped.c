@@ -1,7 +1,7 @@
-/* Proves: the program may free, unmap, move or replace memory shared in place before MPI_Win_free, as long as no
- *   operation uses it. The library does not touch what is mapped there afterwards. A program that calls
- *   MPI_Finalize without MPI_Win_free keeps its memory, which is private to children of fork() even then. MPI-5.0
- *   12.2.1, 12.2.5
+/* Proves: before MPI_Win_free, the program may free, unmap, move or replace memory that is shared in place
+ *   (gompirma_share_in_place), as long as no operation uses it. The library does not touch new memory at that address.
+ *   A program that calls MPI_Finalize without MPI_Win_free keeps its memory. Even then the memory is private to
+ *   children of fork(). MPI-5.0 12.2.1, 12.2.5
  * np: 1 2 3
  * args: free munmap replaced moved part finalize
  * ref: none (MPI allows a window's memory to go away only after MPI_Win_free)
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 		mem[5000] = in_place_byte(check_rank, 5000, time);
 		if (strcmp(check_arg, "free") == 0) {
 			free(mem);
-			other = malloc(SIZE); /* perhaps the same address */
+			other = malloc(SIZE); /* perhaps at the same address */
 			in_place_fill(other, SIZE, check_rank, time + 10);
 		} else if (strcmp(check_arg, "munmap") == 0) {
 			munmap(mem, SIZE);

@@ -2,8 +2,8 @@
  *   window. Without info the values are the defaults. accumulate_ordering is returned in the order of the standard and
  *   without blanks. Unknown keys are ignored and not returned. MPI_Win_set_info changes all keys except those that
  *   determine the kind of memory. The caller owns the returned object. If members pass different values, the value in
- *   force is one that is correct for all members. An invalid value changes nothing. same_size and same_disp_unit are
- *   returned only where they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
+ *   force is correct for all members. An invalid value changes nothing. same_size and same_disp_unit are returned only
+ *   if they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
@@ -35,7 +35,7 @@ static MPI_Win make(int flavor, MPI_Info info) {
 	return win;
 }
 
-/* Checks the value of a key in the info of win. want NULL: the key must be absent. */
+/* Checks the value of a key in the info of win. If want is NULL, the key must be absent. */
 static void has(MPI_Win win, const char *what, const char *key, const char *want) {
 	MPI_Info info;
 	char value[MPI_MAX_INFO_VAL + 1] = "";
@@ -89,7 +89,7 @@ static const struct {
 static const struct {
 	const char *key, *last, *others, *in_force;
 } different[] = {
-	/* others NULL: the other members pass no info */
+	/* others: value that the other members pass, or NULL if they pass no info */
 	{"no_locks", "true", NULL, "false"},
 	{"accumulate_ordering", "none", NULL, "rar,raw,war,waw"},
 	{"accumulate_ordering", "waw", "rar", "rar,waw"},
@@ -101,7 +101,7 @@ static const struct {
 	{"same_disp_unit", "true", "false", "false"},
 };
 
-/* Checks that if members pass different values, all members have the same value in force, which is correct for all. */
+/* Checks that if members pass different values, all members get the same value in force, and it is correct for all. */
 static void members_differ(void) {
 	for (int flavor = 0; flavor < FLAVORS && check_size > 1; flavor++)
 		if (flavor != SHARED || one_node)
@@ -153,7 +153,7 @@ static void refused_values(void) {
 		}
 }
 
-/* Checks that a false promise about sizes and units is not returned, whether made at creation or later. */
+/* Checks that MPI_Win_get_info does not return a false promise about sizes and units, made at creation or later. */
 static void untrue(void) {
 	MPI_Info info;
 	MPI_Win win;
@@ -196,7 +196,7 @@ int main(int argc, char **argv) {
 			MPI_Info_create(&info);
 			MPI_Info_set(info, given[g].key, given[g].value);
 			MPI_Info_set(info, "a_key_that_nobody_knows", "true");
-			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* reported only, ignored as input */
+			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* can only be queried: ignored here */
 			win = make(flavor, info);
 			MPI_Info_free(&info);
 			for (int k = 0; k < KEYS; k++)

@@ -1,7 +1,7 @@
 /* Proves: an invalid value of one of gompirma's own info keys is MPI_ERR_INFO_VALUE, in every creating call and in
- *   MPI_Win_set_info. All members get the error, whichever of them passed the value. The text names the key and the
- *   allowed values. Afterwards everything works, however many calls have failed. A freed info handle is MPI_ERR_INFO.
- *   MPI-5.0 12.2.7, 12.2.1
+ *   MPI_Win_set_info. All members get the error, even if only one of them passed the value. The text names the key and
+ *   the allowed values. Later calls work, however many calls have failed. A freed info handle is MPI_ERR_INFO. MPI-5.0
+ *   12.2.7, 12.2.1
  * np: 1 2 4
  * ref: none (other libraries do not know the keys)
  * timeout: 60
@@ -70,8 +70,8 @@ int main(int argc, char **argv) {
 	for (int time = 0; time < 30; time++) {
 		for (int c = 0; c < CALLS; c++) {
 			for (unsigned b = 0; b < sizeof bad / sizeof *bad; b++) {
-				/* wrong at all members; then at the last rank only, which the text names at the other
-				 * ranks */
+				/* First all members pass the wrong value. Then only the last rank does, and the text at
+				 * the other ranks names that rank. */
 				must_fail(c, 64, 1, one(bad[b].key, bad[b].value),
 					  (const char *const[3]){bad[b].key, bad[b].allowed});
 				char who[40];

@@ -1,7 +1,7 @@
-/* Proves: values of MPI's own info keys that are invalid, untrue, or different at the members still create a
- *   window, in every creating call. MPI_Win_set_info accepts them too. The window behaves like any other. MPI calls
- *   such values undefined or erroneous. But programs pass same_size with sizes that differ, and accumulate_ordering
- *   = "", and these programs work with other libraries. MPI-5.0 10, 12.2.1, 12.2.7
+/* Proves: window creation succeeds even if values of MPI's own info keys are invalid, untrue, or different at the
+ *   members, in every creating call. MPI_Win_set_info accepts such values too. The window behaves like any other. MPI
+ *   calls such values undefined or erroneous. But programs pass same_size with sizes that differ, and
+ *   accumulate_ordering = "", and these programs work with other libraries. MPI-5.0 10, 12.2.1, 12.2.7
  * np: 1 2 4
  * args: values untrue members communicator
  * ref: mpich
@@ -21,7 +21,8 @@ static MPI_Info one(const char *key, const char *value) {
 	return info;
 }
 
-/* Creates a window of size bytes with info and frees info. Puts, accumulates and reads it, up to its last integer. */
+/* Creates a window of size bytes with info and frees info. Puts, accumulates and reads in the window, up to its last
+ * integer. */
 static void use(int flavor, MPI_Aint size, int unit, MPI_Info info, const char *what) {
 	MPI_Win win;
 	void *base = memory;

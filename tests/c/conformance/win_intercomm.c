@@ -1,6 +1,6 @@
-/* Proves: a window on an intercommunicator is MPI_ERR_COMM on all members of both groups, in each creating call,
- *   without waiting. Windows on communicators of each group, of a node and of one process work at the same time. A
- *   window's handle is the same number on all its members. MPI-5.0 12.2.1
+/* Proves: window creation on an intercommunicator is MPI_ERR_COMM on all members of both groups, in each creating call,
+ *   and no member waits for another. Windows on communicators of each group, of a node and of one process work at the
+ *   same time. A window's handle is the same number on all its members. MPI-5.0 12.2.1
  * np: 2 4 5
  * ref: none (MPICH 4.0 crashes in MPI_Win_create_dynamic; handles may differ)
  * timeout: 60

@@ -1,5 +1,5 @@
-/* Proves: many windows can exist at once, each with its own memory and epochs. Hundreds can be created and freed one
- *   after another, and freed in any order. Tests every window kind. MPI-5.0 12.2
+/* Proves: many windows can exist at once, each with its own memory and epochs. Hundreds of windows can be created and
+ *   freed one after another, or exist at once and be freed in any order. Tests every window kind. MPI-5.0 12.2
  * np: 1 2 5
  * args: at_once in_turn
  * ref: mpich

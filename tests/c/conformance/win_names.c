@@ -42,7 +42,7 @@ static void body(struct window *w) {
 	CHECK(result == MPI_IDENT, "%s window: its group is not its communicator's", w->name);
 	MPI_Win_free(&second);
 	CHECK(second == MPI_WIN_NULL, "MPI_Win_free leaves the handle");
-	MPI_Group_size(group, &n); /* a group is an object of its own */
+	MPI_Group_size(group, &n); /* the group is valid after its window is freed */
 	CHECK(n == w->n, "the group changed");
 	MPI_Group_free(&group);
 	MPI_Group_free(&of_comm);

@@ -1,7 +1,7 @@
-/* Proves: the info key no_locks forbids nothing. On a window with this key, locks of both types exclude each other.
- *   lock_all works with and without MPI_MODE_NOCHECK, fences work too, and MPI_Win_free may follow at once. Programs
- *   that set the key and lock anyway are erroneous but work with other libraries. An example is the Parallel Research
- *   Kernels on shared windows. Tests every window kind. MPI-5.0 12.2.1, 12.5.3
+/* Proves: locks work on a window with the info key no_locks. Locks of both types exclude each other. lock_all works
+ *   with and without MPI_MODE_NOCHECK, fences work too, and MPI_Win_free may follow at once. Programs that set the key
+ *   and lock anyway are erroneous but work with other libraries. An example is the Parallel Research Kernels on shared
+ *   windows. Tests every window kind. MPI-5.0 12.2.1, 12.5.3
  * np: 1 2 4
  * args: lock lock_all nocheck fence
  * again: GOMPIRMA_SHARE_IN_PLACE=1
@@ -13,7 +13,7 @@
 
 enum { TIMES = 50 };
 
-/* Adds one to the counter at rank 0 without an atomic operation: the lock must make it atomic. */
+/* Adds one to the counter at rank 0 by a get and a put, which only the lock makes atomic. */
 static void count(struct window *w, int i) {
 	int *mem = w->mem, value = -1;
 	MPI_Aint at = window_at(w, 0, 0);

@@ -1,6 +1,6 @@
 /* Proves: two windows may cover the same memory or overlapping parts of it. If both windows are synchronized, a get
- *   through one window returns the data of a put through the other. MPI-5.0 allows this as long as accesses do not
- *   conflict. MPI-5.0 12.2.1
+ *   through one window returns the data of a put through the other window. MPI-5.0 allows this as long as accesses do
+ *   not conflict. MPI-5.0 12.2.1
  * np: 1 2 5
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page; Open MPI passes)
  * timeout: 60

@@ -1,6 +1,7 @@
-/* Proves: MPI_Win_shared_query finds every rank's part of a window of MPI_Win_allocate_shared, with its size and
- *   unit; loads and stores access it directly. The parts are adjacent in rank order. MPI_PROC_NULL gives the first
- *   part that is not empty. RMA calls and plain accesses see the same memory. MPI-5.0 12.2.3, 12.5.4
+/* Proves: MPI_Win_shared_query returns the address, size and unit of every rank's part of a window of
+ *   MPI_Win_allocate_shared; loads and stores access it directly. The parts are adjacent in rank order. For
+ *   MPI_PROC_NULL it returns the first part that is not empty. RMA calls and plain accesses see the same memory.
+ *   MPI-5.0 12.2.3, 12.5.4
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -46,7 +47,7 @@ int main(int argc, char **argv) {
 	MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &theirs);
 	CHECK(n == 1 || (char *)theirs == first, "MPI_PROC_NULL gives %p, not %p", (void *)theirs, (void *)first);
 	MPI_Barrier(node);
-	/* Stores into the right neighbour's part, which that rank reads by a load and by a get. */
+	/* Stores into the right neighbour's part. The neighbour reads it by a load and by a get. */
 	int right = (me + 1) % n, left = (me + n - 1) % n;
 	MPI_Win_shared_query(win, right, &size, &unit, &theirs);
 	if (size > 0)

@@ -1,6 +1,6 @@
 /* Proves: MPI_Win_shared_query with MPI_PROC_NULL returns the same as a query with the lowest rank whose size is not 0,
- *   on whatever node it is. If the caller cannot address that rank's memory, the result is size 0, a null address, and
- *   that rank's displacement unit. MPI-5.0 12.2.3
+ *   even if that rank is on another node. If the caller cannot address that rank's memory, the result is size 0, a null
+ *   address, and that rank's displacement unit. MPI-5.0 12.2.3
  * np: 1 2 4
  * nodes: 2
  * ref: none (MPI 4.1; older libraries take windows of MPI_Win_allocate_shared only)

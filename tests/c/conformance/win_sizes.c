@@ -1,6 +1,6 @@
 /* Proves: windows may have size 0 on some or all ranks, a null base, and odd sizes. The parts of different ranks do not
- *   overlap, and every byte can be put and read back. New memory holds no bytes of other ranks. MPI-5.0 12.2.1, 12.2.2,
- *   12.2.3
+ *   overlap, and every byte can be put and read back. New memory does not contain data of other ranks. MPI-5.0 12.2.1,
+ *   12.2.2, 12.2.3
  * np: 1 2 5
  * nodes: 2
  * args: create allocate shared

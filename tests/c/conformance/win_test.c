@@ -23,7 +23,7 @@ static void body(struct window *w) {
 				mem[i] = -1;
 			MPI_Win_post(rest, 0, w->win);
 			for (int i = 0; i < 20;
-			     i++) { /* no origin can have completed: rank 1 waits for the message below */
+			     i++) { /* no origin has completed yet: rank 1 waits for the message below */
 				MPI_Win_test(w->win, &flag);
 				CHECK(flag == 0, "%s window: the epoch ended before rank 1 completed", w->name);
 			}

@@ -69,9 +69,9 @@ static int phase_of(const struct param *p) {
 	if (p->kind == K_BUFFER)
 		return 5;
 	if (p->kind == K_OPERATION)
-		return 2; /* drawn after the datatypes */
+		return 2; /* drawn after the datatypes, because the operation must allow the datatype */
 	if (p->length != SCALAR)
-		return 4; /* drawn after the parameter with its length */
+		return 4; /* an array is drawn after the parameter with its length */
 	if (p->pointer && p->dir != INOUT)
 		return 3;
 	switch (p->kind) {
@@ -100,7 +100,8 @@ static void draw_argument(struct call *c, int i, enum truth want) {
 		draw_number(c, i, want);
 }
 
-/* Changes WRONG arguments to OPEN if the call ignores them, or if they are significant at one rank only. */
+/* Changes WRONG arguments to OPEN if the call ignores them, or if they are significant at one rank only: then the test
+ * cannot expect an error at every rank. */
 static void weigh(struct call *c) {
 	int root = find_param(c, "root"), op = find_param(c, "op");
 	int send = find_param(c, "sendbuf"), recv = find_param(c, "recvbuf");
@@ -140,7 +141,7 @@ static void weigh(struct call *c) {
 		     (c->f->chapter == 6 && op < 0)) &&
 		    p->length == SCALAR && p->kind == K_DATATYPE && a->value.pointer == MPI_DATATYPE_NULL)
 			a->truth = OPEN;
-		if (p->kind == K_BUFFER && !a->value.pointer) { /* NULL is MPI_BOTTOM: displacements are addresses */
+		if (p->kind == K_BUFFER && !a->value.pointer) { /* as MPI_BOTTOM, with addresses as displacements */
 			int d = find_param(c, sends ? "sdispls" : "rdispls");
 			if (d < 0)
 				d = find_param(c, "displs");
@@ -264,7 +265,7 @@ void draw_call(struct call *c, uint64_t number, int only) {
 		if (c->wrong > 0 || plan < 15)
 			break;
 	}
-	if (c->wrong == 0) { /* an UNSAFE argument is allowed only in a call that fails because of a WRONG one */
+	if (c->wrong == 0) { /* no argument makes the call fail: replace UNSAFE arguments */
 		int unsafe = 0;
 		for (int i = 0; i < c->f->n; i++)
 			if (c->arg[i].truth == UNSAFE) {

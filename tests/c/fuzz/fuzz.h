@@ -39,8 +39,8 @@ union value {
 
 enum direction { IN, OUT, INOUT };
 
-/* Special values of param.length: the parameter is no array; its length is constant; its length depends on something
- * else than one parameter. */
+/* Special values of param.length. SCALAR: the parameter is no array. FIXED: its length is constant. OTHER: its length
+ * depends on more than one parameter. */
 enum { SCALAR = -1, FIXED = -2, OTHER = -3 };
 
 struct param {
@@ -55,7 +55,7 @@ struct param {
 	const char *callback; /* C type of a function parameter */
 };
 
-enum { MISSING = 1, NO_CODE = 2 }; /* flags: gompirma lacks the function; the function returns no error code */
+enum { MISSING = 1, NO_CODE = 2 }; /* flags. MISSING: gompirma lacks the function; NO_CODE: it returns no error code */
 
 struct function {
 	const char *name;
@@ -103,7 +103,7 @@ struct argument {
 	union value value;
 	enum truth truth;
 	int here;       /* the argument is wrong at this rank only */
-	int classes[6]; /* the expected error classes, terminated by 0; empty: any class */
+	int classes[6]; /* the expected error classes, terminated by 0; if empty, any class */
 	struct object *object;
 	int64_t n;       /* number of elements of an array */
 	char *cell;      /* the memory that the argument points to: a cell of memory.c */
@@ -119,7 +119,7 @@ struct call {
 	uint64_t rng;
 	int64_t count;                     /* the common count of all buffers whose count is right */
 	struct object *comm, *group, *win; /* the first communicator, group and window argument, if it is right */
-	int wrong;                         /* number of arguments wrong at all ranks; wrong_here: at this rank */
+	int wrong;                         /* number of arguments wrong at all ranks; wrong_here: wrong at this rank */
 	int wrong_here;
 	int state_error; /* the state of an object makes the call erroneous; state_classes has the expected classes */
 	int state_classes[6];
@@ -128,7 +128,7 @@ struct call {
 	const char *held;       /* why the call must not be made, or NULL */
 };
 
-void draw_call(struct call *c, uint64_t number, int only); /* only: index of the function to call; -1: any function */
+void draw_call(struct call *c, uint64_t number, int only); /* only: index of the function to call, -1 for any */
 void describe_call(const struct call *c, char *text, size_t size);
 extern char described[4080]; /* text of the current call */
 
@@ -169,7 +169,7 @@ enum access { NONE, FENCE, START, LOCK, LOCK_ALL };
 struct object {
 	enum thing thing;
 	int slot;
-	int alive, agreed; /* the object exists on this rank; on all ranks */
+	int alive, agreed; /* alive: the object exists on this rank; agreed: on all ranks */
 	int fixed;         /* true for predefined objects, which are never freed */
 	union value value;
 	int maker; /* index of the function that made the object, or -1 */
@@ -180,7 +180,7 @@ struct object {
 	int nobody;                       /* true if all neighbors are MPI_PROC_NULL */
 	int64_t bytes, extent, low, high; /* of types: size, extent, true lower and upper bound */
 	int committed, usable;            /* of types; usable: small enough for the cells of memory.c */
-	int flavor;                       /* of windows, up to `unit` */
+	int flavor;                       /* this field and the next ones, up to `unit`, are properties of windows */
 	enum access access;
 	int target, exposed, started, completed, broken;
 	void *base;
@@ -217,7 +217,7 @@ extern int quiet; /* true if no messages are in flight */
 
 /* ---- windows (window.c) */
 
-need window_need(const struct call *c); /* predicate for a window in whose epoch the call is right; or NULL */
+need window_need(const struct call *c); /* predicate for windows whose epoch allows the call; or NULL */
 void window_learn(struct object *o);
 void window_state(struct call *c);
 void window_after(struct call *c);
@@ -227,7 +227,7 @@ uint64_t window_digest(void);
 
 /* ---- verify.c */
 
-enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN; a user's handler; one that stores MPI_SUCCESS */
+enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN; a user's handler; the same with MPI_SUCCESS stored */
 extern enum handler handler;
 extern int raised; /* number of error handler calls since the last MPI call began */
 extern int raised_code;

@@ -71,8 +71,8 @@ static int is_not_partitioned(const struct object *o) { return !o->partitioned; 
 static int not_collective(const struct object *o) { return !o->collective; }
 static int is_any(const struct object *o) { return o->alive; }
 
-/* What a call requires of an object. `fits` selects the right objects, `against` the certainly wrong objects (NULL:
- * none). `classes` has the expected error classes for a wrong object. */
+/* What a call requires of an object. `fits` selects the objects that the call must accept. `against` selects the
+ * objects that it must reject, or is NULL. `classes` has the expected error classes for a rejected object. */
 struct demand {
 	need fits, against;
 	int classes[3];
@@ -265,7 +265,7 @@ static enum truth truth_of_null(const struct call *c, enum thing thing) {
 		return c->f->chapter == 10 || is_called(c, "Info_*") ? WRONG : RIGHT;
 	case T_REQUEST:
 		return is_called(c, "Wait*|Test*|Request_get_status*|Parrived") ? RIGHT : WRONG;
-	case T_FILE: /* MPI_FILE_NULL has the error handler of new files */
+	case T_FILE: /* allowed: MPI_FILE_NULL has the error handler of new files */
 		return is_called(c, "File_*_errhandler") ? RIGHT : WRONG;
 	case T_COMM:
 	case T_TYPE:
@@ -279,7 +279,7 @@ static enum truth truth_of_null(const struct call *c, enum thing thing) {
 static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	uint64_t rng = c->rng;
 	void *type;
-	c->rng = mix(mix(seed, c->number), 1000); /* all datatype arguments of a right call get the same type */
+	c->rng = mix(mix(seed, c->number), 1000); /* all datatype arguments of a valid call get the same type */
 	if (is_called(c, "*ccumulate*") && d.fits == is_communicable)
 		d.fits = is_fixed; /* predefined types only: a derived type may have elements of several types */
 	if (is_called(c, "Compare_and_swap"))

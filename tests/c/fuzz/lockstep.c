@@ -1,6 +1,6 @@
-/* Synchronizes the ranks of a job through a mapped file, which their launcher also maps. It works even if the MPI
- * library is broken, because it does not use MPI. No rank begins a call before all ranks have returned from the
- * previous one. Then each rank knows which objects exist on all ranks. */
+/* Synchronizes the ranks of a job through a mapped file, which their launcher also maps. Uses no MPI, so it works even
+ * if the MPI library is broken. No rank begins a call before all ranks have returned from the previous call. At a
+ * synchronization each rank learns which objects exist on all ranks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,7 +18,7 @@ enum { MAX_RANKS = 3 };
 struct word {
 	uint32_t alive[THINGS];
 	uint32_t made;
-	uint32_t doubtful; /* one bit per window: its calls may have left the ranks in different epochs */
+	uint32_t doubtful; /* one bit per window: set if a call may have left the ranks in different epochs */
 	uint64_t number;
 };
 

@@ -1,5 +1,6 @@
-/* Manages the memory of arguments that are addresses. Each parameter has a cell of memory. Bytes that the call may not
- * write hold a pattern: those before and after an output, and also those of the output itself if the call fails. */
+/* Manages the memory of arguments that are addresses. Each parameter has a cell of memory. Bytes that the call must not
+ * write hold a pattern. These are the bytes before and after an output, and if the call fails, also the output
+ * itself. */
 #include <sys/mman.h>
 
 #include "fuzz.h"
@@ -36,7 +37,7 @@ void memory_open(void) {
 
 void *cell_of(int i) { return cells + (size_t)i * CELL + MIDDLE; }
 
-/* Returns memory that is not reused until long after the call, for pending operations and for windows. */
+/* Returns memory that later calls do not reuse for a long time. It serves pending operations and windows. */
 void *lasting(uint64_t number, size_t offset) { return lastings + (number % LASTING) * CELL + MIDDLE + offset; }
 
 /* Fills the changed part of a cell with the pattern again. */
@@ -131,7 +132,7 @@ static void draw_callback(struct call *c, int i, enum truth want) {
 		return;
 	}
 	if (strstr(type, "_attr_function") || strstr(type, "Copy_function") ||
-	    strstr(type, "Delete_function")) { /* NULL is valid: it is MPI_COMM_NULL_COPY_FN */
+	    strstr(type, "Delete_function")) { /* NULL is valid: it is the value of MPI_COMM_NULL_COPY_FN */
 		set(c, i, RIGHT, "", 0);
 		if (below(c, 3) == 0)
 			return;
@@ -344,7 +345,7 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			n = c->arg[length].truth == RIGHT && v >= 0 ? v + is_named(c, length, "valuelen") : 0;
 		}
 	}
-	if (p->kind == K_STATUS || strcmp(p->name, "array_of_errcodes") == 0) { /* may be MPI_STATUS_IGNORE and so on */
+	if (p->kind == K_STATUS || strcmp(p->name, "array_of_errcodes") == 0) { /* may be an ignore constant */
 		if (below(c, 3) == 0) {
 			null_cell(c, i, RIGHT);
 			a->note = "ignored";
@@ -559,8 +560,8 @@ void draw_memory(struct call *c, int i, enum truth want) {
 		memcpy(saved[i], a->cell, a->capacity < sizeof saved[i] ? a->capacity : sizeof saved[i]);
 }
 
-/* Gives an operation that continues after the call (a request, or an RMA operation) buffers of `lasting` instead of
- * cells, which the next calls reuse. */
+/* Moves the buffers of an operation that continues after the call (a request, or an RMA operation) to memory of
+ * `lasting`, because the next calls reuse the cells. */
 void memory_last(struct call *c) {
 	static uint64_t number;
 	int idup = is_called(c, "Comm_idup*");

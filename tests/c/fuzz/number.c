@@ -1,8 +1,9 @@
-/* Draws numbers: a right number, or a number that is certainly wrong for its kind of parameter. The right numbers of a
+/* Draws numbers: a valid number, or a number that is certainly wrong for its kind of parameter. The valid numbers of a
  * call are consistent: all buffers have the same count, and arrays have the lengths that the call passes. */
 #include "fuzz.h"
 
-/* Returns a random number of 4 or 8 bytes, often an extreme one, never one in [0, 4096). */
+/* Returns a random number of 4 or 8 bytes, often an extreme value. Never returns a number in [0, 4096), which could be
+ * valid. */
 int64_t wrong_random(struct call *c, int width) {
 	static const int64_t some[] = {
 		-1,         INT_MIN,    INT_MAX, INT64_MIN, INT64_MAX, (int64_t)1 << 32, -((int64_t)1 << 31),
@@ -27,7 +28,8 @@ static int64_t huge(struct call *c, int i) {
 
 static int comm_size(const struct call *c) { return c->comm ? c->comm->size : c->win ? c->win->size : 1; }
 
-/* Returns the number of dimensions of the call's Cartesian communicator, or of the one that the call creates. */
+/* Returns the number of dimensions of the call's Cartesian communicator, or of the communicator that the call
+ * creates. */
 static int ndims_of(const struct call *c) {
 	int i = find_param(c, "ndims");
 	if (i >= 0 && c->f->params[i].dir == IN)
@@ -141,7 +143,7 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	if (is_called(c, "Win_lock|Win_flush|Win_flush_local|Win_unlock") && c->win)
 		return c->win->access == LOCK && below(c, 4)
 			       ? c->win->target
-			       : c->win->rank; /* own rank: then no rank waits for another's lock */
+			       : c->win->rank; /* own rank, so that no rank waits for another rank's lock */
 	return size > 0 && !inter ? below(c, size) : 0;
 }
 
@@ -234,7 +236,7 @@ static int64_t draw_size(struct call *c, int i, enum truth want) {
 	}
 }
 
-/* Draws the value of an enumeration, such as a lock type or an assertion. A right value is in the list `right` of n
+/* Draws the value of an enumeration, such as a lock type or an assertion. A valid value is in the list `right` of n
  * values. A wrong value is not in the list, and must give the error class `class`. */
 static int64_t draw_choice(struct call *c, int i, enum truth want, const int *right, int n, int class) {
 	if (want == WRONG) {
@@ -318,7 +320,7 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 	int some = count < 0 || (c->arg[count].truth == RIGHT && c->arg[count].value.number > 0);
 	if (type < 0)
 		type = find_param(c, "datatype");
-	/* `some`: the call certainly accesses data, and the type's data begins near the displacement. */
+	/* `some` is true if the call certainly accesses data and the type's data begins near the displacement. */
 	some = some && c->arg[type].truth == RIGHT &&
 	       (!c->arg[type].object || (c->arg[type].object->bytes > 0 && c->arg[type].object->low < 1 << 15));
 	some = some && c->arg[rank].truth == RIGHT && c->arg[rank].value.number != MPI_PROC_NULL && c->win;
@@ -333,7 +335,7 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 		}
 		return far[below(c, 8)];
 	}
-	/* The displacement is certainly right in a window of at least 1024 bytes and with a predefined type: even the
+	/* The displacement is certainly valid in a window of at least 1024 bytes and with a predefined type. Even the
 	 * largest count of the largest type fits after the largest displacement in the largest displacement unit. */
 	int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 &&
 		   c->arg[type].truth == RIGHT && !c->arg[type].object;
@@ -402,7 +404,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_DISTRIB_ENUM:
 		return CHOICE(MPI_ERR_ARG, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC);
 	case K_DTYPE_DISTRIBUTION:
-		set(c, i, RIGHT, "", 0); /* right for each distribution; with MPI_DISTRIBUTE_NONE it is ignored */
+		set(c, i, RIGHT, "", 0); /* valid for each distribution, and ignored with MPI_DISTRIBUTE_NONE */
 		return MPI_DISTRIBUTE_DFLT_DARG;
 	case K_THREAD_LEVEL:
 		return CHOICE(MPI_ERR_ARG, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
@@ -452,7 +454,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 		set(c, i, RIGHT, "", 0);
 		return is_called(c, "Dims_create") ? 0 : k == 0 ? comm_size(c) : 1;
 	case K_COORDINATE:
-		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* any coordinate is right in a periodic dimension */
+		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* any coordinate is valid in a periodic dimension */
 		return want == WRONG ? wrong_random(c, 4) : 0;
 	case K_INDEX:
 		if (is_called(c, "Cart_shift")) {

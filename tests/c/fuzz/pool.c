@@ -8,7 +8,7 @@ struct object pool[THINGS][SLOTS];
 
 static void *freed[THINGS][FREED];
 static int freeds[THINGS];
-static void *recurring[THINGS][STRANGE]; /* handles that the library reuses, which the test cannot regard as freed */
+static void *recurring[THINGS][STRANGE]; /* handles that the library reuses, so they may be valid after a free */
 static int recurrings[THINGS];
 
 static MPI_Comm upkeep_comm; /* used by this file only, never by a drawn call */
@@ -59,7 +59,7 @@ void *thing_null(enum thing thing) {
 	return nulls[thing];
 }
 
-/* Finds a live object by its handle. Several entries may have the same handle, which is then freed once for each entry;
+/* Finds a live object by its handle. Several entries may have the same handle, which is then freed once per entry;
  * an entry that may be freed takes precedence over a predefined one. */
 static struct object *find(enum thing thing, const void *handle) {
 	struct object *found = NULL;
@@ -108,7 +108,7 @@ static void learn_comm(struct object *o) {
 	o->lone = o->nobody = 0;
 	if (o->inter) {
 		o->lone = o->size == 1;
-		o->size = 1; /* only rank 0 is drawn, which exists in both groups */
+		o->size = 1; /* only rank 0 is drawn, because it exists in both groups */
 	} else
 		MPI_Topo_test(comm, &status);
 	if (status == MPI_CART) {
@@ -152,7 +152,7 @@ static void learn_type(struct object *o, uint64_t random) {
 		upkeep(MPI_Type_commit(&type), "MPI_Type_commit");
 		o->committed = 1;
 	} else if (o->maker >= 0 && strncmp(functions[o->maker].name, "MPI_Type_dup", 12) == 0)
-		o->committed = 1; /* may be false for a duplicate, but 0 must mean "certainly uncommitted" */
+		o->committed = 1; /* a duplicate may be uncommitted, but 0 must mean "certainly uncommitted" */
 }
 
 static void learn_request(struct object *o) {
@@ -209,7 +209,7 @@ static void release(struct object *o) {
 	int key = (int)o->value.number;
 	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* its messages could not be received later, and MPI_Finalize waits for large messages */
+		drain(); /* its messages cannot be received later, and MPI_Finalize waits for large messages */
 	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:
@@ -283,7 +283,7 @@ static int is_collected(const struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->dir != OUT || p->length != SCALAR || c->f->flags & (MISSING | NO_CODE) || !c->arg[i].cell)
 		return 0;
-	/* these calls return predefined objects, some of them without a name */
+	/* these calls return predefined objects, which cannot be freed */
 	if (is_called(c, "Type_create_f90_*|Type_match_size|Type_get_value_index|Comm_get_parent"))
 		return 0;
 	if (is_called(c, "Comm_idup*") && is_named(c, i, "newcomm"))

@@ -11,7 +11,7 @@ static struct {
 } lingering[MOST_LINGERING];
 static int lingerings;
 
-/* Adds a request that the pool drops to the list of requests that linger_on completes. */
+/* Adds a request to the list of requests that linger_on completes. The pool no longer uses the request. */
 void linger(const struct object *o) {
 	if (lingerings == MOST_LINGERING)
 		return;
@@ -22,7 +22,7 @@ void linger(const struct object *o) {
 	lingerings++;
 }
 
-/* Cancels or completes the listed requests, as far as they complete without blocking. */
+/* Cancels the listed requests, or completes them if that is possible without blocking. */
 void linger_on(void) {
 	record_upkeep("ending requests");
 	ignore_errors(1);

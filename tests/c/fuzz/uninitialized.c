@@ -1,6 +1,6 @@
-/* Makes calls before MPI_Init, after MPI_Finalize, or between them, where every error ends the process because no error
- * handler is set. Each process therefore calls one function only, and may end at the first call. The error message
- * must name the function. */
+/* Makes calls before MPI_Init, after MPI_Finalize, or between them. No error handler is set, so every error ends the
+ * process. Each process therefore calls one function only, and may end at the first call. The error message must name
+ * the function. */
 #include "fuzz.h"
 
 int running;

@@ -63,8 +63,8 @@ void finding(const struct call *c, const char *kind, const char *format, ...) {
 	       c ? (uintmax_t)c->number : 0, c ? described : "");
 }
 
-/* Reports a finding if an upkeep call failed: a valid call that the fuzz program itself needs. It must succeed even
- * after other calls have failed. */
+/* Reports a finding if an upkeep call failed. An upkeep call is a valid call that the fuzz program itself needs. It
+ * must succeed even after other calls have failed. */
 void upkeep(int code, const char *what) {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int length;
@@ -93,7 +93,7 @@ static int is_one_of(int class, const int *classes) {
 }
 
 /* Returns the expected error classes if exactly one argument (or the state of an object) is wrong and all others are
- * certainly right. Otherwise returns NULL. */
+ * certainly valid. Otherwise returns NULL. */
 static const int *only_wrong(const struct call *c, const char **name) {
 	const int *classes = NULL;
 	if (c->wrong_here != 1)
@@ -148,7 +148,7 @@ void verify(struct call *c, int64_t result) {
 		now = 0;
 	if (now && code == MPI_SUCCESS)
 		code = raised_code;
-	if (c->f->chapter == 15) { /* of the tool interface, only the range of the error code is checked */
+	if (c->f->chapter == 15) { /* for the tool interface, only the range of the error code is checked */
 		if (code != MPI_SUCCESS && (code < MPI_T_ERR_CANNOT_INIT || code > MPI_T_ERR_CANNOT_INIT + 98))
 			finding(c, "strange error", "code %d", code);
 	} else if (c->f->flags & MISSING) {

@@ -107,7 +107,8 @@ static void operation_state(struct call *c, const struct object *w) {
 		c->state_note = "nobody can say";
 }
 
-/* Decides whether the call is right in the current epoch of the window, must fail, or must not be made. */
+/* Decides whether the current epoch of the window allows the call, makes the call erroneous, or forbids this program to
+ * make the call. */
 void window_state(struct call *c) {
 	struct object *w = c->win;
 	const struct argument *rank = argument(c, "rank");

@@ -1,5 +1,5 @@
 /* Decides which valid calls must not be made ("held") because they would block forever, as the standard allows. A call
- * with an argument that is certainly wrong is always made. */
+ * with an argument that is certainly wrong is always made, because it must return an error. */
 #include "fuzz.h"
 
 static int64_t number_of(const struct call *c, const char *name) {

@@ -6,7 +6,7 @@
  *       200 accumulates, most of the first 68 elements, some of all 2000
  *   Meanwhile each other rank:
  *       40 times a fetch-and-add of one of these elements and an accumulate of one to four of them
- *   Forbidden: a lost addition. On each window kind.
+ *   Forbidden: a lost addition. The test runs on each window kind.
  *   MPI-5.0 12.7.1
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
 /* A buffered send completes although the sender makes no further MPI call:
  *     rank 0: Bsend; spin until a load of flag in a shared window gives i        rank 1: receive; store flag = i
- * Forbidden: rank 0 spins forever. From 8 bytes to 2 MB.
+ * Forbidden: rank 0 spins forever. The messages have 8 bytes to 2 MB.
  * MPI-5.0 3.4, 3.5 (progress)
  * np: 2
  * nodes: 1 (the window is shared)

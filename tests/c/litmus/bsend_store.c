@@ -1,7 +1,7 @@
 /* A buffered send, followed by a plain store to a shared window:
  *     rank 0: Bsend; store sent = i; spin without MPI until received = i
  *     rank 1: spin until sent = i; receive; store received = i
- * Forbidden: rank 1 waits forever in its receive while rank 0 spins. From 8 bytes to 2 MB.
+ * Forbidden: rank 1 waits forever in its receive while rank 0 spins. The messages have 8 bytes to 2 MB.
  * MPI-5.0 3.4, 3.5 (progress)
  * np: 2
  * nodes: 1 (the window is shared)

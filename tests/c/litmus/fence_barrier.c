@@ -1,7 +1,7 @@
 /* A fence that ends an epoch is a barrier, and completes all operations:
  *     each rank: put and accumulate; store its flag = i in a shared window; fence; load the flags of all ranks and its
  *     data
- * Forbidden: a flag < i; old data. The loads follow the fence directly. On each window kind.
+ * Forbidden: a flag < i; old data. The loads follow the fence directly. Runs on each window kind.
  * MPI-5.0 12.5.1
  * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
@@ -35,7 +35,7 @@ static void body(struct window *w) {
 		for (int r = 0; r < w->n; r++)
 			CHECK(atomic_load(flags[r]) >= i, "%s window, fence %d: rank %d is at %d", w->name, i, r,
 			      atomic_load(flags[r]));
-		int last = mem[1 + i % 2 * COUNT + COUNT]; /* a rank that is one fence ahead writes to the other half */
+		int last = mem[1 + i % 2 * COUNT + COUNT]; /* a rank one fence ahead writes to the other half */
 		CHECK(last == i * 1000 + COUNT - 1, "%s window, fence %d: accumulates left %d", w->name, i, last);
 		CHECK(mem[i % 2] == left * 1000 + i, "%s window, fence %d: %d, not %d", w->name, i, mem[i % 2],
 		      left * 1000 + i);

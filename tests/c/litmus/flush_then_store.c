@@ -1,7 +1,7 @@
 /* An RMA operation, then a plain store to a flag in a shared window:
  *     rank 1: put or accumulate data = i; flush; store flag = i
  *     rank 0: spin without MPI until flag = i; sync; load data
- * Forbidden: data < i; rank 1's flush waits for a call of rank 0. Small and large data. On each window kind.
+ * Forbidden: data < i; rank 1's flush waits for a call of rank 0. Runs with small and large data on each window kind.
  * MPI-5.0 12.5.4, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

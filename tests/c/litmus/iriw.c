@@ -1,7 +1,8 @@
 /* Independent reads of independent writes. x and y are in rank 0's window and 0 at first:
  *     rank 0: x = 1; flush                 rank 1: y = 1; flush
  *     rank 2: a = x; flush; b = y; flush   rank 3: c = y; flush; d = x; flush
- * Forbidden: a = 1, b = 0, c = 1, d = 0: the two readers would see the writes in different orders. On each window kind.
+ * Forbidden: a = 1, b = 0, c = 1, d = 0: the two readers would see the writes in different orders. Runs on each window
+ * kind.
  * MPI-5.0 12.7; the operations are atomic at the target
  * np: 4
  * again: GOMPIRMA_NO_CMA=1

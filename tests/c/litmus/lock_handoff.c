@@ -1,7 +1,7 @@
-/* A rank that acquires a lock sees the changes made under the lock before. The ranks take turns:
+/* A rank that acquires a lock sees the changes that the previous holder made. The ranks take turns:
  *     each rank: lock; get turn and data; flush; if it is this rank's turn: put new data and turn + 1; unlock
  * Forbidden: a turn with the data of another turn; a lost turn. The lock is shared if the rank only reads, exclusive if
- * it may write. On each window kind.
+ * it may write. Runs on each window kind.
  * MPI-5.0 12.5.3
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1
@@ -17,7 +17,7 @@ static void body(struct window *w) {
 			      turns = w->n > 2 ? 8 : 40; /* with more ranks than cores each turn takes a time slice */
 	window_zero(w);
 	while (turn < turns) {
-		int looks = turn % w->n != w->rank; /* only read, because it was another rank's turn in the last loop */
+		int looks = turn % w->n != w->rank; /* only read, since it is another rank's turn */
 		MPI_Win_lock(looks ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
 		MPI_Get(state, 1 + COUNT, MPI_INT, 0, window_at(w, 0, 0), 1 + COUNT, MPI_INT, w->win);
 		MPI_Win_flush(0, w->win);

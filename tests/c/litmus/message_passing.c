@@ -1,7 +1,7 @@
-/* Message passing through the window of rank 0. With two ranks, rank 0 plays the part of rank 2:
+/* Message passing through the window of rank 0. If there are only two ranks, rank 0 does the work of rank 2:
  *     rank 1: put data = i; flush; accumulate REPLACE flag = i; flush
  *     rank 2: repeat f = get_accumulate NO_OP flag until f = i; then get data; flush
- * Forbidden: the reader sees flag i and data < i. Small and large data. On each window kind.
+ * Forbidden: the reader sees flag i and data < i. Runs with small and large data on each window kind.
  * MPI-5.0 12.5.4
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

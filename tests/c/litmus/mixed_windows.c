@@ -1,7 +1,8 @@
-/* Message passing with data and flag in windows of different kinds, so that they may take different paths:
+/* Message passing with data and flag in windows of different kinds, so that they may take different paths to the
+ *   target:
  *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
  *     rank 0: poll until flag = i in B; then load data in A
- * Forbidden: flag i and data < i. All pairs of window kinds.
+ * Forbidden: flag i and data < i. Runs with all pairs of window kinds.
  * MPI-5.0 12.5.4, 12.7
  * np: 2
  * again: GOMPIRMA_NO_CMA=1
@@ -52,7 +53,7 @@ static void both(struct window *b) {
 static void body(struct window *w) {
 	a = w;
 	for (int kind = 0; kind < KINDS; kind++)
-		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* there is memory for one static window */
+		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* only one static array exists */
 			windows_one(kind, 64, 8, w->comm, both);
 }
 

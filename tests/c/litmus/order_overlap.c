@@ -1,9 +1,9 @@
 /* One origin's accumulates and fetches on overlapping ranges of elements are ordered without a flush between them.
- * fields: all origins add to the same elements. Each element has a bit field per origin, to which only that origin
- * adds. replace: only one origin accesses the window; it replaces elements.
+ * Variant fields: all origins add to the same elements. Each element has a bit field per origin, to which only that
+ * origin adds. Variant replace: only one origin accesses the window; it replaces elements.
  * Forbidden: a fetch, or the final contents, differ from a sequential run of this origin's operations (rar, raw, war,
- * waw). With fields, only this origin's bit field is compared.
- * For elements of several types and sizes. On each window kind. MPI-5.0 12.7.2
+ * waw). In the variant fields, only this origin's bit field is compared.
+ * Runs with elements of several types and sizes, on each window kind. MPI-5.0 12.7.2
  * np: 2 4
  * args: fields replace
  * again: GOMPIRMA_NO_CMA=1
@@ -14,7 +14,7 @@
 
 enum { COUNT = 120, TIMES = 60, BATCH = 12 };
 
-/* An element type. number and set convert elements to and from integers. */
+/* An element type. The functions number() and set() convert elements to and from integers. */
 struct element {
 	MPI_Datatype type;
 	int size, bits; /* size in bytes; number of bits of an integer that the type represents exactly */

@@ -1,6 +1,6 @@
 /* Read after read of one location by one origin, while another origin adds to it:
  *     r1 = get_accumulate NO_OP;  r2 = get_accumulate NO_OP
- * Forbidden: r2 < r1. With one and several elements, without a flush between the reads. On each window kind.
+ * Forbidden: r2 < r1. Runs with one and several elements on each window kind. No flush is between the reads.
  * MPI-5.0 12.7.2
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

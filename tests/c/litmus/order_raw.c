@@ -1,7 +1,7 @@
-/* Read after write of one location by one origin, no flush between:
+/* Read after write of one location by one origin, without a flush between:
  *     accumulate REPLACE i;  r = get_accumulate NO_OP
  * Forbidden: r != i. The write and the read have one or several elements, in all combinations; the writes use each
- * accumulate call. On each window kind. MPI-5.0 12.7.2
+ * accumulate call. Runs on each window kind. MPI-5.0 12.7.2
  * np: 1 2
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,6 +1,6 @@
-/* Write after read of one location by one origin, no flush between:
+/* Write after read of one location by one origin, without a flush between:
  *     r = get_accumulate NO_OP;  accumulate REPLACE i     (the location held i-1)
- * Forbidden: r = i. The read is a Fetch_and_op or a Get_accumulate of several elements. On each window kind.
+ * Forbidden: r = i. The read is a Fetch_and_op or a Get_accumulate of several elements. Runs on each window kind.
  * MPI-5.0 12.7.2
  * np: 1 2
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
-/* Write after write of one location by one origin, no flush between:   acc REPLACE 2i-1;  acc REPLACE 2i
+/* Write after write of one location by one origin, without a flush between:   acc REPLACE 2i-1;  acc REPLACE 2i
  * Forbidden: 2i-1 at the end; a reader sees the values decrease (accumulate_ordering has waw and rar by default).
- * The writes are Accumulate, Fetch_and_op, or Get_accumulate of several elements. On each window kind.
+ * The writes are Accumulate, Fetch_and_op, or Get_accumulate of several elements. Runs on each window kind.
  * MPI-5.0 12.7.2
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,7 @@
 /* A token circulates through all ranks; there may be more ranks than cores. Each rank polls for the token. By variant,
  * a poll is Fetch_and_op with NO_OP, Compare_and_swap, Get and Win_flush, Get between Win_lock and Win_unlock, Iprobe,
  * Test, or Win_test.
- * Forbidden: a rank that the token never reaches; a wrong token. On an allocated window.
+ * Forbidden: a rank that the token never reaches; a wrong token. The window comes from MPI_Win_allocate.
  * MPI-5.0 12.5, 12.7.3
  * np: 2 8
  * args: fetch swap get lock iprobe test win_test

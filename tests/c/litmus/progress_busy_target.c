@@ -91,8 +91,8 @@ static void work(struct window *w) {
 
 static struct window *windows[KINDS];
 
-/* Creates the windows of all other kinds by recursion. In the last recursion the target stops calling MPI, and the
- * other ranks operate on all windows. */
+/* Creates the windows of all other kinds by recursion, so that all windows exist at once. In the last recursion the
+ * target stops calling MPI, and the other ranks operate on all windows. */
 static void body(struct window *w) {
 	memset(w->mem, 0, w->size);
 	if (w->rank == 0 && strcmp(check_arg, "pscw") == 0)

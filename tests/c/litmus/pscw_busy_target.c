@@ -1,7 +1,7 @@
 /* An exposure epoch of a rank that makes no MPI call until the origins have completed their access epochs:
  *     rank 0: post; block in read(2) or compute until the other ranks have signaled; wait
  *     the other ranks: start; put, accumulate; complete; signal without MPI
- * Forbidden: complete does not return. Small and large data. On each window kind.
+ * Forbidden: complete does not return. Runs with small and large data on each window kind.
  * MPI-5.0 12.7.3
  * np: 2 4
  * nodes: 1 (the other ranks signal the target through shared memory)

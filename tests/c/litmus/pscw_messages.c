@@ -5,7 +5,7 @@
  *     c   rank 0: start put(D) complete receive(m)         rank 1: post wait send(m)
  *     d   rank 0: start get(D) complete send(m)            rank 1: post receive(m) wait
  *     e   rank 0: send(m) start accumulate(D) complete     rank 1: receive(m) post wait
- * Forbidden: a rank waits forever. Small and large data. On each window kind.
+ * Forbidden: a rank waits forever. Runs with small and large data on each window kind.
  * MPI-5.0 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

@@ -1,8 +1,8 @@
-/* Each of two ranks has an exposure epoch for the other rank (P post, W wait) and an access epoch at the other rank
- * (S start and put, C complete). Each rank makes the four calls in one of 6 orders, which gives 36 pairs of orders. A
- * model computes which pairs terminate if start waits for the post, wait waits for the complete, and no other call
- * blocks.
- * Forbidden: a pair that terminates in the model hangs. Small and large data. On each window kind.
+/* Each of two ranks has an exposure epoch for the other rank (P post, W wait) and an access epoch at the other rank (S
+ * start and put, C complete). Each rank makes the four calls in one of 6 orders, which gives 36 pairs of orders. A
+ * model computes which pairs terminate. In the model, start waits for the post, wait waits for the complete, and no
+ * other call blocks.
+ * Forbidden: a pair that terminates in the model hangs. Runs with small and large data on each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

@@ -1,5 +1,5 @@
 /* Both ranks of a pair make these calls concurrently:     post(other); start(other); put up to 24 MB; complete; wait
- * Forbidden: a deadlock; missing data after wait. On each window kind.
+ * Forbidden: a deadlock; missing data after wait. Runs on each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2 4
  * args: any huge

@@ -1,7 +1,7 @@
 /* An MCS queue lock (Mellor-Crummey and Scott) that protects puts and gets. The tail of the queue is in rank 0's
  * window; a rank enters the queue by Fetch_and_op REPLACE of the tail. Each waiter polls its own word, which its
- * predecessor sets. A holder without a successor releases the lock by Compare_and_swap of the tail.
- * Forbidden: a lost addition; a rank that never acquires the lock. On each window kind.
+ * predecessor sets. A lock holder without a successor releases the lock by Compare_and_swap of the tail.
+ * Forbidden: a lost addition; a rank that never acquires the lock. Runs on each window kind.
  * MPI-5.0 12.5.4, 12.7
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,7 @@
 /* Local completion: the origin overwrites its buffer directly after flush_local, flush_local_all, or a wait for the
  * operation's request.
  *     put (or accumulate) D; flush_local; D = garbage; unlock
- * Forbidden: garbage at the target. From 8 bytes to 1 MB. On each window kind.
+ * Forbidden: garbage at the target. The data has 8 bytes to 1 MB. Runs on each window kind.
  * MPI-5.0 12.3.5, 12.5.4
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
 /* A spin lock made of Compare_and_swap that protects plain puts and gets:
  *     repeat CAS(lock, 0 -> me) until it returns 0; get x; flush; put x + 1; flush; REPLACE lock = 0; flush
- * Forbidden: a lost addition. Lock and x are on different ranks. On each window kind.
+ * Forbidden: a lost addition. Lock and x are on different ranks. Runs on each window kind.
  * MPI-5.0 12.5.4, 12.7.1
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1

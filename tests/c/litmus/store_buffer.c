@@ -1,7 +1,7 @@
 /* Store buffering (Dekker); x and y are 0 at first:
  *     rank 0: put x = 1; flush; r0 = get y; flush            rank 1: put y = 1; flush; r1 = get x; flush
- * Forbidden: r0 = r1 = 0. x and y are in the windows of rank 0 and 1, of rank 1 and 0, or both in rank 0's window. With
- * put and get, and with accumulate and fetch. On each window kind. MPI-5.0 12.5.4
+ * Forbidden: r0 = r1 = 0. x and y are in the windows of rank 0 and 1, of rank 1 and 0, or both in rank 0's window. Runs
+ * with put and get, and with accumulate and fetch, on each window kind. MPI-5.0 12.5.4
  * np: 2
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,7 +1,7 @@
 /* Store buffering (Dekker) with plain stores to a rank's own window. x is in rank 0's window, y in rank 1's window;
  * both are 0 at first.
  *     rank 0: store x = 1; sync; r0 = get y; flush           rank 1: store y = 1; sync; r1 = get x; flush
- * Forbidden in the unified memory model: r0 = r1 = 0. On each window kind.
+ * Forbidden in the unified memory model: r0 = r1 = 0. Runs on each window kind.
  * MPI-5.0 12.4, 12.7
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

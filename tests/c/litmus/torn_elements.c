@@ -1,6 +1,6 @@
 /* Torn elements: one origin replaces an element by values whose parts are all equal. The other ranks, including the
  * target, read the element with NO_OP, in a call of one element or of many.
- * Forbidden: a value whose parts differ. Elements of 8, 16 and 32 bytes, and pair types. On each window kind.
+ * Forbidden: a value whose parts differ. Elements of 8, 16 and 32 bytes, and pair types. Runs on each window kind.
  * MPI-5.0 12.7.1
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,7 @@
 /* In the unified memory model, plain loads of the target see a put although the target makes no MPI call meanwhile:
  *     rank 1: put x = i to rank 0; flush; spin until a load of y gives i
  *     rank 0: spin until a load of x gives i; put y = i to rank 1; flush
- * Forbidden: a rank spins forever. On each window kind.
+ * Forbidden: a rank spins forever. Runs on each window kind.
  * MPI-5.0 12.4, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

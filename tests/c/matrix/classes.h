@@ -1,5 +1,6 @@
 /* The datatype classes of the matrix. Each class has one datatype, its extent, and the offset of every element from the
- * buffer's address, in the order of the type map. Extent and offsets are written by hand and not computed by MPI.
+ * buffer's address, in the order of the type map. Extent and offsets are written by hand instead of queried from MPI,
+ * so that they can reveal errors of MPI.
  */
 #ifndef MATRIX_CLASSES_H
 #define MATRIX_CLASSES_H

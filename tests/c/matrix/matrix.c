@@ -1,8 +1,8 @@
 /* Proves: on one window kind every operation gives the standard's result, as a call without and with _c, under every
  *   synchronization. Every class of datatypes is used at the target, at the origin and on both sides. The elements of
- *   the datatype get the right values, and fetching calls return the old values. No other byte changes at the target
- *   or in the origin's buffers. Each impossible combination has a reason. Runs with a few elements, and with enough
- *   elements for the code for bulk data. MPI-5.0 12.3, 12.5
+ *   the datatype get the right values, and fetching calls return the old values. No other byte changes at the target or
+ *   in the origin's buffers. Each combination that cannot be tested has a reason. Runs with a few elements, and with
+ *   enough elements for the code for bulk data. MPI-5.0 12.3, 12.5
  * np: 3
  * args: allocate shared noncontig malloc stack static alloc_mem dynamic_malloc dynamic_alloc_mem dynamic_window subcomm
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
@@ -17,7 +17,7 @@
 #include "operations.h"
 
 #ifndef MATRIX_PATH
-#define MATRIX_PATH "" /* ring.c and inplace.c define other texts */
+#define MATRIX_PATH "" /* printed after the kind's name; ring.c and inplace.c define other texts */
 #endif
 
 enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side with the class's datatype; the other side is contiguous */
@@ -31,7 +31,7 @@ struct element {
 static int errors[MATRIX_SYNCS][OPERATIONS][CLASSES_MOST];
 static int slice_sync;
 static const char *slice_kind;
-static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* buffers: [0] origin, [1] result buffer, for each target */
+static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* [0] origin buffers, [1] result buffers, one per target */
 
 /* The current run of a cell: an operation with a class of datatypes. */
 static struct run {
@@ -181,8 +181,8 @@ static void run_as(struct window *w, const struct operation *o, const struct cla
 	run_once(w);
 }
 
-/* Runs one cell. With a few elements: the calls without and with _c, each with the class at the target, at the origin
- * and on both sides. Then once with many elements, in one of these combinations. */
+/* Runs one cell. With a few elements it makes the calls without and with _c, each with the class at the target, at the
+ * origin and on both sides. Then it makes one call with many elements, in one of these combinations. */
 static void cell(struct window *w, const struct operation *o, const struct class *c) {
 	static int turn;
 	int first = c->derived && !c->several ? 0 : AT_BOTH;

@@ -15,7 +15,7 @@ struct operation {
 	int request; /* true for the request-based operations, MPI_R... */
 };
 
-/* A name with _c stands for both calls, without and with _c: a cell passes if both pass. */
+/* The name put/put_c stands for both calls: a cell passes if MPI_Put and MPI_Put_c pass. */
 static const struct operation operations[] = {
 	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
 	{"get/get_c", CALL_GET, OP_NO_OP, 0},

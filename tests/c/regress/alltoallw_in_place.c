@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
 	for (int big = 0; big < 2; big++)
 		for (int nb = 0; nb < 2; nb++) {
 			for (int j = 0; j < check_size;
-			     j++) { /* the type depends on check_rank + j: both ranks of a pair use the same type */
+			     j++) { /* check_rank + j is equal at both ranks of a pair, so they use the same type */
 				int kind = (check_rank + j) % 4;
 				MPI_Datatype x;
 				if (kind == 0)
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 			}
 			for (int i = 0; i < M; i++)
 				buf[i] = want[i] = (char)(check_rank * 31 + i % 97);
-			/* expected data: rank j's block for this rank */
+			/* stores the expected data to want: rank j's block for this rank */
 			for (int j = 0; j < check_size; j++) {
 				static char theirs[M], packed[M];
 				int pos = 0, at = 0;

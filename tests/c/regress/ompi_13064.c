@@ -39,7 +39,7 @@ static void body(struct window *w) {
 	MPI_Win_unlock_all(w->win);
 	MPI_Barrier(w->comm);
 	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
-	int sums[2] = {0, 0}, here[2] = {0, 0}; /* number and sum of the keys: on all ranks, on this rank */
+	int sums[2] = {0, 0}, here[2] = {0, 0}; /* number and sum of the keys; sums: on all ranks, here: on this rank */
 	for (int p = 0; p < PLACES; p++) {
 		int32_t *place = mem + p * PLACE;
 		here[0] += place[0] != 0;

@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 3571): concurrent accumulates of three ranks on the same eight integers lost updates.
- * Must hold: after all ranks have added 1 to every element many times, each element equals the number of additions: on
- * every window kind and with every kind of epoch. MPI-5.0 12.7.1
+ * Must hold: after all ranks have added 1 to every element many times, each element equals the number of additions.
+ * This holds on every window kind and with every kind of epoch. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
  * timeout: 180

@@ -1,7 +1,7 @@
 /* Reported (open-mpi/ompi issue 385): MPI_Accumulate with MPI_SUM and a derived target type replaced some elements
  * instead of adding to them.
- * Must hold: all elements are added if the first block of the origin type, the target type or both does not begin at
- * offset 0. All other elements stay unchanged. MPI-5.0 12.3.4
+ * Must hold: all elements are added even if the first block of the origin type, of the target type, or of both types
+ * does not begin at offset 0. All other elements stay unchanged. MPI-5.0 12.3.4
  * np: 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, which the network adapter executed, and MPI_Accumulate, which
- * the library executed in software, were not atomic with respect to each other.
- * Must hold: each rank accumulates arrays to its left neighbour, and adds to single elements of its right neighbour
- * with MPI_Fetch_and_op, within the part that every accumulate covers. No update is lost, and the values that one rank
+/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op and MPI_Accumulate were not atomic with respect to each other.
+ * The network adapter executed the former, the library executed the latter in software.
+ * Must hold: each rank accumulates arrays to its left neighbour. It also adds to single elements of its right neighbour
+ * with MPI_Fetch_and_op, in the range that every accumulate covers. No update is lost, and the values that one rank
  * fetches from one element never decrease. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich

@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 7394): an interrupted job left its shared memory in /dev/shm.
- * Must hold: a job leaves no file behind, whenever and however it ends. Therefore no file that a process maps as shared
- * memory or has open has a name in /dev/shm, /tmp or TMPDIR while windows of all kinds and messages are in use.
+ * Must hold: a job leaves no file in these directories, whenever and however it ends. So while windows of all kinds and
+ * messages are in use, no file in /dev/shm, /tmp or TMPDIR may be mapped as shared memory or open.
  * np: 1 2 4
  * ref: mpich (Open MPI 4.1.4 maps files in /dev/shm)
  * timeout: 60

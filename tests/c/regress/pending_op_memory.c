@@ -1,5 +1,5 @@
-/* Proves: however many operations are pending between nodes, a process uses no more private memory for them than
- * docs/CLUSTER.md states. The data of pending operations stays in the application's buffers.
+/* Proves: a process uses no more private memory for pending operations between nodes than docs/CLUSTER.md states,
+ * however many operations are pending. The data of pending operations stays in the application's buffers.
  * np: 2 8
  * args: put get accumulate get_accumulate pieces small message
  * ref: none (the figure is gompirma's)

@@ -1,7 +1,7 @@
 /* What went wrong: a rank hung if it had created 64 communicators more than a rank on another node, because the other
  * rank dropped the messages for communicators that it did not know yet.
- * Must hold: with every call that need not wait for all ranks, rank 0 may run ahead of the last rank, which begins
- * later, and nothing is lost.
+ * Must hold: rank 0 may run ahead of the last rank, which begins later, with every call that need not wait for all
+ * ranks. No message is lost.
  * MPI-5.0 6.1
  * np: 3
  * nodes: 2
@@ -79,7 +79,7 @@ static void one_sided(const char *what, int turn) {
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (strcmp(what, "lock") == 0)
 		MPI_Win_unlock(n - 1, win);
-	else if (turn % (1 << 11) == 0) /* before the elements of values[] are reused */
+	else if (turn % (1 << 11) == 0) /* completes the puts before the elements of values[] are reused */
 		MPI_Win_flush(n - 1, win);
 }
 
@@ -242,7 +242,7 @@ static _Atomic int *share_counter(void) {
 	}
 	close(file);
 	if (rank == 0)
-		atomic_store((_Atomic int *)at, 0); /* an aborted job may have left the file */
+		atomic_store((_Atomic int *)at, 0); /* an aborted job may have left a file with another value */
 	return at;
 }
 

@@ -1,6 +1,6 @@
-/* Common part of the tests of failed processes: a node of four processes, of which this process is number 0; a window
- * over the first three processes; child processes that play the other ones and fail during an operation; and waits that
- * must fail or succeed. */
+/* Common part of the tests of failed processes. It has a node of four processes, of which this process is number 0, and
+ * a window over the first three. Child processes play the other processes and fail during an operation. The tests run
+ * waits that must fail or succeed. */
 #ifndef FAILURES_H
 #define FAILURES_H
 
@@ -14,8 +14,8 @@ enum { NODE_PROCESSES = 4, SIZE = 4096, COMM = 0x4001000 };
 
 static struct gompi_win *w;
 
-/* Returns true, as the condition of a wait, after more than three sleeps: by then a wait has detected every failed
- * process. */
+/* Returns true, as the condition of a wait, after more than three sleeps. A wait needs at most three sleeps to detect
+ * every failed process. */
 static bool has_slept_enough(void *arg) {
 	int *sleeps = arg;
 	return *sleeps > 3;
@@ -23,8 +23,8 @@ static bool has_slept_enough(void *arg) {
 static int *sleep_count;
 static void count_sleep(void) { ++*sleep_count; }
 
-/* Waits for has_slept_enough. Returns the result of the wait: MPI_SUCCESS, or an error if the wait depends on a failed
- * process. */
+/* Waits until has_slept_enough returns true. Returns the result of the wait: MPI_SUCCESS, or an error if the wait
+ * depends on a failed process. */
 static int run_wait(struct gompi_wait_desc what) {
 	int sleeps = 0;
 	sleep_count = &sleeps;

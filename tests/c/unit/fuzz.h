@@ -1,5 +1,5 @@
 /* Common part of the fuzz tests that corrupt network input. Runs the test in parts. Each part is a separate process, so
- * that a crash is reported, and has its own seed, so that one part can be repeated alone.
+ * that a crash is reported. Each part has its own seed, so that one part can be repeated alone.
  *
  * Usage: NAME [N [SEED]] delivers at least N records instead of the default number. SEED is the seed of the first
  * part. */
@@ -45,7 +45,7 @@ static void change_bytes(char *at, size_t length) {
 }
 
 /* Calls run(records) in one process per part, with at most `part` records each. The total number of records is argv[1],
- * or by default `usual`. Returns true if all parts succeeded. The function `run` need not clean up. */
+ * or `usual` if there is no argument. Returns true if all parts succeeded. The function `run` need not clean up. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

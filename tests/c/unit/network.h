@@ -50,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Returns the id that `member` uses for the group to which any member has given the id `id`. */
+/* Returns the id that `member` uses for the group that some member knows by the id `id`. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {

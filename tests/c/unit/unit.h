@@ -34,8 +34,8 @@
 #include "datatype/predefined.h"
 #include "win/win_table.h"
 
-/* Scales the number of repetitions n of a test: a third with the thread sanitizer, with which a program takes 5 to 20
- * times as long. */
+/* Scales the number of repetitions n of a test. With the thread sanitizer it is a third, because a program then takes 5
+ * to 20 times as long. */
 #ifdef __SANITIZE_THREAD__
 #define UNIT_REPEATS(n) ((n) / 3)
 #else
@@ -99,8 +99,8 @@ static char *unit_memory(size_t bytes) {
 	return m + page;
 }
 
-/* Creates the table of n processes: node_of[i] is the node of process i, index[i] its index on the node. node_of ==
- * NULL: all processes are on this node. This process is number 0. */
+/* Creates the table of n processes. node_of[i] is the node of process i, and index[i] its index on the node. If node_of
+ * is NULL, all processes are on this node. This process is number 0. */
 static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
 	static struct gompi_processes *kept[1024]; /* references to the tables, so that the leak checker reports none */
 	static int number;

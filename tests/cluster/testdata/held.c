@@ -1,6 +1,7 @@
-// Ranks that stop in the middle of MPI_Init until a test lets them continue: held FOLDER PLACE HOST. All ranks on HOST
-// stop where they query the host's addresses (PLACE addresses) or connect to another host for the first time (connect).
-// Each creates a file in the directory when it stops, and continues when a file named "go" exists.
+// Stops ranks in the middle of MPI_Init until a test lets them continue: held FOLDER PLACE HOST. All ranks on HOST stop
+// where they query the host's addresses (PLACE is "addresses"), or where they connect to another host for the first
+// time ("connect"). Each rank creates a file in FOLDER when it stops, and continues when a file named "go" exists
+// there.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <ifaddrs.h>

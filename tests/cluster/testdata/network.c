@@ -1,5 +1,6 @@
-/* Every rank puts its number to every other rank, each in a different order, and to rank 0 last. With an argument only
- * the ranks of the first half do, so that no rank of the other half requests a connection. Prints "fine" on rank 0. */
+/* Puts the number of every rank to every other rank, each in a different order, and to rank 0 last. With an argument
+ * only the ranks of the first half put, so that no rank of the second half requests a connection. Prints "fine" on rank
+ * 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

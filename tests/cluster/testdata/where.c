@@ -1,4 +1,4 @@
-// Prints the rank and location of a process, then ends as requested: where [HOW [RANK]]. Only rank RANK (default 1)
+// Prints the rank and location of a process, then ends as requested: where [HOW [RANK]]. Only the rank RANK (default 1)
 // ends as HOW requests.
 //
 //	fine             MPI_Finalize, status 0

@@ -22,7 +22,7 @@ import (
 )
 
 // testTypes returns two datatypes whose elements have two bytes of data. The bytes of `tight` are contiguous. `gappy`
-// has gaps, and the first byte in its typemap has the higher address.
+// has gaps, and the first byte in its type map has the higher address.
 func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	b, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	return tight, gappy
 }
 
-// piece is data of several elements at a position in a buffer.
+// piece describes the data of several elements at a position in a buffer.
 type piece struct {
 	at   int64 // bytes from the buffer's address
 	t    *datatype.Type
@@ -71,14 +71,14 @@ func span(pieces []piece) int64 {
 	return end
 }
 
-// callSetup is a collective call of one process: its arguments, the contents of its send buffer, and the contents of
-// its receive buffer before and after the call.
+// callSetup is a collective call of one process. It has the arguments, the contents of the send buffer, and the
+// contents of the receive buffer before and after the call.
 type callSetup struct {
 	call                coll.Call
 	send, before, after []piece
 }
 
-// variant holds the parameters from which the method `scene` makes a call.
+// variant holds the parameters from which its method `scene` makes a callSetup.
 type variant struct {
 	kind     coll.Kind
 	n, me    int
@@ -128,7 +128,7 @@ func row(data [][]byte, t *datatype.Type) []piece {
 	return out
 }
 
-// scene returns the call, and the buffer contents before and after it, for a variant.
+// scene returns the callSetup for a variant.
 func (x *variant) scene() *callSetup {
 	s := &callSetup{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
 	k := &s.call
@@ -242,7 +242,7 @@ func (x *variant) scene() *callSetup {
 }
 
 // run makes the call of a setup, and compares the buffers afterwards with the expected contents, gaps included. `how`
-// selects the form: 0 blocking, 1 nonblocking, 2 persistent and started twice.
+// selects the form: 0 blocking; 1 nonblocking; 2 persistent, started twice.
 func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
 	k.Comm = c
@@ -353,7 +353,7 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						// Over all sizes and numbers of processes, `v` takes all its values.
+						// The sizes and numbers of processes together give `v` all its values.
 						v := (i*2 + seed/4%2) % 8
 						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
 							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,
@@ -469,7 +469,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // TestProgressThreadCallsNoFunction checks that the progress thread transfers the messages of a nonblocking reduction,
-// but never calls a user-defined operation. A thread that waits calls it.
+// but never calls a user-defined operation. A waiting thread of the application calls it.
 func TestProgressThreadCallsNoFunction(t *testing.T) {
 	byteType, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ func input(seed, i, size int) []byte {
 	return b
 }
 
-// compose is an associative operation that is not commutative. It composes maps: an element of 2 bytes (a, b) is the
-// map x -> a*x+b modulo 256.
+// compose is an associative operation that is not commutative: the composition of maps. An element of 2 bytes (a, b) is
+// the map x -> a*x+b modulo 256.
 func compose(in, inout []byte) error {
 	if len(in) != len(inout) || len(in)%2 != 0 {
 		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))

@@ -31,7 +31,7 @@ func init() {
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 }
 
-// Engine holds the collectives and the messages of a simulated process.
+// Engine holds the collectives and the messages of one simulated process.
 type Engine struct {
 	*coll.Engine
 	msg *p2p.Engine
@@ -46,7 +46,8 @@ func (e *Engine) wait(r p2p.Request) error {
 	return x.Err()
 }
 
-// nodes creates the shared memory of n processes and maps it n times in this process, once for each simulated process.
+// nodes creates the shared memory of a node with n processes. It maps the memory n times in this process, once for each
+// simulated process.
 func nodes(t testing.TB, n int) []*shm.Node {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -95,7 +96,8 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// onAllRanks runs f concurrently for every process, with its MPI_COMM_WORLD. It fails the test with the first error.
+// onAllRanks runs f concurrently for every process, with its MPI_COMM_WORLD. If calls of f return errors, it fails the
+// test with the first error.
 func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
 	t.Helper()
 	errs := make([]error, len(es))

@@ -66,8 +66,8 @@ func withTopology(c *comm.Comm, name string) (*comm.Comm, error) {
 	return c.NewDistGraphAdjacent(&comm.DistGraph{Sources: sources, Destinations: destinations})
 }
 
-// counterpart returns the destination of process `from` that corresponds to source number i of process `me`. The result
-// is an index in the destinations of `from`.
+// counterpart finds the edge of source number i of process `me`, from the view of process `from` at its other end. It
+// returns the index of this edge among the destinations of `from`.
 func counterpart(name string, n, me, i int) int {
 	sources, _ := neighborsOf(name, n, me)
 	if name != "graph" {

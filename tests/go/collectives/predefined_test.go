@@ -17,7 +17,7 @@ import (
 
 // TestPredefinedOperations checks every predefined operation on every predefined type for which MPI defines it, with
 // few and many elements. All processes must get the same bits, and these must be the result of a reduction in rank
-// order. Gaps in the receive buffer must not change. Types that core/op does not support are tested in C.
+// order. Gaps in the receive buffer must not change. Types that core/op does not support are tested by programs in C.
 func TestPredefinedOperations(t *testing.T) {
 	type pair struct {
 		o *op.Op

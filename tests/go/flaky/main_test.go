@@ -87,8 +87,8 @@ func TestChangedTests(t *testing.T) {
 			`(^|/)check/call_send_(clean|race|error)\.`}}, got)
 }
 
-// TestChangedSince checks that -changed does not select a test if only a comment of the test has changed, but selects
-// it after a change of code. It also selects a new file's tests.
+// TestChangedSince checks that -changed does not select a test if only a comment of the test has changed. It must
+// select the test after a change of code, and the tests of a new file.
 func TestChangedSince(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string, args ...any) {
@@ -122,8 +122,8 @@ func TestChangedSince(t *testing.T) {
 	require.Equal(t, []string{"TestA$"}, got.goTests)
 }
 
-// TestRepeat checks that the summary lists a test that fails in one of three rounds with that count, and that the
-// test's output is kept.
+// TestRepeat checks the summary for a test that fails in one of three rounds: it must list the test with that count.
+// The output of the failed run must be kept.
 func TestRepeat(t *testing.T) {
 	bin, build := t.TempDir(), t.TempDir()
 	ctest := `while [ "$1" != --output-log ]; do shift; done

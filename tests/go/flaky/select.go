@@ -17,7 +17,8 @@ import (
 // hasOwnTarget matches packages whose tests need hosts or a browser (`make test-cluster`, `make test-browser`).
 var hasOwnTarget = regexp.MustCompile(`^(tests/cluster|cmd/internal/report/browser)$`)
 
-// packagesWith returns the directories, relative to the current one, that have a Go test whose name matches `pattern`.
+// packagesWith returns the directories that have a Go test whose name matches `pattern`. The paths are relative to the
+// current directory.
 func packagesWith(pattern string) ([]string, error) {
 	name, err := regexp.Compile(pattern)
 	if err != nil {

@@ -39,7 +39,8 @@ var (
 
 const top = "../../.."
 
-// defaultCalls is the number of calls if GOMPIRMA_FUZZ_CALLS is not set. callsPerJob is the number of calls of a job.
+// defaultCalls is the number of calls of all jobs if GOMPIRMA_FUZZ_CALLS is not set. callsPerJob is the number of calls
+// of each rank in a job.
 const defaultCalls, callsPerJob = 400000, 4000
 
 func runner(t *testing.T) *Runner {
@@ -223,7 +224,8 @@ func count(made map[string]int) int {
 	return n
 }
 
-// never lists the functions whose entry in `counts` is 0, with the numbers of their calls that were made and not made.
+// never lists the functions whose entry in `counts` is 0. For each it adds the number of calls that were made and of
+// calls that were drawn but not made.
 func never(r *Result, counts map[string]int) []string {
 	var names []string
 	for name, n := range counts {

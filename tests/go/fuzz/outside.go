@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Outside makes calls of one function in a separate process. The phase is before MPI_Init, after MPI_Finalize, or
-// between them for functions after which no call is allowed. The error handler is MPI_ERRORS_ARE_FATAL. So the process
-// may end at any call, but only by an exit status and with a line that names the function, not by a signal.
+// Outside makes calls of one function in a separate process, with the error handler MPI_ERRORS_ARE_FATAL. The phase is
+// before MPI_Init, after MPI_Finalize, or between them for functions after which no call is allowed. The process may
+// end at any call, but only by an exit status and with a line that names the function, not by a signal.
 func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made int, list []*Finding, err error) {
 	e, err := r.execute(1, r.Program, "%s", strconv.FormatUint(seed, 10), strconv.Itoa(calls), phase, function)
 	if err != nil {

@@ -50,7 +50,8 @@ func NeedCommand(t *testing.T, name string) {
 const outputLimit = 2 * time.Minute
 
 // Output runs a command and returns its standard output and standard error. It fails the test if the command fails or
-// runs longer than outputLimit, or if a child of the command still holds the output open 10 s after the command's end.
+// runs longer than outputLimit. It also fails the test if a child of the command still has the output open 10 s after
+// the command's end.
 func Output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	return OutputWithin(t, cmd, outputLimit)

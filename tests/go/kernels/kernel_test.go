@@ -19,7 +19,7 @@ import (
 
 func init() { op.Kernel = kernels.Apply }
 
-// fillElement writes a random value of type b to p. It often chooses edge cases of comparisons and carries.
+// fillElement writes a random value of type b to p. The value is often an edge case of comparisons and carries.
 func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	switch {
 	case b.Class == datatype.Pair:
@@ -70,7 +70,7 @@ func isNaN(p []byte) bool {
 }
 
 // TestKernelsAgainstGo checks that the C loops support the same pairs of operation and type as the implementation in
-// Go, and give the same results, at any alignment and for few and many elements.
+// Go, and give the same results. It tests all alignments, and few and many elements.
 func TestKernelsAgainstGo(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 16, 203} {
 		compareKernels(t, n)
@@ -130,7 +130,7 @@ func compareKernels(t *testing.T, n int) {
 	require.Greater(t, pairs, 400)
 }
 
-// x87 returns an integer in the x87 format of 80 bits. quad returns it in IEEE quadruple precision.
+// x87 returns an integer in the x87 format of 80 bits. The function quad returns it in IEEE quadruple precision.
 func x87(x int) []byte {
 	p := make([]byte, 16)
 	if x != 0 {

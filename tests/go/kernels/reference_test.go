@@ -128,7 +128,7 @@ func storeFloat(p []byte, x float64) {
 	}
 }
 
-// round rounds x, the result of an operation on numbers of `bytes` bytes, to the precision of the calculation. That is
+// round rounds x, the result of an operation on numbers of `bytes` bytes, to the precision in which C computes. That is
 // single precision for numbers of at most 4 bytes, also for half precision. The conversion to float32 prevents a fused
 // multiply-add.
 func round(bytes int, x float64) float64 {
@@ -138,7 +138,7 @@ func round(bytes int, x float64) float64 {
 	return float64(x)
 }
 
-// floating returns a op b. It compares like < in C: a comparison with NaN is false, so that the result is b.
+// floating returns a op b. Its comparisons follow < in C: with NaN they are false, so that the result is b.
 func floating(h uintptr, bytes int, a, b float64) float64 {
 	switch {
 	case h == abi.MPI_SUM:

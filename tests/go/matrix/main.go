@@ -1,6 +1,6 @@
 // Command matrix prints the results of tests/c/matrix as tables: operation x synchronization x window kind x datatype
-// class. It compiles the programs of tests/c/matrix, runs each with every window kind that the line "args:" of its
-// first comment names, and prints the cells that they report. It ends with status 1 if a cell failed, or is empty
+// class. It compiles the programs of tests/c/matrix. It runs each program with every window kind in the line "args:" of
+// its first comment, and prints the cells that the program reports. The exit status is 1 if a cell failed, or is empty
 // without a stated reason. It does not use MPI itself.
 //
 //	go run ./tests/go/matrix BUILD              BUILD contains bin/gompicc and bin/gompirun
@@ -62,7 +62,7 @@ func load(build, dir, source string) (*program, error) {
 	return p, cc.Run()
 }
 
-// run starts the program under gompirun and adds its output to t. If the run fails, its cells are failed or missing.
+// run starts the program under gompirun and adds its output to t. If the run fails, t has failed or missing cells.
 func (p *program) run(build string, t *table, np string, args ...string) error {
 	cmd := exec.Command(filepath.Join(build, "bin/gompirun"),
 		append([]string{"--timeout", "120", "-n", np, p.binary}, args...)...)

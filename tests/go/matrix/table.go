@@ -61,7 +61,7 @@ func (t *table) read(r io.Reader) error {
 	return nil
 }
 
-// missing is the value of an empty cell, and of a cell whose letter has no reason.
+// missing is the value of a cell without a result, and of a cell whose letter stands for no known reason.
 const missing = "?"
 
 func (t *table) show(c cell) string {
@@ -73,8 +73,8 @@ func (t *table) show(c cell) string {
 	return missing
 }
 
-// counts holds the number of cells by outcome. `reasoned` counts empty cells with a reason, `holes` missing cells, and
-// `strange` cells that are not on the axes.
+// counts holds the number of cells by outcome. `reasoned` counts cells without a result but with a reason, `holes`
+// cells without either, and `strange` cells that are not on the axes.
 type counts struct{ ok, failed, reasoned, holes, strange int }
 
 func (c counts) good() bool {

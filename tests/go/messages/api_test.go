@@ -16,12 +16,12 @@ import (
 // This file defines functions like those of MPI on the C message engine, for several simulated processes in the test
 // process.
 
-// Buffer is the memory of a message: size bytes at addr or, if typ is set, count elements of that type.
+// Buffer is the memory of a message: `size` bytes at `addr` or, if `typ` is set, `count` elements of that type.
 type Buffer struct {
 	addr        uintptr
 	size, count int64
 	typ         *datatype.Type
-	keep        []byte // memory of Go, kept alive
+	keep        []byte // Go memory that must stay alive during the message
 }
 
 // Bytes returns a Buffer for b.
@@ -52,7 +52,7 @@ const (
 // Request is a send or receive. Its p2p.Request is nil if the operation completed when it was started.
 type Request struct {
 	p2p.Request
-	buf Buffer // kept alive
+	buf Buffer // referenced so that it stays alive
 }
 
 func (r *Request) IsComplete() bool { return r.Request == nil || r.Request.IsComplete() }

@@ -136,7 +136,7 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		out := pattern(n, i)
 		s, _ := a.Isend(a.World, 0, Bytes(out), 1, 1, Synchronous)
 		s.Free()
-		// After this second message, the first message must have arrived.
+		// When this second message has arrived, the first message must have arrived, too.
 		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
 		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
 		// The requests may already be reused for other operations. The sender's request completes after the
@@ -192,7 +192,7 @@ func TestPersistent(t *testing.T) {
 	})
 }
 
-// TestRandomRecords checks that records with random fields do no harm: the engine works afterwards.
+// TestRandomRecords checks that records with random fields do not damage the engine: it still works afterwards.
 func TestRandomRecords(t *testing.T) {
 	es := job(t, 2)
 	e := es[0]

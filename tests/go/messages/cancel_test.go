@@ -21,8 +21,8 @@ func cancelled(t *testing.T, e *Engine, r *Request) bool {
 	return st.Cancelled
 }
 
-// TestCancelQueuedSends checks that sends that wait for space in the receiver's inbox can be cancelled, and that the
-// other messages arrive in order.
+// TestCancelQueuedSends checks that sends that wait for space in the receiver's inbox can be cancelled. The messages
+// that are not cancelled must arrive in order.
 func TestCancelQueuedSends(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -90,7 +90,7 @@ func TestCancelOnFreedComm(t *testing.T) {
 	}
 }
 
-// TestCancelProbed checks that the cancel of a send has no effect after a matched probe has extracted the message: the
+// TestCancelProbed checks that cancelling a send has no effect after a matched probe has extracted the message: the
 // send completes, and the message can be received.
 func TestCancelProbed(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
@@ -183,8 +183,8 @@ func TestCancelRaces(t *testing.T) {
 	}
 }
 
-// TestForgedCancel checks that records that request the cancel of another process's message, or report another
-// process's message as dropped, have no effect.
+// TestForgedCancel checks two kinds of records that concern the message of another process. A record that requests a
+// cancel, or that reports the message as dropped, must have no effect.
 func TestForgedCancel(t *testing.T) {
 	es := jobWithout(t, 3)
 	a, b := es[0], es[1]
@@ -233,7 +233,8 @@ func TestForgedCancel(t *testing.T) {
 }
 
 // TestCancelWithoutMemory checks the cancel of a message that a matched probe has found, if the message is larger than
-// the receiver's available memory. Its data stays with the sender, whose send completes only after the receive.
+// the receiver's available memory. The data of the message stays with the sender. So the send completes only after the
+// receive.
 func TestCancelWithoutMemory(t *testing.T) {
 	for dest := range 2 {
 		es := jobWithout(t, 2)

@@ -14,11 +14,11 @@ import (
 	"gompirma/core/group"
 )
 
-// Tests of core/comm with messages. They are in this package because communicators need a message engine, and core/comm
-// has none.
+// This file tests core/comm with messages. It is in this package because communicators need a message engine, which
+// core/comm does not have.
 
 // exchange checks a communicator: every member sends its rank to each member. A communicator of several members must
-// have a control block.
+// have a control block (shared memory of its members).
 func exchange(e *Engine, c *comm.Comm) error {
 	n, me := c.Size(), c.Rank()
 	got := make([]byte, 8)
@@ -91,7 +91,7 @@ func TestDupAndFree(t *testing.T) {
 	for id, n := range ids {
 		require.Equal(t, 5, n, "%#x", id)
 	}
-	// All blocks return to the processes that have allocated them, without a call of these processes.
+	// All blocks return to the processes that have allocated them, although these processes make no call.
 	for i, e := range es {
 		require.LessOrEqual(t, e.m.Counts().Queues, int64(2))
 		require.Zero(t, e.nd.BlocksInUse(), "process %d", i)
@@ -228,8 +228,8 @@ func TestCreateAndCreateGroup(t *testing.T) {
 		if err := exchange(e, c); err != nil {
 			return err
 		}
-		// Two threads concurrently create communicators of the same group. Their tags distinguish the two
-		// calls.
+		// Two threads of each process concurrently create communicators of the same group. Only the tags
+		// distinguish the two calls.
 		errs := make(chan error, 2)
 		var made [2]*comm.Comm
 		for tag := int32(0); tag < 2; tag++ {
@@ -262,7 +262,7 @@ func TestCreateAndCreateGroup(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_GROUP), class(err))
 }
 
-// TestIdups checks that several duplications of communicators can run concurrently with each other and with messages.
+// TestIdups checks that several communicators can be duplicated concurrently with each other and with messages.
 func TestIdups(t *testing.T) {
 	es := job(t, 3)
 	all(t, es, func(e *Engine) error {
@@ -291,8 +291,8 @@ func TestIdups(t *testing.T) {
 	})
 }
 
-// TestCommBlockFailure checks that all members get an error, and no member a communicator, if the memory for its
-// control block cannot be allocated.
+// TestCommBlockFailure checks communicator creation if the memory for the control block cannot be allocated: all
+// members get an error, and no member gets a communicator.
 func TestCommBlockFailure(t *testing.T) {
 	es := job(t, 3)
 	old := comm.CollSize

@@ -11,9 +11,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderRacesStart checks the records by which a sender reports that it waits (RECORD_REMINDER) or cancels a
-// send. They must have an effect even if the call that starts the matching receive reads them from the inbox together
-// with the message. The progress thread then finds an empty inbox.
+// TestReminderRacesStart checks two kinds of records of a sender: a reminder that the sender waits (RECORD_REMINDER),
+// and a cancel. The call that starts the matching receive may read such a record from the inbox together with the
+// message. The progress thread then finds an empty inbox. The record must have an effect even then.
 func TestReminderRacesStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -35,8 +35,9 @@ func TestReminderRacesStart(t *testing.T) {
 	}
 }
 
-// TestCancelRacesStart checks the same race for the cancel of a message that a matched probe has extracted. The
-// receiver must fetch the message's data, so that the send completes.
+// TestCancelRacesStart checks a cancel that a starting call reads from the inbox, as in TestReminderRacesStart. A
+// matched probe has extracted the cancelled message. The receiver must fetch the message's data, so that the send
+// completes.
 func TestCancelRacesStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -46,7 +47,7 @@ func TestCancelRacesStart(t *testing.T) {
 	m, err := b.Mprobe(b.World, 0, 0, 0, &p2p.Result{})
 	require.NoError(t, err)
 	s.Cancel()
-	// The buffer is so large that the call reads the inbox, and with it the cancel.
+	// The buffer is so large that this call reads the inbox, which contains the cancel.
 	other, err := b.Irecv(b.World, 0, Bytes(make([]byte, 2000)), 0, 1)
 	require.NoError(t, err)
 	a.Progress()

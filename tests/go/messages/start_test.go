@@ -10,7 +10,7 @@ import (
 )
 
 // TestStartDefersCopy checks that a call that only starts a receive leaves the copy of a large message to a thread that
-// waits for the receive. If the sender already waits, the starting call copies.
+// waits for the receive. If the sender already waits, the starting call must copy the message itself.
 func TestStartDefersCopy(t *testing.T) {
 	for dest := range 2 { // to itself and to the other process
 		es := jobWithout(t, 2)
@@ -66,7 +66,7 @@ func TestStartDefersCopy(t *testing.T) {
 	}
 }
 
-// TestWaitingSenderIsServed checks that a send completes while the receiver's application threads make no calls, if the
+// TestWaitingSenderIsServed checks that a send completes while the receiver's application threads make no calls. The
 // sender waits or tests repeatedly. The receive is started before the sender waits, or after.
 func TestWaitingSenderIsServed(t *testing.T) {
 	for _, early := range []bool{true, false} {

@@ -11,8 +11,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Definitions of the C message engine that the tests need: sizes, the inboxes in shared memory (capi/message/inbox.h)
-// and the records (capi/message/record.h).
+// This file defines properties of the C message engine that the tests need: sizes, the inboxes in shared memory
+// (capi/message/inbox.h) and the records (capi/message/record.h).
 
 const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
@@ -39,7 +39,7 @@ func (e *Engine) inbox(lane int) []byte {
 	return e.nd.Control()[at : at+inboxSize]
 }
 
-// worldLane returns the number of the VCI for messages of MPI_COMM_WORLD.
+// worldLane returns the number of the VCI that carries the messages of MPI_COMM_WORLD.
 func (e *Engine) worldLane() int { return int(e.World.Context(0) >> 4 & (lanes - 1)) }
 
 func u32(b []byte, at int) *uint32 { return (*uint32)(unsafe.Pointer(&b[at])) }
@@ -61,8 +61,8 @@ func (e *Engine) hasUnread() bool {
 	return false
 }
 
-// requestFlow tells the other processes whether to send messages of MPI_COMM_WORLD eagerly (flowAlong), or to keep the
-// data (flowKeep).
+// requestFlow requests from the other processes to send messages of MPI_COMM_WORLD eagerly (flowAlong), or to keep the
+// data at the sender (flowKeep).
 func (e *Engine) requestFlow(flow uint32) {
 	atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow)
 }
@@ -115,8 +115,8 @@ func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 	return append(b[:size:size], payload...)
 }
 
-// firstNumber is the number of the first send of a VCI that needs an answer. The next such sends have consecutive
-// numbers.
+// firstNumber is the number of the first send of a VCI that needs an answer. Later sends that need an answer have
+// consecutive numbers.
 const firstNumber = 1 << 32
 
 // pendingSends returns the number of sends that wait for an answer of another process.

@@ -243,7 +243,8 @@ func (m *guardedBuffer) isIntact() bool {
 	return bytes.Equal(m.all, bytes.Repeat([]byte{0xAA}, len(m.all)))
 }
 
-// TestFloods checks that all processes can send each other far more than an inbox holds before they receive anything.
+// TestFloods checks that all processes can send to each other before they receive anything, with much more data than an
+// inbox holds.
 func TestFloods(t *testing.T) {
 	const each = 250
 	for _, size := range []int{8, 4000, 40_000} {
@@ -280,8 +281,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestBlockingFlood checks that standard-mode sends of small messages complete without receives, while the messages fit
-// into the receiver's memory for unexpected messages.
+// TestBlockingFlood checks that standard-mode sends of small messages complete without receives, as long as the
+// messages fit into the receiver's memory for unexpected messages.
 func TestBlockingFlood(t *testing.T) {
 	es := job(t, 2)
 	all(t, es, func(e *Engine) error {

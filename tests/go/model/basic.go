@@ -48,8 +48,8 @@ func (b *Basic) align() int {
 	return b.Extent
 }
 
-// typed reports whether arithmetic on the type needs memory that was initialized with values of this type. With other
-// bits, a value may be invalid, or a sum may be inexact.
+// typed reports whether arithmetic on the type needs memory that was initialized with values of this type. Other bits
+// may be an invalid value, or a value whose sums are inexact.
 func (b *Basic) typed() bool { return b.Kind >= logical }
 
 func simple(name string, k kind, size int) *Basic {
@@ -77,7 +77,8 @@ func pairOf(name string, part, index *Basic) *Basic {
 	return b
 }
 
-// longDouble is an x87 number of 80 bits in 16 bytes on x86. On other processors it has IEEE quadruple precision.
+// longDouble is an x87 number of 80 bits in 16 bytes on x86. On other processors it is a number of IEEE quadruple
+// precision.
 var longDouble = func() *Basic {
 	b := simple("MPI_LONG_DOUBLE", floating, 16)
 	if x87 {
@@ -142,7 +143,7 @@ const (
 )
 
 // ops returns the operations that MPI permits for b (MPI-5.0 6.9.2, 6.9.4), without MPI_NO_OP and compare-and-swap.
-// MPI_CHAR counts as MPI_SIGNED_CHAR. The operations for MPI_AINT include the logical ones.
+// MPI_CHAR counts as MPI_SIGNED_CHAR. The operations for MPI_AINT include the logical operations.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
@@ -276,7 +277,7 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// reduce computes inout = inout op in for one value. Only opSwap (compare-and-swap) uses the argument `compare`.
+// reduce computes inout = inout op in for one value. The argument `compare` is used only for opSwap (compare-and-swap).
 func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	switch op {
 	case opNoOp:

@@ -10,7 +10,7 @@ import (
 )
 
 // Output is the output of a program. For each phase and each rank of the phase's window, it has the rank's memory, and
-// the rank's result buffers in one slice.
+// the rank's result buffers concatenated in one slice.
 type Output struct {
 	Memory, Results [][][]byte
 }
@@ -31,7 +31,7 @@ type event struct {
 	operand, compare, result []byte // result: the fetched value in the program's output, or nil
 }
 
-// place is the position of an element in a member's memory.
+// place is the position of an element: the rank of a member, and the offset in the member's memory.
 type place struct{ rank, at int }
 
 // history holds the operations on one element.
@@ -45,8 +45,8 @@ type checker struct {
 	p      *Program
 	ph     *Phase
 	memory [][]byte // expected contents
-	// owners[rank][at] is 1 + the number of the origin that accumulates into the element at this position, or -1 if
-	// several origins do.
+	// owners[rank][at] is 1 + the number of the only origin that accumulates into the element at this position. It
+	// is -1 if several origins do.
 	owners    [][]int8
 	histories map[place]*history
 	// Padding that a call may have changed. The checker accepts any value there and continues with that value.
@@ -91,7 +91,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 			}
 		}
 	}
-	// If several final values are possible, the checker continues with the value in the output.
+	// If several final values are possible, the checker continues with the value that the output has.
 	for at, h := range c.histories {
 		found := memory[at.rank][at.at : at.at+h.basic.Extent]
 		initial := c.memory[at.rank][at.at : at.at+h.basic.Extent]
@@ -137,7 +137,7 @@ func show(want, got []byte, at int) string {
 		want[from:to], n)
 }
 
-// users lists the calls of the phase that access a byte of a rank's memory.
+// users returns a listing of the calls of the phase that access a byte of a rank's memory.
 func (c *checker) users(rank, at int) string {
 	var b strings.Builder
 	for origin, actions := range c.ph.Ranks {
@@ -182,7 +182,7 @@ func (c *checker) findOwners() {
 	}
 }
 
-// loose returns the bytes of a long double that do not carry its value. They may have any value.
+// loose returns the bytes of a long double that do not carry its value. They may have arbitrary contents.
 func (b *Basic) loose() []span {
 	switch {
 	case b == longDouble && x87:
@@ -203,7 +203,7 @@ func (c *checker) loosen(rank, at int, b *Basic) {
 	}
 }
 
-// offsets returns the offsets, in its buffer, of all elements of a call's origin or target side.
+// offsets returns the offsets of all elements of one side of a call, in the buffer of that side.
 func offsets(t *Type, count, pos int) []int {
 	var all []int
 	if t != nil {
@@ -212,8 +212,8 @@ func offsets(t *Type, count, pos int) []int {
 	return all
 }
 
-// call applies the action `a` to the model's memory and compares its results with `got`, the result buffers of the
-// output.
+// call applies the action `a` to the model's memory and compares the expected results with `got`, the result buffers of
+// the output.
 func (c *checker) call(rank int, a *Action, got []byte) error {
 	for i := range a.Times {
 		var want, found []byte
@@ -342,8 +342,8 @@ func (h *history) String() string {
 
 const mostStates = 300_000
 
-// explain reports whether an order of the events gives every fetched result and the final value. The result `decided`
-// is false if the search has given up.
+// explain reports if there is an order of the events that gives every fetched result and the final value. The result
+// `decided` is false if the search has given up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
 	start := make([]byte, b.Extent)
@@ -422,12 +422,12 @@ type search struct {
 	done  []int           // number of events that the current order contains, by origin
 }
 
-// from reports whether the remaining events can follow a state with this value. If they cannot, it leaves s.done
-// unchanged.
+// from reports if the events that are not in s.done can follow a state with this value, in some order. If they cannot,
+// it leaves s.done unchanged.
 func (s *search) from(value []byte) bool {
 	b := s.h.basic
-	// An event that fetched this value and does not change it can be the next one without excluding any order of
-	// the others.
+	// An event that fetched this value and does not change it can be the next event. This choice excludes no order
+	// of the other events.
 	before := slices.Clone(s.done)
 	for o := 0; o < len(s.done); o++ {
 		for s.done[o] < len(s.h.events[o]) {

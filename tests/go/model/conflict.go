@@ -1,8 +1,8 @@
 package model
 
-// This file tracks the accesses to each byte of a window within one phase. So the generator makes no calls whose result
-// the standard leaves undefined (MPI-5.0 12.7). A byte belongs to one origin, or is only read, or belongs to an element
-// into which all origins accumulate with the same type.
+// This file tracks the accesses to each byte of a window within one phase. With it, the generator avoids calls whose
+// result the standard leaves undefined (MPI-5.0 12.7). A byte may be accessed by one origin, or only be read, or belong
+// to an element into which all origins accumulate with the same type.
 
 type use uint8
 
@@ -56,7 +56,8 @@ func newTracker(w *Window) *tracker {
 	return t
 }
 
-// ours reports whether only the rank `origin` has accessed the byte, and all these accesses are complete.
+// ours reports whether the rank `origin` is the only one that has accessed the byte, and all these accesses are
+// complete.
 func (c *cell) ours(origin, segment int) bool {
 	return int(c.origin) == origin && int(c.segment) < segment
 }
@@ -206,8 +207,8 @@ func (e *element) easy(a *Action, b *Basic) bool {
 	return true
 }
 
-// commutes reports whether calls with op give exactly the same value in any order. The caller handles floating-point
-// sums, which do so only if they are exact.
+// commutes reports whether calls with op give exactly the same value in any order. It does not cover floating-point
+// sums, for which this depends on the values; the caller checks those.
 func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }

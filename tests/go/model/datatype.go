@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Type is a predefined datatype, or a constructor with its arguments. Its typemap is computed from the standard's
-// definitions, without the library under test.
+// Type is a predefined datatype, or a constructor with its arguments. The model computes the type map of a Type from
+// the standard's definitions, without the library under test.
 type Type struct {
 	Basic *Basic // predefined
 	ctor  string // constructor, in the form that interp.c reads
@@ -122,7 +122,8 @@ func resized(kid *Type, lb, extent int) *Type {
 	return t
 }
 
-// settled gives a type explicit bounds if its extent would depend on the alignment padding of the MPI library.
+// settled returns a type with explicit bounds if the extent of t would depend on the alignment padding of the MPI
+// library.
 func settled(t *Type) *Type {
 	if t.Basic == nil && !t.marked && t.extent()%t.alignment != 0 {
 		return resized(t, t.lb, t.extent())
@@ -147,7 +148,7 @@ type run struct {
 	n     int
 }
 
-// shaper makes random types with a given signature. Displacements are multiples of `grain`, so that elements stay
+// shaper makes random types with a given signature. Displacements are multiples of `grain` bytes, so that elements stay
 // aligned.
 type shaper struct {
 	*rand.Rand

@@ -22,12 +22,12 @@ type Profile struct {
 	Burst    int  // percentage of accumulates that are repeated many times; if > 0, there are collide phases
 	Plain    bool // no derived datatypes
 	Strange  bool // elements may be misaligned
-	// Reference leaves out what Debian's MPICH does incorrectly: window sizes and addresses that are not multiples
-	// of 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop, and
-	// locks with MPI_MODE_NOCHECK. It also leaves out what MPI does not permit but gompirma supports: elements that
-	// overlap at the target.
+	// Reference avoids features that Debian's MPICH does not support correctly: window sizes and addresses that are
+	// not multiples of 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in
+	// a loop, locks with MPI_MODE_NOCHECK. It also avoids elements that overlap at the target, which MPI does not
+	// permit but gompirma supports.
 	Reference bool
-	Apart     bool // the ranks are on several nodes: no shared-memory windows
+	Apart     bool // the ranks are on several nodes, so there are no shared-memory windows
 }
 
 // generator generates one program.
@@ -115,7 +115,7 @@ func (g *generator) window() *Window {
 	return w
 }
 
-// info adds some info keys of the standard or of gompirma to w. None of them changes the results of a program.
+// info adds some info keys of the standard or of gompirma to w. The keys do not change the results of a program.
 func (g *generator) info(w *Window) {
 	maybe := func(info string) {
 		if g.IntN(3) == 0 {
@@ -144,7 +144,7 @@ func (g *generator) info(w *Window) {
 	}
 }
 
-// zones divides a region of a member into zones, each for one type, and initializes its memory.
+// zones divides a region of a member into zones, each of which has one type. It also initializes the region's memory.
 func (g *generator) zones(m *Member, region int) {
 	r := m.Regions[region]
 	for at := 0; at < r.Size; {
@@ -183,7 +183,7 @@ func (g *generator) fill(b []byte) {
 }
 
 // value stores a random value of type b to `to`. The value is a valid operand of `op` on memory that this function has
-// filled.
+// initialized.
 func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	float := func(x float64, p *Basic, to []byte) { p.storeFloat(to, big.NewFloat(x)) }
 	switch b.Kind {
@@ -283,7 +283,7 @@ func (g *generator) everyone() []int {
 	return all
 }
 
-// written reports whether calls of this phase change the memory of `rank`, and whether stores of the rank itself do.
+// written reports whether calls of this phase change the memory of `rank`, and whether the rank's own stores do.
 func (g *generator) written(rank int) (written, stored bool) {
 	for _, actions := range g.ph.Ranks {
 		for _, a := range actions {
@@ -381,8 +381,8 @@ func (g *generator) passive() {
 	// MPI_MODE_NOCHECK is permitted if no lock of the phase is exclusive.
 	unchecked := g.IntN(3) == 0 && !g.profile.Reference
 	// Avoid deadlocks. The standard does not define an order in which lock_all acquires locks. On one node,
-	// gompirma acquires them in ascending order, like the programs. On several nodes it acquires each lock when it
-	// is needed; then no rank may hold an exclusive lock while it requests another lock.
+	// gompirma acquires them in ascending order, as the programs do. On several nodes it acquires each lock when it
+	// is needed. Then no rank may hold an exclusive lock while it requests another lock.
 	several := !g.profile.Apart || g.IntN(2) == 0
 	lockAll := !g.profile.Apart || !several
 	for r := range g.p.N {
@@ -396,8 +396,8 @@ func (g *generator) passive() {
 	}
 }
 
-// lockEpoch makes a lock_all epoch if `lockAll` permits it, or locks several targets in ascending order, so that ranks
-// cannot deadlock. If `several` is true, more than one of the locks may be exclusive.
+// lockEpoch makes a lock_all epoch if `lockAll` permits that. Otherwise it locks several targets in ascending order, so
+// that ranks cannot deadlock. If `several` is true, more than one of the locks may be exclusive.
 func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	check := func() int {
 		if unchecked {
@@ -617,9 +617,9 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	return t, count
 }
 
-// close makes a type and a count for a signature whose elements may overlap. Elements may be repeated, or may share
-// some of their bytes if displacements are not multiples of their size. MPI does not permit such types for targets and
-// results; gompirma processes the elements in typemap order.
+// close makes a type and a count for a signature, with elements that may overlap. Elements may be repeated, or may
+// share some of their bytes if displacements are not multiples of their size. MPI does not permit such types for
+// targets and results; gompirma processes the elements in type map order.
 func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	b, n := sig[0].basic, min(sig[0].n, 2000)
@@ -693,8 +693,8 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 	return b
 }
 
-// call makes a call by `rank` to one of the targets, or a load or store. It returns nil if eight random attempts all
-// conflict with the phase.
+// call makes a call by `rank` to one of the targets, or a load or store. It returns nil if eight random attempts
+// conflict with earlier calls of the phase.
 func (g *generator) call(rank int, targets []int) *Action {
 	for range 8 {
 		a := g.aim(rank, pick(g, verbs...), pick(g, targets...))
@@ -726,8 +726,8 @@ func (g *generator) accept(rank int, a *Action) bool {
 	return true
 }
 
-// aim makes a random call by `rank` to `target`. In a shared window, loads and stores access the memory of `target`. In
-// other windows they access the memory of `rank`. aim returns nil if it finds no location or no type.
+// aim makes a random call by `rank` to `target`. A load or store accesses the memory of `target` in a shared window,
+// and the memory of `rank` in other windows. aim returns nil if it finds no location or no type.
 func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
@@ -934,8 +934,8 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	return a
 }
 
-// burst makes the call `a` repeat many times, so that calls of several origins overlap in time. It returns false, and
-// changes nothing, if the call cannot be repeated.
+// burst makes the generated program repeat the call `a` many times, so that calls of several origins overlap in time.
+// It returns false, and changes nothing, if the call cannot be repeated.
 func (g *generator) burst(a *Action, b *Basic) bool {
 	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst ||
 		!a.TType.disjoint(a.TCount) {

@@ -37,7 +37,7 @@ var (
 	envMPI     = os.Getenv("GOMPIRMA_MODEL_MPI")
 )
 
-// named is a profile of programs, with the environment variables under which they run.
+// named is a profile of programs with a name, and with the environment variables under which the programs run.
 type named struct {
 	name string
 	Profile
@@ -114,8 +114,8 @@ func profiles() []named {
 	return all
 }
 
-// TestModelItself checks the checker with simulated runs (Execute): it must accept their outputs, and must reject an
-// output in which one byte was changed.
+// TestModelItself checks the checker with simulated runs (Execute). The checker must accept the outputs of these runs,
+// and must reject an output in which one byte was changed.
 func TestModelItself(t *testing.T) {
 	for _, profile := range profiles() {
 		t.Run(profile.name, func(t *testing.T) {
@@ -240,11 +240,11 @@ func launcher(t *testing.T) *Launcher {
 	return l
 }
 
-// batch is the number of programs in one job. batches is the number of jobs of each profile without GOMPIRMA_SOAK; with
-// -short it is one.
+// batch is the number of programs in one job. batches is the number of jobs of each profile if GOMPIRMA_SOAK is not
+// set; with -short only one job runs.
 const batch, batches = 12, 5
 
-// some returns the programs of one job: programs of a profile with the seeds that the function `seed` returns.
+// some returns the programs of one job: one program of the profile for each seed that the function `seed` returns.
 func some(profile named, seed func(i int) uint64) []*Program {
 	n := batch
 	if profile.Bytes > 10000 || profile.Burst > 0 {

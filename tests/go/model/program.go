@@ -2,12 +2,12 @@
 // sequential model.
 //
 // A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
-// (generate.go) makes only programs that the standard permits: at any time, a memory location is used by one origin, or
-// is only read, or is only accumulated into. The interpreter (interp.c) uses only mpi.h. It executes a program, and
+// (generate.go) makes only programs that the standard permits: at any time, one origin uses a memory location, or it is
+// only read, or it is only accumulated into. The interpreter (interp.c) uses only mpi.h. It executes a program, and
 // writes memory and result buffers to a file after each phase. The checker (check.go) applies the same actions to its
 // model in order. If several origins accumulate into one element, the checker searches for an order of their operations
-// that gives every result: the history of each element must be linearizable, with the operations of one origin in
-// program order (MPI-5.0 12.7.2).
+// that gives every result. That is, the history of each element must be linearizable, with the operations of one origin
+// in program order (MPI-5.0 12.7.2).
 package model
 
 import (
@@ -49,16 +49,16 @@ type Region struct {
 	Start, Size int    // Start: offset in Member.Init
 }
 
-// zone is a range of a region in which accumulates use only the type `basic` or, if `basic` is nil, any type for which
+// zone is a range of a region. Accumulates in it use only the type `basic` or, if `basic` is nil, any type for which
 // typed() is false.
 type zone struct {
 	region, start, size int // start: offset in the region
 	basic               *Basic
-	small               bool // few different values, so that compare-and-swap often succeeds
+	small               bool // the values are few and small, so that compare-and-swap often succeeds
 }
 
 // Phase is a part of a program that uses one window. At its end, the operations of all ranks are complete at all ranks.
-// Ranks holds the actions by rank in that window.
+// Ranks holds the actions, indexed by the rank in that window.
 type Phase struct {
 	Win   int
 	Sync  string
@@ -117,7 +117,7 @@ const (
 	verbSwap          = "compare_and_swap"
 	verbStore         = "store" // a plain store to Target's memory, by its address
 	verbLoad          = "load"
-	verbIncrement     = "increment" // get, flush, add, put, flush under an exclusive lock
+	verbIncrement     = "increment" // under an exclusive lock: get, flush, add, put, flush
 )
 
 // accumulates reports whether a is an accumulate, fetch-and-op or compare-and-swap.
@@ -196,7 +196,8 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// writer writes programs in the form that interp.c reads: a text of words, and a second file with the data of buffers.
+// writer writes a program in the form that interp.c reads: a text file of words, and a second file with the data of
+// buffers.
 type writer struct {
 	text, data bytes.Buffer
 	types      []*Type

@@ -119,7 +119,7 @@ func (l *Launcher) Try(p *Program) error {
 	return err
 }
 
-// Only returns a copy of the program with all synchronization, but only the calls with the given numbers.
+// Only returns a copy of the program that has all synchronization but only the calls with the given numbers.
 func (p *Program) Only(ids map[int]bool) *Program {
 	q := *p
 	q.Phases = nil
@@ -152,8 +152,8 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink searches until the time `end` for a subset of p's calls with which p still fails, as the function `fails`
-// reports. Every subset of a correct program's calls is a correct program.
+// Shrink searches, until the time `end`, for a small subset of p's calls with which the program still fails. The
+// function `fails` reports if a program fails. Every subset of a correct program's calls is a correct program.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
 	set := func(ids []int) map[int]bool {

@@ -1,4 +1,4 @@
-// Command report runs `go test` and prints what `go test` without -v prints. It also appends to three files:
+// Command report runs `go test` and prints the same output as `go test` without -v. It also appends to three files:
 //
 //   - LEFT_OUT: the skipped tests, which `go test` without -v does not report: one line with the reason for each;
 //   - TOOK: the duration of each test, as one line "SECONDS NAME PACKAGE TEST";
@@ -84,8 +84,8 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies what `go test` prints without -v, and lines that are not JSON, to `to.out`. It records the skipped tests
-// and the durations of tests, except those of subtests.
+// read copies the output that `go test` prints without -v, and lines that are not JSON, to `to.out`. It records the
+// skipped tests and the durations of tests, except those of subtests.
 func (to report) read(in io.Reader) error {
 	out := to.out
 	lines := map[string][]line{}   // output, by package
@@ -122,7 +122,7 @@ func (to report) read(in io.Reader) error {
 			delete(lines, e.Package)
 			delete(quiet, e.Package)
 		}
-		if err != nil { // a package has no end event: go test itself was killed
+		if err != nil { // a package without an end event means that go test itself was killed
 			for pkg, printed := range lines {
 				show(out, printed, nil, true)
 				to.writeFailure(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
@@ -165,8 +165,8 @@ func (to report) writeFailure(pkg string, lines []line, quiet []string) {
 	}
 }
 
-// show prints the closing line of a package that passed. For a failed package it prints all output, except that of
-// tests that passed or were skipped.
+// show prints the closing line of a package that passed. For a failed package it prints all output, except the output
+// of tests that passed or were skipped.
 func show(out io.Writer, lines []line, quiet []string, failed bool) {
 	hidden := map[string]bool{}
 	for _, test := range quiet {

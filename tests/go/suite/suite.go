@@ -1,5 +1,6 @@
-// Package suite reads what a checker must find in each program of tests/c/check, and on which lines.
-// tests/c/check/README.md describes the format. The package does not depend on how a checker is built or run.
+// Package suite reads the programs of tests/c/check: the findings that a checker must report for each program, and on
+// which lines. tests/c/check/README.md describes the format. The package does not depend on how a checker is built or
+// run.
 package suite
 
 import (
@@ -13,7 +14,8 @@ import (
 	"strings"
 )
 
-// Kinds lists the kinds of findings. For each it lists the keys that a finding must have besides lines.
+// Kinds lists the kinds of findings. The value of each kind is the list of keys, besides "lines", that a finding must
+// have.
 var Kinds = map[string][]string{
 	"race":       {"window", "target", "needs"},
 	"buffer":     {"rank", "needs"},
@@ -36,13 +38,13 @@ type Program struct {
 	Path  string // path of the source file
 	Name  string // name of the pair, an underscore and the version: "clean", "race" or "error"
 	Pair  string // file name without directory and extension, for example lock_put_put
-	Wrong bool   // the wrong version, compiled with -DWRONG
+	Wrong bool   // true for the wrong version, which is compiled with -DWRONG
 	Ranks int    // number of ranks
 	// Reference names the MPI library that runs the program without a checker: "mpich", or "none (reason)".
 	Reference string
 	Hangs     bool      // the program may hang without a checker
 	Findings  []Finding // empty for a clean program
-	// Needs says what a checker must see to report nothing for a clean program: only Calls, or Accesses too.
+	// Needs is Accesses if a checker needs to see loads and stores to report nothing for a clean program.
 	Needs Needs
 }
 
@@ -62,7 +64,7 @@ type Finding struct {
 	Kind    string
 	Needs   Needs
 	Marks   []string // names of the marks (@name) on the lines
-	Lines   []int    // lines of both accesses, in any order; one if the other is not in the program's source
+	Lines   []int    // lines of both accesses, in any order; one line if the other access is not in the source
 	Windows []string // names of windows; the report must have one of them
 	Targets []int    // target ranks; the report must have one of them; empty if the report has none
 	Rank    int      // owner of the memory or object; -1 for any rank
@@ -126,7 +128,7 @@ func Parse(path, text string) ([]*Program, error) {
 }
 
 // parseHeader returns the values of each key in the first comment, and the name of the wrong version. A key may include
-// a version: "KEY VERSION" is another key than KEY.
+// the name of a version: "KEY VERSION" is a separate key.
 func parseHeader(lines []string) (header map[string][]string, wrong string, err error) {
 	header = map[string][]string{}
 	for _, line := range lines {
@@ -159,7 +161,7 @@ func parseHeader(lines []string) (header map[string][]string, wrong string, err 
 	return header, wrong, nil
 }
 
-// parse sets the fields of p from what the first comment says about a version.
+// parse sets the fields of p from those lines of the first comment that apply to the version.
 func (p *Program) parse(header map[string][]string, version string, lines []string) error {
 	value := func(key string) string {
 		if own := header[key+" "+version]; own != nil {

@@ -1,6 +1,6 @@
-/* Uses all features of an instance, which is created, ended and created again ROUNDS times: messages of all lengths,
- * blocking and nonblocking collectives, windows of two kinds with puts, gets, accumulates, locks and fences, by two
- * threads. Exits with 0, or reports an error. */
+/* Creates an instance, uses all its features, and ends it, ROUNDS times. Uses messages of all lengths, blocking and
+ * nonblocking collectives, and windows of two kinds with puts, gets, accumulates, locks and fences, by two threads.
+ * Exits with 0, or reports an error. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	pthread_barrier_t turn;
-	pthread_t other; /* one thread for all instances */
+	pthread_t other; /* a single thread that uses all instances */
 	pthread_barrier_init(&turn, NULL, 2);
 	pthread_create(&other, NULL, adder, &turn);
 	for (round_ = 0; round_ < ROUNDS; round_++) {

@@ -1,4 +1,4 @@
-/* A job that hangs, or does not, in the way that the first argument names. */
+/* A job that hangs, or that only waits long, in the way that the first argument names. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static void groups(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Hangs as groups does, after rank 0 already sleeps when rank 1 completes. */
+/* Hangs like the function groups(). Here rank 0 already sleeps when rank 1 completes its epoch. */
 static void groups_late(void) {
 	if (rank == 1)
 		usleep(300000);
@@ -76,8 +76,8 @@ static void no_post(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Hangs because the target's wait needs the origin's complete, which follows a message that the target sends after the
- * wait. */
+/* Hangs because the target's MPI_Win_wait needs the origin's MPI_Win_complete. The origin calls it only after a message
+ * that the target sends after its wait. */
 static void progress(void) {
 	if (rank == 0) {
 		MPI_Win_start(with(1, 1, 0), 0, win);
@@ -227,7 +227,8 @@ static void pready(void) {
 	}
 }
 
-/* Makes rank 0 lock the last rank's memory, which rank 1 requests, as does the last rank if it is rank 1. */
+/* Makes rank 0 lock the last rank's memory. Rank 1 requests the same lock; if there are two ranks, rank 1 is the last
+ * rank itself. */
 static void lock_put(void) {
 	int target = size - 1;
 	if (rank == 0) {
@@ -276,7 +277,8 @@ static void ibarrier_barrier(void) {
 	}
 }
 
-/* Makes all ranks wait for a broadcast that its root has not called, nor has the last rank, which need not matter. */
+/* Makes all ranks wait for a broadcast that its root has not called. The last rank has not called it either, which the
+ * report need not mention. */
 static void ibcast(void) {
 	MPI_Request request;
 	if (rank == 0 || rank == size - 1) {
@@ -392,7 +394,7 @@ static void *receive_another(void *arg) {
 	return arg;
 }
 
-/* Makes both threads of rank 0 wait. Either might be able to continue, but neither is. */
+/* Makes both threads of rank 0 wait. Each thread could continue if its own event occurred, but neither event occurs. */
 static void two_threads(void) {
 	pthread_t thread;
 	if (rank == 0) {
@@ -406,8 +408,8 @@ static void two_threads(void) {
 
 /* --- Jobs that do not hang */
 
-/* Makes a thread of rank 0 wait two seconds for an event from outside of the job, and then send what the ranks wait
- * for. */
+/* Makes a thread of rank 0 wait two seconds for an event from outside of the job, and then send the message for which
+ * the ranks wait. */
 static void (*awaits)(void);
 static sem_t *semaphore;
 static int descriptors[2];
@@ -507,7 +509,8 @@ static void *sleep_and_send(void *arg) {
 	return arg;
 }
 
-/* Makes another thread of rank 0 send what all ranks wait for, after it slept outside of MPI. */
+/* Makes another thread of rank 0 send the message for which all ranks wait, after the thread has slept outside of
+ * MPI. */
 static void threads(void) {
 	pthread_t thread;
 	if (rank == 0)
@@ -522,7 +525,7 @@ static void *just_receive(void *arg) {
 	return arg;
 }
 
-/* Makes those threads of rank 0 that do not wait in MPI wait for one that does. */
+/* Makes one thread of rank 0 wait in MPI, and the other threads of rank 0 wait for that thread. */
 static void joins(void) {
 	pthread_t thread;
 	if (rank == 0) {
@@ -555,7 +558,7 @@ static void ping_pong(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Makes the ranks delay a series of collective calls alternately. */
+/* Makes a series of collective calls, in which the ranks are late alternately. */
 static void many(void) {
 	double end = MPI_Wtime() + 4;
 	for (int i = 0, more = 1; more; i++) {

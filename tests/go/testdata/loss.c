@@ -1,7 +1,7 @@
-/* The last rank is killed. The other ranks ignore the death where it does not concern them: all communication among
- * them continues. Operations that need the failed process end with MPI_ERR_PROC_ABORTED, and the error text names it.
- * Its launcher does not notice the death, because a shell is between them. Each rank prints "right RANK" at the end,
- * then creates the file argv[1]. */
+/* Kills the last rank. The other ranks continue where the death does not concern them: all communication among them
+ * works. Operations that need the failed process end with MPI_ERR_PROC_ABORTED, and the error text names the process.
+ * The launcher does not notice the death, because a shell is between the launcher and the rank. Each rank prints "right
+ * RANK" at the end, then creates the file argv[1]. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,8 +89,9 @@ static void windows(int turn, MPI_Win win, int *at) {
 	good(at[0] == 1 ? MPI_SUCCESS : MPI_ERR_OTHER, "what was put");
 }
 
-/* Locks a target whose lock the failed process held. The lock of a process of another node is returned (has). A process
- * of the target's node may have died at any point of the lock protocol, so the call ends with an error. */
+/* Locks a target whose lock the failed process held. If `has` is true, the failed process was on another node than the
+ * target, so the lock is released and the call succeeds. A process of the target's node may have died at any point of
+ * the lock protocol, so then the call ends with an error. */
 static void lock(int target, int has, MPI_Win win) {
 	int y;
 	int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
@@ -135,7 +136,7 @@ int main(int argc, char **argv) {
 	}
 	/* The receiver sleeps when the process dies. */
 	lost(MPI_Recv(&y, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
-	/* First, so that no process of another node waits for a lock of rank 0 meanwhile. */
+	/* This check comes first, so that no process of another node waits for a lock of rank 0 meanwhile. */
 	if (rank == 1)
 		lock(0, atoi(argv[2]) > 1, held);
 	for (int turn = 0; turn < size - 1; turn++) {

@@ -1,7 +1,7 @@
 /*
- * Stands for another MPI's libmpi_abi.so.1, with the functions that the test programs need: the standard ABI on top of
- * Debian's MPICH, whose own ABI differs. It knows no Fortran types, and prints those that it is given. At the end it
- * prints whether gompirma is in the process.
+ * Simulates another MPI's libmpi_abi.so.1 with the functions that the test programs need: the standard ABI on top of
+ * Debian's MPICH, whose own ABI differs. It has no Fortran types of its own; it prints the Fortran values that it
+ * receives. At the end it prints whether gompirma is loaded in the process.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* sanitized [little|wrong]: makes calls of every kind, by several threads; with little, hardly any; with wrong, also a
- * leak and a race. */
+/* sanitized [little|wrong]: makes calls of every kind, by several threads. With "little" it makes only a few calls.
+ * With "wrong" it also has a leak and a race, which the sanitizer must report. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>

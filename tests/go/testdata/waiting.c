@@ -1,7 +1,7 @@
 /*
- * Rank 0 calls one function after another that waits for rank 1. Before each call both ranks print its name and stop
- * themselves. The reader lets rank 0 continue, checks the function in which it is reported to wait, and lets rank 1
- * continue.
+ * Calls, on rank 0, one function after another that waits for rank 1. Before each call both ranks print the function's
+ * name and stop themselves. The test, which reads this output, lets rank 0 continue. It checks that rank 0 is reported
+ * to wait in this function, and then lets rank 1 continue.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ enum { LARGE = 1 << 20, INTS = LARGE / sizeof(int) };
 
 static int rank;
 static char large[LARGE], other[LARGE];
-static int many[INTS], small[4], more[4]; // both ranks' elements are in the last two
+static int many[INTS], small[4], more[4]; // small and more have an element of each rank
 static MPI_Request request[2];
 
 /* Stops this process, with all of its threads, until SIGCONT. */
@@ -127,7 +127,7 @@ static void collectives(void) {
 	BOTH(MPI_Allreduce, small, more, 1, MPI_INT, MPI_SUM, W);
 	BOTH(MPI_Reduce_scatter, small, more, one, MPI_INT, MPI_SUM, W);
 	BOTH(MPI_Reduce_scatter_block, small, more, 1, MPI_INT, MPI_SUM, W);
-	BOTH(MPI_Scan, small, more, 1, MPI_INT, MPI_SUM, reversed); // in W rank 0 would wait for nobody
+	BOTH(MPI_Scan, small, more, 1, MPI_INT, MPI_SUM, reversed); // in W, rank 0 would wait for no rank
 	BOTH(MPI_Exscan, small, more, 1, MPI_INT, MPI_SUM, reversed);
 	BOTH(MPI_Barrier, inter);
 	BOTH(MPI_Allreduce, small, more, 1, MPI_INT, MPI_SUM, inter);
@@ -158,8 +158,8 @@ static void communicators(void) {
 	MPI_Group_free(&group);
 }
 
-/* Two windows: origins access the memory of direct themselves; only the target's process accesses that of away.
- * */
+/* Two windows. Origins access the memory of `direct` themselves. Only the target's process accesses the memory of
+ * `away`. */
 static MPI_Win direct, away;
 
 static void synchronization(void) {
@@ -226,7 +226,7 @@ static void operations(void) {
 #define REQUEST(name, ...) (PAIR(name, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	REQUEST(MPI_Rput, large, LARGE, MPI_CHAR, 1, 0, LARGE, MPI_CHAR, away);
 	REQUEST(MPI_Raccumulate, many, INTS, MPI_INT, 1, 0, INTS, MPI_INT, MPI_SUM, away);
-	/* Operations with a result are waited for when the request is. */
+	/* LATER: the wait for the request waits for the result of the operation. */
 #define LATER(name, ...) (PAIR(MPI_Wait, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	LATER(MPI_Rget, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
 	LATER(MPI_Rget_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);
@@ -238,7 +238,7 @@ static void operations(void) {
 	MPI_Win_unlock_all(away);
 }
 
-/* Waits inside another call: the attribute callback of MPI_Win_free waits, then MPI_Win_free itself does. */
+/* Waits inside another call: the attribute callback of MPI_Win_free waits first, and then MPI_Win_free itself waits. */
 static int forget(MPI_Win win, int keyval, void *value, void *extra) {
 	(void)win, (void)keyval, (void)value, (void)extra;
 	stop("MPI_Recv");

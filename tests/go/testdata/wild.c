@@ -1,11 +1,12 @@
-/* One call with a displacement that leads out of the buffer, or with a type whose data or copies are far away:
+/* Makes one call with a displacement out of the buffer, or with a type whose data or copies are far away:
  *
  *     wild CALL FORM VALUE
  *
- * CALL is a collective with -s or -r for the displacements in question, or Type and a call that takes a type. FORM: b,
- * i or p (blocking, nonblocking, persistent; of a window: created on memory, or allocated), then n or w: of a
- * collective, int or the _c form; of a type, a far displacement or a far extent. VALUE is a number, or -addr+NUMBER:
- * relative to the buffer. Prints RETURNED if the call returned. */
+ * CALL is a collective with -s or -r for the displacements in question, or Type and a call that takes a type. FORM has
+ * two letters. The first is b, i or p (blocking, nonblocking, persistent); for a window it says that the window is
+ * created on memory, or allocated. The second is n or w: for a collective, the int or the _c form; for a type, a far
+ * displacement or a far extent. VALUE is a number, or -addr+NUMBER, which is relative to the buffer. Prints RETURNED if
+ * the call returned. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@ static void done(MPI_Request r) { MPI_Wait(&r, MPI_STATUS_IGNORE); }
 
 #define LIST(...) __VA_ARGS__
 
-/* The six forms of a collective: its name, the name of the nonblocking one, the arguments of the int and of the _c
- * forms. */
+/* The six forms of a collective. B and I: the names of the blocking and the nonblocking function. NARROW and WIDE: the
+ * arguments of the int and of the _c forms. */
 #define FORMS(B, I, COMM, NARROW, WIDE)                                                               \
 	if (strcmp(call, #B) == 0) {                                                                  \
 		MPI_Request q;                                                                        \
@@ -82,7 +83,8 @@ static void collectives(int64_t value) {
 	      (here, counts_c, sc, types, there, counts_c, rc, types))
 }
 
-/* Returns a type of one element of old at the far displacement, or one whose copies are that far apart. */
+/* Returns a type of one element of `old` at the displacement `value`, or a type whose copies are `value` bytes
+ * apart. */
 static MPI_Datatype far_type(MPI_Datatype old, int64_t value) {
 	MPI_Datatype t;
 	int one = 1;

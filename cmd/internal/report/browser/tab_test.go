@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tab is a page in a Chromium that the test controls by Chromium's debugger protocol over a pipe. Messages are JSON and
-// end with a zero byte.
+// tab is a page in a Chromium browser. The test controls the browser by Chromium's debugger protocol over a pipe.
+// Messages are JSON and end with a zero byte.
 type tab struct {
 	t       *testing.T
 	in      io.Writer
@@ -82,8 +82,8 @@ func open(t *testing.T) *tab {
 	return b
 }
 
-// close ends the browser, so that the browser's processes end and it removes its files. It kills a browser that does
-// not end.
+// close asks the browser to end, so that the browser ends its processes and removes its files. If the browser does not
+// end, close kills it.
 func (b *tab) close(cmd *exec.Cmd) {
 	gone := make(chan struct{})
 	go func() {

@@ -69,8 +69,8 @@ function drawLoad() {
 	});
 }
 
-// heatMap draws a heat map. x, y: {name, labels}. cells: [x, y, value, data for text(cell)]. The colours are logarithmic
-// if the largest value exceeds 100 times the smallest.
+// heatMap draws a heat map. The axes x and y have the form {name, labels}. A cell is [x, y, value, data], where data is
+// for the function text(cell). The colours are logarithmic if the largest value exceeds 100 times the smallest.
 function heatMap(id, height, {x, y, cells, show, text, description}) {
 	if (!cells.length) height = 170;
 	const c = chart(id, height), faint = colour("faint");

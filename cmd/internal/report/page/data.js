@@ -1,4 +1,5 @@
-// The facts, and the columns of events and arrows. A column is decoded when it is first used.
+// The data of the page: `facts` (struct facts in facts.go), and the columns of events and arrows. A column is decoded
+// when it is first used.
 
 const facts = JSON.parse(page("facts").textContent);
 const run = facts.end - facts.start;

@@ -20,7 +20,7 @@ function time(ns) {
 	return digits(ns / size) + " " + name;
 }
 
-// exactTime formats a time with so many digits that two times that differ by `step` look different.
+// exactTime formats a time with enough digits to distinguish two times that differ by `step`.
 function exactTime(ns, step) {
 	const [name, size] = timeUnit(Math.max(Math.abs(ns), step));
 	const wanted = Math.ceil(Math.log10(size / Math.max(step, 1))), most = Math.round(Math.log10(size));

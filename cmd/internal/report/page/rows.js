@@ -77,7 +77,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			if (hi > lo) sums[first * kinds + kind] += sign * part * (hi - lo);
 		}
 	};
-	const ends = [], outer = []; // calls that have begun and not ended at s
+	const ends = [], outer = []; // ends and indices of the calls that contain the current call, outermost first
 	const [first, last] = within(row, from, to);
 	for (let i = first; i < last; i++) {
 		const s = start[i], e = s + dur[i];
@@ -122,14 +122,15 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	}
 	const columns = Array.from({length: kinds}, () => []);
 	const least = timeline.filter === "" ? 1 : Math.ceil(height / 2);
-	const open = new Array(kinds).fill(null); // the last rectangle of each kind, which an equal next one extends
+	const open = new Array(kinds).fill(null); // last rectangle of each kind; an equal next one extends it
 	for (let step = 0; step < steps; step++) {
 		let below = 0, sum = 0;
 		for (let kind = 0; kind < kinds; kind++) {
 			const share = Math.max(sums[step * kinds + kind], 0) / perStep;
 			sum = Math.min(sum + share, 1);
 			let to = Math.round(sum * height);
-			// A call that takes almost no time is visible too, and more clearly if the filter selects it.
+			// A call that takes almost no time has a minimum height, so that it is visible. The height is
+			// larger if there is a filter.
 			if (to - below < least && used[step] >> kind & 1) to = Math.min(below + least, height);
 			const h = Math.min(to, height) - below, o = open[kind];
 			if (h > 0) {
@@ -193,7 +194,7 @@ function arrowShapes(rows, from, to, at) {
 	}
 	const many = ": they are drawn where there are at most " + MOST_ARROWS;
 	page("arrows-note").textContent = n ? plural(n, "arrow") + " in view" + (n > MOST_ARROWS ? many : "") : "";
-	const none = [{type: "arrows", shape: {list: []}, silent: true}]; // as in rowShapes
+	const none = [{type: "arrows", shape: {list: []}, silent: true}]; // empty shape, as in rowShapes
 	if (n > MOST_ARROWS) return none;
 	const style = {fill: null, stroke: timeline.colours.text, opacity: 0.75, lineWidth: 1};
 	return none.concat(Object.entries(lists).filter(([, list]) => list.length).map(([kind, list]) => ({

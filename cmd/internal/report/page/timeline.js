@@ -109,7 +109,8 @@ function viewChanged() {
 	page("timeline").dataset.to = v.to;
 }
 
-// axisSpan returns the time that the axis shows. It is for use during drawing, before timeline.view is set.
+// axisSpan returns the length of the time interval that the axis shows. It is for use during drawing, before
+// timeline.view is set.
 function axisSpan(chart) {
 	const [from, to] = chart.getModel().getComponent("xAxis").axis.scale.getExtent();
 	return Math.max(to - from, 1);

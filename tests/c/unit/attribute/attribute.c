@@ -1,8 +1,8 @@
 /* Proves for keyvals and attribute tables (attribute/attribute.h): invalid keyvals are rejected. Values are replaced,
  * copied and deleted in the right order, and the right attributes remain if a callback of the application fails. A
- * freed keyval remains valid for objects that have its attribute. A thread that queries an attribute, while other
- * threads set and delete other attributes, finds the attribute with one of its values. Datatypes whose handles end in
- * the same bits have separate attributes. */
+ * freed keyval remains valid for objects that have its attribute. A thread may query an attribute while other threads
+ * set and delete other attributes. It then finds the attribute with a value that was set. Datatypes whose handles end
+ * in the same bits have separate attributes. */
 #include "../unit.h"
 
 #include "attribute/attribute.h"
@@ -17,7 +17,7 @@ enum { OTHER = MPI_ERR_OTHER };
 static struct gompi_error_status v;
 static bool delete_succeeds; /* true: the callback delete_fails returns MPI_SUCCESS */
 
-/* --- Callbacks of the application. Each deletion is recorded as two digits: the object and the value */
+/* --- Callbacks of the application. They record each deletion as two digits: the object and the value */
 
 static uint64_t deleted;
 
@@ -213,7 +213,7 @@ static void many_attributes(void) {
 }
 
 /* --- Threads: on one object, writers set and delete the attributes of changing_keyvals. This moves the attributes of
- * stable_keyvals in the table; their values also change */
+ * stable_keyvals to other entries of the table. Their values also change */
 
 enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 60000 };
 static struct object shared = {.handle = 1};

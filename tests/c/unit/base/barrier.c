@@ -13,7 +13,7 @@ static int n, rounds;
 static uint32_t first;
 static long stored[ROUND_SLOTS][MAX_MEMBERS]; /* not atomic: the barrier orders the accesses */
 static bool is_split;
-static long gather_count; /* changed by member 0 only */
+static long gather_count; /* only member 0 changes it */
 
 static int run_barrier(int me, uint32_t *number) {
 	static const struct gompi_wait_desc what = {.call = "barrier", .peer = -1, .object = 0};
@@ -74,7 +74,7 @@ int main(void) {
 		}
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
-	/* The failure of a member ends the waits of the other members. */
+	/* Tests that the failure of a member ends the waits of the other members. */
 	n = 2;
 	reset_barrier(0);
 	gompi_store(&gompi_node_header()->failed_count, 1);

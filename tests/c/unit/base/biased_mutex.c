@@ -75,7 +75,7 @@ static void interrupt_owner(int i) {
 	}
 }
 
-static gompi_a32 visit_seq; /* 2 * the other thread's number of acquisitions; odd while one is requested */
+static gompi_a32 visit_seq; /* 2 * the number of the other thread's acquisitions; odd while the owner requests one */
 
 static void request_visit(void) {
 	if (!gompi_has_membarrier)

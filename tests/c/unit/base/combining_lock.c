@@ -1,7 +1,7 @@
 /* Proves: if a thread posts work and its trylock of a combining lock (base/combining_lock.h) fails, the lock holder
  * executes the work. Two threads post work with all combinations of delays. After each round all work has been done,
  * although the thread whose trylock failed does not retry. The same holds if a thread acquires the lock's mutex
- * directly, and for a biased lock with a missed-post flag, as a VCI has it. */
+ * directly. It also holds for a biased lock with a missed-post flag, which a VCI uses. */
 #include "../unit.h"
 
 #include "base/biased_mutex.h"
@@ -40,8 +40,8 @@ static struct lock_kind {
 static struct lock_kind *kind;
 
 static gompi_a32 posted[THREADS];   /* number of units of work that each thread has posted; relaxed stores */
-static uint32_t done[THREADS];      /* number of these units that have been done; guarded by the lock */
-static gompi_a32 arrived, left;     /* number of arrivals at a round, and of departures, of all threads so far */
+static uint32_t done[THREADS];      /* number of units that have been done for each thread; guarded by the lock */
+static gompi_a32 arrived, left;     /* number of times that threads have begun a round, and ended a round */
 static gompi_a32 lost, left_behind; /* number of rounds that ended with work undone; number of failed trylocks */
 static gompi_a32 held_rounds;       /* 1 + the last ordered round in which thread 0 has acquired the lock */
 

@@ -32,7 +32,7 @@ static void wait_dependences(void) {
 		       "rank 2 ");
 }
 
-/* Plays an origin that completes its access epoch during the fourth sleep of the target's wait. */
+/* Completes an access epoch, as an origin does, during the fourth sleep of the target's wait. */
 static void complete_after_sleeps(void) {
 	if (++*sleep_count == 4)
 		gompi_add_seq_cst(&gompi_member(w, 0)->complete_count, 1);

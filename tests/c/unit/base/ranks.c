@@ -88,7 +88,7 @@ int main(void) {
 	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
 	gompi_ranks_release(&other);
 
-	/* A list that is appended to until it is long enough to have a sorted index. Its first entries have a constant
+	/* Appends entries until the list is long enough to get a sorted index. The first entries have a constant
 	 * stride. */
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");

@@ -1,7 +1,7 @@
 /* Proves for handles that the C code creates (base/table.h): a lookup returns only the object of that handle. A lookup
- * of a freed handle returns no object, even after many further handles, and while the table grows during the lookup. A
- * handle number is reused only after many other handles. A table for given handles (gompi_table_put) finds exactly the
- * handles that were entered. */
+ * of a freed handle returns no object, even if many other handles were created since, and even if the table grows
+ * during the lookup. A handle number is reused only after many other handles. A table whose caller chooses the handles
+ * (gompi_table_put) finds exactly the handles that were entered. */
 #include "../unit.h"
 
 #include "base/table.h"
@@ -74,7 +74,7 @@ static void compare_with_array(void) {
 	gompi_handles_close(&handles);
 }
 
-/* Tests that no handle is reused soon if handles are created and freed one after the other while others remain live. */
+/* Tests that no handle is reused soon if objects are created and freed one after the other while other objects live. */
 static void reuse_delay(void) {
 	enum { KEPT = 100, ROUNDS = 3000000 };
 	uint8_t *used = calloc(1, NUMBERS / 8);

@@ -1,7 +1,7 @@
 /* Proves: a wait (base/wait.h) returns with each wake function, whether its condition becomes true before, while or
  * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
- * ends the wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up shows as a
- * hang. */
+ * ends the wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up would make the
+ * test hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
@@ -17,7 +17,7 @@ static bool share_one_word; /* all threads sleep on one word */
 static enum waker waker;
 static gompi_a32 *turn;
 static struct gompi_waitword *word;
-static long payload; /* not atomic: each hand-over orders it */
+static long payload; /* not atomic: each hand-over orders the accesses */
 
 struct my_turn {
 	uint32_t number;
@@ -34,8 +34,8 @@ static void hand_over(int i) {
 		CHECK(payload == k, "payload %ld at turn %u", payload, k);
 		payload++;
 		struct gompi_waitword *next = &word[share_one_word ? 0 : (i + 1) % n];
-		/* Wakes the next thread either when all others are asleep, or, after a random delay, when it may be
-		 * about to sleep. */
+		/* Wakes the next thread in one of two states. Either all other threads are asleep, or a random delay
+		 * has passed, so that the next thread may just be going to sleep. */
 		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
 			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
 		else
@@ -81,7 +81,7 @@ static bool do_one_unit(void) {
 	quick_serves++;
 	return worked;
 }
-/* Reports no work, as has_work of a service: only a thread that is about to sleep serves such a service. */
+/* Reports no work as has_work of a service. So only a thread that is about to sleep serves this service. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	full_serves++;
@@ -97,8 +97,8 @@ static bool poll_expensive(void) {
 }
 static void count_wait_end(void) { ends++; }
 
-/* Returns true, as the condition of a wait, after *arg polls. At that moment work arrives, as from a thread that has
- * seen this thread poll and therefore leaves the work to it. */
+/* Returns true, as the condition of a wait, after *arg polls. At that moment work arrives. It stands for work of
+ * another thread, which has seen this thread poll and expects it to do the work. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)
@@ -220,7 +220,7 @@ static void records(void) {
 	check_idle();
 }
 
-/* event_total: number of events of which any ends the wait, such as the requests of MPI_Waitany; those with odd numbers
+/* event_total: number of events, any of which ends the wait, like the requests of MPI_Waitany. Events with odd numbers
  * have already occurred. pending_members: number of members for which each event still waits. */
 static int event_total, pending_members;
 static int describe_event(const void *on, int first, struct gompi_wait_desc *desc, struct gompi_wait_details *t) {
@@ -275,7 +275,7 @@ static void parts(void) {
 	check_idle();
 }
 
-/* The processes that are members of the object with handle 9 and id 90; the test fills them in. */
+/* The processes that are members of the object with handle 9 and id 90; the test fills in the list. */
 static struct gompi_ranks detail_ranks;
 
 static bool nothing_to_do(void) { return false; }
@@ -363,7 +363,7 @@ static void own_threads(void) {
 	gompi_is_progress_thread = false;
 }
 
-/* Checks the text of the hang report about a sleeping thread. */
+/* Checks the line about a sleeping thread in the hang report. */
 static void check_record_text(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait_record *r = &c->wait_records[0];
@@ -385,7 +385,7 @@ static void death(void) {
 	static const struct gompi_wait_desc what = {
 		.call = "MPI_A_function_with_a_long_name_and_more", .peer = 3, .object = 17};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
-	/* No other thread wakes this thread: it wakes periodically and checks for failed processes. */
+	/* No other thread wakes this thread. It wakes periodically and checks for failed processes. */
 	unit_sleep_forever = unit_hurry = false;
 	gompi_go_callbacks.find_failed = check_then_fail;
 	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");

@@ -1,9 +1,9 @@
 /* Proves: two-level collectives (coll/hierarchy.h) of members on several nodes give the result that MPI defines, for
  * any placement of ranks, any root and any sequence of calls. A reduction combines the results of the nodes in node
- * order, and within each node those of the ranks in rank order; a scan combines all ranks in rank order. All members
- * make the same decision whether a large operation uses messages instead. Members with mismatched calls get an error,
- * and later calls work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length)
- * changes while a member reads it, the member writes no byte beyond its result. */
+ * order, and the members of a node in rank order; a scan combines all members in rank order. All members make the same
+ * decision whether a large operation uses messages instead. Members with mismatched calls get an error, and later calls
+ * work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length) changes while a
+ * member reads it, the member writes no byte beyond its result. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
@@ -15,7 +15,7 @@ enum { MAX_RANKS = 9, CALLS = UNIT_REPEATS(400), LONGEST = 180000 };
 static uint64_t max_round_bytes; /* maximum length of the collectives of a round */
 
 static int n, nodes;
-static int32_t node_of[MAX_RANKS], local_rank_of[MAX_RANKS], order[MAX_RANKS]; /* order: by node, then by rank */
+static int32_t node_of[MAX_RANKS], local_rank_of[MAX_RANKS], order[MAX_RANKS]; /* order: ranks by node */
 static int max_ranks_per_node;
 static int node_size[MAX_RANKS];                            /* number of members on each node */
 static char *memory[MAX_RANKS], *barrier_memory[MAX_RANKS]; /* shared memory of each node */
@@ -90,8 +90,8 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	}
 }
 
-/* Makes the calls that collect a block of each member (a row): gather, allgather, alltoall, scan and exscan. The member
- * `odd` passes a different length (-1: none). */
+/* Makes the calls that collect a block (a row) from each member: gather, allgather, alltoall, scan and exscan. The
+ * member `odd`, or none if `odd` is -1, passes a different length. */
 static void run_rows_call(int me, unsigned call, int kind, int root, uint64_t bytes, int odd) {
 	enum { ROW = 8 + LONGEST };
 	static char in[MAX_RANKS][MAX_RANKS * ROW], out[MAX_RANKS][MAX_RANKS * ROW];
@@ -218,10 +218,10 @@ static void place(unsigned seed, bool regular, bool one_per_node) {
 				order[at++] = i;
 }
 
-/* --- Invalid data of a leader: member 1 of a node reads what the test writes into the buffer of member 0, the
- * leader */
+/* --- Invalid data of a leader: member 0 of a node is the leader, and member 1 reads its buffer. The test writes
+ * invalid data into this buffer */
 
-/* Error and mismatch marks of a signature, two lengths, and a root on the other node. */
+/* FAILED, DIFFERS: marks of a signature for an error and for mismatched calls. ROOT is a member on the other node. */
 enum { FAILED = 0xf0, DIFFERS = 0xf1, SMALL_BYTES = 8, LARGE_BYTES = 2000, ROOT = 2 };
 
 static struct gompi_shm_coll *damaged_shm;
@@ -300,7 +300,7 @@ static void test_changing_head(int i) {
 		while (written < LARGE_BYTES && out[written] == 0)
 			written++;
 		CHECK(written == LARGE_BYTES, "a broadcast of %d bytes wrote byte %d", SMALL_BYTES, written);
-		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* nonzero data: a copy of too many bytes shows in out */
+		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* nonzero, so that out shows a copy of too many bytes */
 			memset(damaged_shm->member[0].body[b], 2, GOMPI_SHM_SMALL_BYTES);
 	}
 	gompi_store(&reader_done, 1);
@@ -335,12 +335,12 @@ int main(void) {
 		for (int i = 0; i < n; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(n, run);
-		for (int i = 0; i < n; i++) { /* not in the threads: other members may still wait for a record */
+		for (int i = 0; i < n; i++) { /* after the threads have ended, because members may wait for records */
 			if (views[i]->shm_coll != NULL)
 				gompi_shm_coll_close(views[i]->shm_coll);
 			gompi_hierarchy_close(views[i]);
 		}
-		while (mail_serve()) { /* with two members, the root's last record may not have been received */
+		while (mail_serve()) { /* with two members, no call may have received the root's last record */
 		}
 		CHECK(network_empty() || check_errors > 0, "round %u: some records were not received", round);
 	}

@@ -159,7 +159,7 @@ static int fail_start(const struct gompi_collective *call, bool persistent, uint
 
 static void run(int members, bool cma, bool wrong, bool hurry) {
 	enum { RING = 1 << 20 };
-	int32_t peers[MAX_RANKS] = {0}; /* all members are simulated by this process, number 0 */
+	int32_t peers[MAX_RANKS] = {0}; /* this process, number 0, simulates all members */
 	n = members, wrong_lengths = wrong, seed = (unsigned)(members * 8 + cma * 4 + wrong * 2 + hurry);
 	unit_node(1);
 	gompi_go_callbacks.mismatch_text = explain;

@@ -1,7 +1,7 @@
-/* Proves: all members find the same shared-memory area for each persistent collective (coll/nbc_persistent.h), in
- * whatever order each member closes other areas, and however far one member is ahead. An area belongs to one collective
- * until all members have closed it; then it is cleared for the next collective. If there is no free table entry or no
- * memory, all members use messages for the collective. All memory is released. */
+/* Proves: all members find the same shared-memory area for each persistent collective (coll/nbc_persistent.h). This
+ * holds in whatever order each member closes other areas, and however far one member is ahead. An area belongs to one
+ * collective until all members have closed it; then it is cleared for the next collective. If there is no free table
+ * entry or no memory, all members use messages for the collective. All memory is released. */
 #include "../unit.h"
 
 #include "coll/nbc_persistent.h"
@@ -11,7 +11,8 @@ enum { MAX_RANKS = 6, NUMBERS = 3000, LIVE = 90, BLOCKS = 400 };
 static int n, max_live;
 static struct gompi_nbc *parents[MAX_RANKS];
 
-/* The area that each member uses for each collective, by the collective's number. NULL: the member uses messages. */
+/* The area that each member uses for each collective, by the number of the collective. NULL if the member uses
+ * messages. */
 static void *areas_of[MAX_RANKS][NUMBERS + 1];
 
 static char *block[BLOCKS];
@@ -45,7 +46,7 @@ static unsigned draw(unsigned *state, unsigned below) {
 	return (*state >> 8) % below;
 }
 
-/* Checks that each member has written to the area for the area's collective only, or has not written yet. */
+/* Checks that each member's part of the area is still empty, or was written for the collective that owns the area. */
 static void check_owner(const struct gompi_nbc *b) {
 	for (int i = 0; i < b->n; i++) {
 		uint64_t there = gompi_load_acquire(&b->member[i].head[0].number);

@@ -1,9 +1,9 @@
 /* Proves: the shared-memory collectives (coll/shm_coll.h) give each member the result that MPI defines, for random
  * sequences of calls of all kinds, roots and lengths. Covers late and sleeping members, fewer cores than members, and
- * missing memory for large buffers. The memory of all members, of none, or of all but one can be read by the others.
- * Reductions combine the members in rank order. A call does not wait for members that have already returned from it.
- * Members with mismatched calls get an error, and later calls work. The failure of a member ends the waits of the other
- * members. */
+ * missing memory for large buffers. The other members can read the memory of all members, of no member, or of all but
+ * one. Reductions combine the members in rank order. A call does not wait for members that have already returned from
+ * it. Members with mismatched calls get an error, and later calls work. The failure of a member ends the waits of the
+ * other members. */
 #include "../unit.h"
 
 #include "coll/shm_coll.h"
@@ -13,7 +13,7 @@ enum { MAX_RANKS = 8, LONGEST = 70000 };
 
 static int n;
 static struct gompi_shm_coll *view[MAX_RANKS];
-static char *large_memory; /* memory for large buffers; NULL: there is none */
+static char *large_memory; /* memory for large buffers; NULL if there is none */
 
 static void *grow_test_shm(uintptr_t owner, uint64_t bytes) {
 	(void)owner;
@@ -203,7 +203,7 @@ static void run_random_calls(int me) {
 		s.root = (int)draw(&common, (unsigned)n);
 		s.bytes = lengths[draw(&common, sizeof lengths / sizeof *lengths)];
 		s.in_place = draw(&common, 2);
-		/* Sometimes repeats the call without delays, so that members run ahead of others as far as there is
+		/* Sometimes repeats the call without delays, so that some members run ahead as far as the buffers have
 		 * space. */
 		for (unsigned repeats = draw(&common, 3) == 0 && s.bytes <= 400 ? draw(&common, 50) : 0;; repeats--) {
 			unit_late(draw(&late, 8) == 0 ? draw(&late, 150) : 0);
@@ -233,9 +233,9 @@ static void open_views(bool large, int reads) {
 		view[i] = gompi_shm_coll_open(memory, n, i, peers, 1);
 }
 
-/* Makes repeated_calls calls in which a member that need not wait acknowledges its reads only later, then the call
- * `last`, in which the other members may need buffer space. They must not wait for a member that has returned from
- * `last`, because that member makes no further progress. */
+/* Each member makes repeated_calls calls, in which a member that need not wait acknowledges its reads only later. Then
+ * it makes the call `last`, in which the other members may need buffer space. They must not wait for a member that has
+ * returned from `last`, because that member makes no further progress. */
 static int repeated_calls;
 static struct scene last;
 
@@ -260,7 +260,8 @@ static void test_no_wait_after_return(void) {
 			}
 }
 
-/* The last member makes another call (odd_*) than the other members (first). Then all members make a matching call. */
+/* The last member makes the call odd_kind, odd_root, odd_bytes; the other members make the call `first`. Then all
+ * members make a matching call. expect[i] is the error of member i. */
 static int odd_kind, odd_root, expect[MAX_RANKS];
 static uint64_t odd_bytes;
 static struct scene first;
@@ -322,7 +323,7 @@ int main(void) {
 		/* the root detects the mismatch */
 		{GOMPI_GATHER, GOMPI_GATHER, 0, 0, 8, 10, {-1, 0, 0}},
 		{GOMPI_REDUCE, GOMPI_REDUCE, 1, 1, 8, 10, {0, -1, 0}},
-		/* all members follow the root */
+		/* all members use the length of the root */
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 8, 10, {0, 0, -1}},
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, LONGEST, 10, {0, 0, -1}},
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 10, LONGEST, {0, 0, -1}},

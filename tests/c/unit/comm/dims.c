@@ -1,6 +1,6 @@
-/* Proves: among all descending lists of dimensions with the right product, MPI_Dims_create chooses the best one (see
- * the function `better`). Tests all small numbers of nodes in up to five dimensions, and some large numbers. The call
- * keeps dimensions that are set, and rejects impossible arguments.
+/* Proves: MPI_Dims_create returns the best of all descending lists of dimensions with the right product (see the
+ * function `better`). Tests all small numbers of nodes in up to five dimensions, and some large numbers. The call keeps
+ * dimensions that are set, and rejects impossible arguments.
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
@@ -10,7 +10,7 @@
 enum { MAX_DIMS = 10 };
 
 /* Returns true if the list `a` is better than the list `b`: the difference of its first and last number is smaller. If
- * the differences are equal, the last number that differs decides: larger is better. */
+ * the differences are equal, the list is better that has the larger number at the last position where they differ. */
 static bool better(const int *a, const int *b, int k) {
 	int x = a[0] - a[k - 1], y = b[0] - b[k - 1];
 	if (x != y)
@@ -23,7 +23,7 @@ static bool better(const int *a, const int *b, int k) {
 
 static int best[MAX_DIMS], now[MAX_DIMS];
 
-/* Tries all descending numbers, at most `max`, for positions i to k - 1 whose product is n. */
+/* Tries all descending numbers, at most `max`, for the positions i to k - 1. The product of these numbers must be n. */
 static void try_all(int n, int i, int k, int max) {
 	if (i == k) {
 		if (n == 1 && (best[0] == 0 || better(now, best, k)))

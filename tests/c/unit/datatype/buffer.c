@@ -9,7 +9,7 @@
 
 static char memory[100];
 
-/* Installs a type of one int at the displacement, with the given extent. Returns its handle. */
+/* Installs a type of one int at the given displacement, with the given extent. Returns its handle. */
 static MPI_Datatype install(int64_t displacement, int64_t extent) {
 	struct gompi_type t = {.magic = GOMPI_TYPE_MAGIC,
 			       .words = GOMPI_TYPE_HEAD,

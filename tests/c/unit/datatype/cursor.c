@@ -1,7 +1,7 @@
 /* Proves: a cursor over a random flattened type (datatype/datatype.h; core/datatype/format.go defines the format)
  * visits the bytes of the type in the right order, for any step sizes and from any position. Packing, unpacking, copies
  * between two types, and the layout of a message (transport/layout.h) use the same bytes. Bounds and overlap checks
- * agree with them. The test computes the bytes while it generates the type.
+ * agree with these bytes. The test computes the expected bytes while it generates the type.
  *
  * sanitizer: address (one thread)
  */
@@ -147,7 +147,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 	struct gompi_type *type = (struct gompi_type *)t->program;
 	const int64_t *node = t->program + root.word;
 	bool loop = node[0] == LOOP && t->program[node[4]] == BLOCK;
-	if (node[0] == BLOCK || loop) { /* a block, or equidistant blocks: fast copies use the type's header */
+	if (node[0] == BLOCK || loop) { /* a block, or equidistant blocks: fast copies need only the type's header */
 		type->flags |= GOMPI_TYPE_STRIDED;
 		type->block = loop ? t->program[node[4] + 1] : node[1];
 		type->repeat = loop ? node[2] : 1;
@@ -160,7 +160,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 
 static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
 
-/* Checks the cursor from a position on, in random steps: runs of several blocks, or a part of one block. */
+/* Checks the cursor from a position on, in random steps. A step covers several blocks or a part of one block. */
 static void walk(const struct random_type *t, const struct gompi_type *type, int64_t position) {
 	struct gompi_cursor c;
 	int64_t i = position, offset, n;

@@ -27,8 +27,8 @@ static void check_unchanged(const struct gompi_type *t, int64_t words, int64_t n
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Checks that a removed type remains unchanged while references exist. Called with both sizes, because the library
- * caches the memory of small types and frees that of large types at once. */
+/* Checks that a removed type remains unchanged while references exist. Must be called with a small and a large size,
+ * because the library caches the memory of small types and frees that of large types at once. */
 static void remove_while_held(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);
@@ -68,7 +68,7 @@ static void threads(void) {
 }
 
 /* Tests a long chain of types, each of which is a duplicate of the previous type and refers to it. The last type keeps
- * all others alive. When it is freed, all are freed. */
+ * all others alive. When the last type is freed, all are freed. */
 static void free_chain(void) {
 	MPI_Datatype first, type, next;
 	CHECK(gompi_type_contiguous(2, MPI_INT, &first) == MPI_SUCCESS, "no type");

@@ -1,8 +1,7 @@
 /* Proves: records between two nodes arrive complete and in the order of their reservation, across all ports, even if
- * threads send concurrently and wait for credits. There is always space for answers. RDMA reads and writes of
- * registered memory move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a
- * sleeping thread. The test runs a second time as if the provider required registered send and receive buffers
- * (FI_MR_LOCAL).
+ * threads send concurrently and wait for credits. Answers always find space. RDMA reads and writes of registered memory
+ * move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a sleeping thread. The
+ * test runs a second time as if the provider required registered send and receive buffers (FI_MR_LOCAL).
  *
  * Usage: fabric bench prints latency figures instead. */
 #include "two_nodes.h"
@@ -136,7 +135,7 @@ static void many_records(uint64_t n) {
 	wait_for(&done, end);
 }
 
-/* Sends stream_records records of all sizes. Several threads run this function. */
+/* Sends stream_records records of all sizes. Several threads run the function `stream` at the same time. */
 static uint64_t stream_records;
 static void stream(int thread) {
 	uint64_t random = (uint64_t)(thread + 1);
@@ -367,8 +366,8 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_barrier();    /* until now the peer was blocked in read(2), so its progress thread answered */
-	round_trips(1000); /* by both processes at the same time */
+	pair_barrier();    /* until now the peer is blocked in read(2), so its progress thread answers */
+	round_trips(1000); /* now both processes run them at the same time */
 	pair_barrier();
 	many_records(200000);
 	pair_barrier();

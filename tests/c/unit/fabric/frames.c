@@ -1,7 +1,7 @@
-/* Proves, with a simulated provider: frames are sent complete, in order, and never more of them than the peer granted
- * credits for, even if the provider refuses some calls. There is always space for answers, and a thread that waits for
- * space is notified. Frames that arrive in any order are delivered in sequence, once each. A frame with a wrong MAC or
- * a damaged frame is dropped. No byte outside of an arriving frame is read or delivered.
+/* Proves, with a simulated provider: frames are sent complete and in order, even if the provider refuses some calls.
+ * Their number never exceeds the credits of the peer. Answers always find space, and a thread that waits for space is
+ * notified. Frames that arrive in any order are delivered in sequence, once each. A frame with a wrong MAC or a damaged
+ * frame is dropped. No byte outside of an arriving frame is read or delivered.
  *
  * Usage: frames N tests N damaged frames instead of 1,000,000.
  *
@@ -27,7 +27,7 @@ static struct gompi_net_op *posted[256];
 static int posted_n;
 static struct fi_cq_msg_entry finished[4096];
 static int finished_n;
-static int refuse_one_in; /* k: the provider refuses one of k calls at random; 0: none */
+static int refuse_one_in; /* k: the provider refuses one of k calls at random; 0: it refuses no call */
 
 /* Frames and records that the peer has received. */
 static uint32_t peer_frames;
@@ -119,7 +119,7 @@ static void progress(void) {
 
 /* --- The handlers of the ports */
 
-static const char *frame_begin, *frame_end; /* delivered records must lie between them; NULL: anywhere */
+static const char *frame_begin, *frame_end; /* delivered records must lie between them; not checked if NULL */
 static uint64_t delivered;
 static bool in_order;
 
@@ -169,7 +169,7 @@ static void provider(void) {
 	gompi_fabric_open_flag = true;
 }
 
-/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for bytes 0, 1, ... 23 and key 0, 1, ... 15 */
+/* --- The frame MAC: it must equal the result of `openssl mac SIPHASH` for bytes 0, 1, ... 23 and key 0, 1, ... 15 */
 
 static void tag(void) {
 	struct gompi_frame_head h = {.mac = 0};
@@ -280,7 +280,7 @@ static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *nu
 	return at;
 }
 
-/* Tests frames that arrive out of order, some of them twice. */
+/* Tests frames that arrive out of order. Some frames arrive twice. */
 static void arriving(void) {
 	enum { FRAMES = 5000, AHEAD = 20 };
 	static char frames[AHEAD][GOMPI_FRAME_BYTES];
@@ -385,7 +385,7 @@ static void damaged(uint64_t frames) {
 	}
 	CHECK(right > frames / 100 && right < frames, "%llu of %llu frames were right", (unsigned long long)right,
 	      (unsigned long long)frames);
-	/* Frames of an attacker who knows everything except the secret: the MAC is a guess. */
+	/* Frames of an attacker who knows everything except the secret: it has to guess the MAC. */
 	uint64_t before = delivered;
 	for (int i = 0; i < 100000; i++) {
 		size_t length = make_frame(whole, 3, 0, &number, 2);

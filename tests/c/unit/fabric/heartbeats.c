@@ -1,7 +1,7 @@
 /* Proves for the heartbeats of fabric/health.c: the number of requests and answers per process and per job is bounded.
- * So is the time until all nodes know of a silent node or a killed process. No process that is merely slow is declared
- * failed. This process simulates all processes of the job, the network and the clock. health.c, peers.c and the send
- * code are the real code; the test switches their per-process state before it runs the code for a process.
+ * The time until all nodes know of a silent node or a killed process is bounded, too. No process that is merely slow is
+ * declared failed. This process simulates all processes of the job, the network and the clock. The code of health.c,
+ * peers.c and sending is real. The test switches its per-process state before it runs the code for a process.
  *
  * Usage: heartbeats NODES EACH runs only a job of that size and prints its figures; docs/SCALING.md has them.
  *
@@ -33,9 +33,9 @@ struct process {
 	struct gompi_peer *peer_list, *pending_list, *retry_list;
 	int64_t next_round_ns;    /* the time of the next round of the process's progress thread */
 	int64_t stopped_until_ns; /* the process does nothing until this time */
-	bool is_killed;           /* the processes of the same node detect this */
-	bool is_cut;              /* no frame leaves or reaches the process */
-	int64_t known_since_ns;   /* the time when the process learned of a failure; 0: not yet */
+	bool is_killed;           /* other processes of the same node detect this */
+	bool is_cut;              /* true if no frame leaves or reaches the process */
+	int64_t known_since_ns;   /* the time when the process learned of a failure; 0 if it does not know of one */
 	uint32_t peers_created;
 };
 static struct process *job;
@@ -77,7 +77,7 @@ static void switch_to_process(int rank) {
 
 static struct gompi_node_header *header_of(int node) { return (struct gompi_node_header *)(void *)control[node]; }
 
-/* Simulates the check which processes of this node are alive, and counts the checks. */
+/* Counts the calls, and simulates the check which processes of this node are alive. */
 static uint64_t find_dead_calls;
 static void find_dead(void) {
 	find_dead_calls++;
@@ -93,9 +93,9 @@ static void find_dead(void) {
 
 struct event {
 	int64_t at;
-	uint64_t number; /* orders the events that have the same time */
+	uint64_t number; /* order of the events that have the same time */
 	int32_t to;
-	uint32_t length; /* length of the frame; 0: the event is a round of a progress thread */
+	uint32_t length; /* length of the frame; 0 if the event is a round of a progress thread */
 	char frame[64];
 };
 static struct event *events;
@@ -190,7 +190,7 @@ static int64_t real_ns(void) {
 	return t.tv_sec * SECONDS + t.tv_nsec;
 }
 
-/* Runs one round of a progress thread: what gompi_net_progress_run does after each sleep. */
+/* Runs one round of a progress thread, with the same steps as gompi_net_progress_run after each sleep. */
 static void progress_round(void) {
 	struct process *p = &job[self];
 	int64_t begin = real_ns();
@@ -330,7 +330,7 @@ static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	return (double)(last - begin) / 1e9;
 }
 
-/* Returns the number of peers of the process that has created the most. */
+/* Returns the largest number of peers that any process has created. */
 static uint32_t max_peers_created(void) {
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++)
@@ -431,7 +431,7 @@ static void stays_stopped(int count, int64_t timeout) {
 	double took = detection_seconds(begin, rank, GOMPI_FAILED_TIMEOUT);
 	check_reports(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped",
 		      took, (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before,
-		      WITNESSES /* additional messages on that node */);
+		      WITNESSES /* additional reports on that node */);
 }
 
 enum { SCENES = 9 };
@@ -472,7 +472,7 @@ static void all_scenes(int n, int p) {
 	SAY("%d processes on %d nodes\n", n * p, n);
 	for (int i = 0; i < SCENES; i++) {
 		if ((i == 2 && n < 16) || ((i == 3 || i == 4 || i == 7) && p == 1) || (i == 8 && p < 3))
-			continue; /* no process would be left that detects the failure, or there are too few nodes */
+			continue; /* the job has too few nodes or processes for this scene */
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {

@@ -1,8 +1,8 @@
 /* Proves for groups of node leaders (fabric/internode.c) of any size: barriers synchronize, and gathers and broadcasts
  * return the right data, in whatever order records arrive and whenever each member opens the group. All members get an
  * error for mismatched calls. Records from non-members change nothing. For early arrivals (fabric/early.c): a member
- * that is far ahead in many groups waits if the other members have stored too many early arrivals. No record is lost,
- * and this wait does not block calls of other threads in other groups. */
+ * may run far ahead in many groups. It waits if the other members have stored too many early arrivals. No record is
+ * lost, and this wait does not block calls of other threads in other groups. */
 #include "../network.h"
 
 enum { MAX_MEMBERS = 9, CALLS = 300 };
@@ -92,7 +92,7 @@ static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int od
 		CHECK(gompi_load(&calls_begun[i]) >= k, "call %u: member %d has not called", k, i);
 }
 
-/* Calls a gather in which each member passes itself as the root. All members must return the mismatch. */
+/* Calls a gather in which each member passes itself as the root. All members must get the mismatch error. */
 static void test_all_roots(struct gompi_internode *m, unsigned k, unsigned bytes) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *received[MAX_MEMBERS];
@@ -144,7 +144,7 @@ static void run(int i) {
 			 most = GOMPI_INTERNODE_MAX_BYTES / (network_members < 4 ? 1u : (unsigned)network_members / 2),
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
-		bool only = k / 40 % 2; /* only broadcasts of member 0, which waits for no other member */
+		bool only = k / 40 % 2; /* in some calls only broadcasts of member 0, which waits for no other member */
 		switch (only ? 7 : r % 8) {
 		case 0:
 		case 1:
@@ -175,7 +175,7 @@ static void run(int i) {
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
 static gompi_a32 root_group; /* number of the group in which the root makes its call */
-static gompi_a32 query_seen; /* 1: the root has asked whether a group is open at a peer, and waits */
+static gompi_a32 query_seen; /* 1 if the root has asked if a group is open at a peer, and waits */
 
 static void on_query(int member, const struct internode_record *r) {
 	if (r->kind == INTERNODE_QUERY_OPEN)
@@ -196,8 +196,8 @@ static void all_broadcasts(int i) {
 		gompi_store(&root_group, LEADERS + 1);
 }
 
-/* Lets member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
- * members make a call in another group. Only then the other members open the groups of member 0's calls. */
+/* Makes member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
+ * members make a call in another group. Only after this call the other members open the groups of member 0's calls. */
 static void test_far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
@@ -222,7 +222,7 @@ static void test_far_ahead(int i) {
 /* --- Records that arrive for a closed group */
 
 static gompi_a32 acked_bytes;  /* number of bytes acknowledged to member 1 */
-static gompi_a32 open_replies; /* number of answers to its queries whether the group is open */
+static gompi_a32 open_replies; /* number of answers to member 1's queries if the group is open */
 
 static void on_ack(int member, const struct internode_record *r) {
 	if (member != 1)
@@ -233,8 +233,8 @@ static void on_ack(int member, const struct internode_record *r) {
 		gompi_add(&acked_bytes, r->call.bytes);
 }
 
-/* Lets a call fail and closes its group. Then as many records of the group arrive as the protocol allows. Checks that
- * the records are acknowledged. */
+/* Makes a call fail and closes its group. Then as many records of the group arrive as the protocol allows. Checks that
+ * the records are acknowledged, although the group is closed. */
 static void test_late_records(void) {
 	static _Alignas(8) char data[sizeof(struct internode_record) + GOMPI_INTERNODE_MAX_BYTES];
 	struct internode_record *r = (void *)data;
@@ -272,7 +272,7 @@ int main(void) {
 		for (int i = 0; i < MAX_MEMBERS; i++)
 			gompi_store(&calls_begun[i], 0);
 		unit_threads(network_members, run);
-		while (mail_serve()) { /* with two members, the root's last record may not have been received */
+		while (mail_serve()) { /* with two members, no call may have received the root's last record */
 		}
 		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
 		      network_members);

@@ -1,7 +1,7 @@
 /* Proves: whatever records arrive for a group of node leaders (fabric/internode.c), each call on the group returns and
  * writes only its result. Records from a process whose record the call does not expect change nothing. A collective
- * over nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test plays the other
- * members: before each call it delivers corrupted copies of the records that the call waits for, and then the records.
+ * over nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test acts as the other
+ * members. Before each call it delivers corrupted copies of the records that the call waits for, and then the records.
  * The call may accept a corrupted copy. */
 #include "../fuzz.h"
 #include "../internode_only.h"
@@ -21,7 +21,7 @@ enum {
 };
 enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* indices of fuzz_count */
 
-/* --- The network */
+/* --- The simulated network */
 
 static struct internode_record *open_record;
 
@@ -35,7 +35,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 /* The expected values of the records that the current call sends. */
 static struct internode_record said;
 
-/* Answers for a peer: the group is open there, and early records are acknowledged. */
+/* Sends the answers of a peer to a record: the group is open at the peer, and early records are acknowledged. */
 static void answer(int peer, const struct internode_record *r, size_t length) {
 	struct internode_record back = {.id = r->id, .round = r->round, .kind = INTERNODE_IS_OPEN};
 	if (r->kind != INTERNODE_QUERY_OPEN)
@@ -142,8 +142,8 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 	free(c);
 }
 
-/* Delivers the record that the given round of a call expects. `behind` is 0 for the next call, 1 for the call after
- * it. */
+/* Delivers the record that the given round of a call expects. The call is the next one if `behind` is 0, and the call
+ * after that if it is 1. */
 static void deliver_expected(int round, int behind, int kind, const void *data, size_t length) {
 	struct internode_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];
@@ -193,8 +193,8 @@ static void deliver_gather(int flow, int root, bool waits, const char *all, uint
 		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
 		char *packed = malloc((size_t)n * bytes + 1);
 		for (int i = 0; i < n; i++) {
-			/* ALL: the block's owner is i members before the sender. EACH (Bruck): the block travels i
-			 * members. */
+			/* ALL: the block's owner is i members before the sender. EACH (Bruck's algorithm): the block's
+			 * target is i members after its owner. */
 			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
 			int block = (from - i + n) % n;
 			if (flow == TO_ROOT)
@@ -223,7 +223,7 @@ static void deliver_bcast(int root, const void *data, uint32_t bytes) {
 
 static void begin_leaders(uint64_t id, int members, int which) {
 	n = members, me = which, rounds = 0, unsynced_calls = 0, generation = 0, all_open = false;
-	uncertain_until = AHEAD; /* corrupted records may have been stored as early arrivals of this group */
+	uncertain_until = AHEAD; /* corrupted records may be stored as early arrivals of this group */
 	while (1 << rounds < n)
 		rounds++;
 	for (int i = 0; i < n; i++)
@@ -316,7 +316,7 @@ static void one_bcast(struct gompi_internode *m) {
 		CHECK(received_bytes == bytes && memcmp(data, full, bytes) == 0, "a broadcast has received other data");
 		fuzz_count[RIGHT]++;
 	}
-	/* Records that arrive after the call must not change the result before the next call. */
+	/* Records that arrive after the call must not change the result that it has returned. */
 	for (int k = 0; corrupts && k < 3; k++) {
 		struct internode_record r = said;
 		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = INTERNODE_BCAST,
@@ -398,8 +398,8 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 }
 
 /* Returns the data that the leaders of all nodes exchange in a call: one block from each leader, or one block for each
- * pair of leaders. Sets *each to the size of a block, and *little to true if the call is short enough for such an
- * exchange. Sets `said` to the expected values of the records. */
+ * pair of leaders. Sets *each to the size of a block. Sets *little to true if the call is so short that the leaders'
+ * records contain the data. Sets `said` to the expected values of the records. */
 static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes,
@@ -548,7 +548,7 @@ static void collectives(uint64_t id) {
 	char *memory = unit_memory(2 * sizeof(struct gompi_shm_member));
 	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
 	members = 0;
-	for (int turn = 0; turn < 2; turn++) /* turn 0 gives each node a member, turn 1 gives some nodes a second one */
+	for (int turn = 0; turn < 2; turn++) /* turn 0 gives each node a member; turn 1 gives some a second */
 		for (int k = 0; k < nodes; k++)
 			if (turn == 0 || draw(2)) {
 				if (k == this_node)

@@ -293,8 +293,8 @@ static bool deliver_frame(enum gompi_frame_kind kind, uint32_t number) {
 }
 static void credits(void) { deliver_frame(GOMPI_FRAME_CREDITS, 0); }
 
-/* Delivers frames from the peer in any order. Checks that each receive buffer is replaced, also if memory for another
- * buffer is available only later. */
+/* Delivers frames from the peer in any order. Checks that each receive buffer is replaced, even if memory for another
+ * buffer becomes available only later. */
 static void test_out_of_order(int n) {
 	uint32_t number = 0;
 	while (number < (uint32_t)n) {
@@ -348,7 +348,7 @@ static int transfers_failed, transfers_done;
 static void on_done(struct gompi_transfer *t, int class) {
 	struct transfer *x = (struct transfer *)t;
 	CHECK(!x->over, "a transfer is over twice");
-	for (struct mr *m = live; m != NULL; m = m->next) /* the application's memory is no longer registered for it */
+	for (struct mr *m = live; m != NULL; m = m->next) /* the transfer must have no registration left */
 		CHECK((m->access & REMOTE) != 0 || m->at + m->bytes <= t->local || t->local + t->bytes <= m->at,
 		      "a registration is left");
 	x->class = class;
@@ -394,7 +394,7 @@ static void transfers(int n) {
 			memcpy(model + offset, send + from, bytes);
 		else if (x.class == MPI_SUCCESS)
 			CHECK(memcmp(into, source + offset, bytes) == 0, "what has been read");
-		else if (write) /* a part of a failed write may have arrived */
+		else if (write) /* part of the data of a failed write may have arrived */
 			memcpy(model + offset, window + offset, bytes);
 		free(into);
 	}
@@ -459,7 +459,7 @@ int main(void) {
 	enum { BITS = sizeof bits / sizeof *bits };
 	for (int i = 0; i < 1 << (BITS + 1); i++) {
 		fflush(stdout);
-		pid_t child = fork(); /* each combination starts without registrations of another one */
+		pid_t child = fork(); /* each combination starts without the registrations of other combinations */
 		if (child == 0) {
 			check_errors = 0;
 			seed = (uint64_t)i * 1000;

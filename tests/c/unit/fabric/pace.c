@@ -19,7 +19,7 @@ static void transfer(uint64_t bytes, double rate, int64_t back) {
 		int64_t first, comes;
 	} queue[QUEUE];
 	int begin = 0, n = 0;
-	int64_t busy = now; /* the time until which the link is busy */
+	int64_t busy = now; /* the time at which the link becomes idle */
 	uint64_t flying = 0;
 	while (bytes > 0 || n > 0) {
 		while (bytes > 0 && flying < pace.limit_bytes) {
@@ -38,8 +38,8 @@ static void transfer(uint64_t bytes, double rate, int64_t back) {
 	}
 }
 
-/* Transfers data and checks that the limit becomes about `want` bytes: 90 % to 160 %, because the time to transmit a
- * segment adds to the round-trip time. */
+/* Transfers data and checks that the limit becomes 90 % to 160 % of `want` bytes. The range is wide, because the time
+ * to transmit a segment adds to the round-trip time. */
 static void check_link(const char *name, double rate, int64_t back, double want) {
 	for (int i = 0; i < 8; i++)
 		transfer(64 << 20, rate, back);

@@ -1,5 +1,5 @@
-/* Two processes that act as two nodes, with the network between them (fabric/fabric.h), without Go and MPI. The first
- * process forks the second. Through a socket they exchange the addresses that core/fabric exchanges in a job. If
+/* Runs two processes that act as two nodes, with the network between them (fabric/fabric.h), without Go and MPI. The
+ * first process forks the second. Through a socket they exchange the addresses that core/fabric exchanges in a job. If
  * GOMPIRMA_PROVIDER names a libfabric provider and libfabric is not installed, the test is skipped. */
 #ifndef PAIR_H
 #define PAIR_H
@@ -21,7 +21,7 @@
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_progress;
-static bool pair_needs_local_mr; /* register local buffers even if the provider does not need it */
+static bool pair_needs_local_mr; /* true if local buffers are registered even if the provider does not need that */
 static int64_t pair_timeout = 30000000000;
 
 /* Sends `bytes` bytes from `mine` to the other process, and receives as many bytes into `others`. */

@@ -1,7 +1,7 @@
 /* Proves: operations on groups (group/) have the same results as operations on plain lists of processes, with constant
  * stride or irregular, short or long. Invalid ranks and ranges are rejected with the right error class, and no group is
- * created. Repeated requests for the group of an object return the same handle, which must be freed as often as it was
- * requested; the group outlives the object. Every empty group is MPI_GROUP_EMPTY.
+ * created. Repeated requests for the group of an object return the same handle. The handle must be freed as often as it
+ * was requested, and the group outlives the object. Every empty group is MPI_GROUP_EMPTY.
  *
  * sanitizer: address (one thread)
  */
@@ -127,7 +127,7 @@ static void test_ranks(const struct list *l) {
 	CHECK(gompi_group_excl(g, ranks.n, ranks.at, &h) == MPI_SUCCESS, "excl");
 	same("excl", h, &out);
 
-	/* four ranges: empty ones, an ascending range, and a descending range */
+	/* Four ranges: empty ranges, an ascending range, and a descending range. */
 	if (l->n >= 2) {
 		int stride = 1 + below(3), middle = 1 + below(l->n - 1);
 		for (int i = 0; i < middle; i += stride)

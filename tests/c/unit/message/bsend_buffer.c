@@ -1,7 +1,7 @@
 /* Proves: in an attached buffer (message/bsend_buffer.c) no two messages share memory. A message fits if enough bytes
  * are free, even if they are fragmented. All space is freed again. These properties hold while threads add and complete
  * messages, and attach and detach buffers. A flush request completes with the last message that it waits for, not
- * before. A flush request can be freed before it completes. */
+ * before. The application can free a flush request before it completes. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -64,7 +64,7 @@ static void placement(void) {
 		      a->flush_requests == NULL,
 	      "something is left");
 	CHECK(gompi_request_free(&h) == MPI_SUCCESS, "a flush that is over");
-	/* A message that fits by the number of free bytes, but in none of the gaps of 1,000 bytes: it gets separate
+	/* A message whose size is free in total, but which fits in none of the gaps of 1,000 bytes. It gets separate
 	 * memory, and its size counts as used. */
 	struct gompi_bsend_message *all[8];
 	CHECK(end(&addr, &size) && addr == memory && size == 3 * (EACH + OVERHEAD), "%p, %lld", addr, (long long)size);
@@ -92,7 +92,7 @@ static void placement(void) {
 	CHECK(end(&addr, &size) && addr == MPI_BUFFER_AUTOMATIC && size == 0, "%p, %lld", addr, (long long)size);
 }
 
-/* All threads but the last add messages and check that their data stays unchanged. The last thread attaches and
+/* In all threads but the last: messages are added, and their data must stay unchanged. The last thread attaches and
  * detaches the buffer. */
 static gompi_a32 working;
 

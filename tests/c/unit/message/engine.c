@@ -1,7 +1,7 @@
 /* Proves: processes exchange messages through the message engine (message/) as MPI requires. The test simulates each
  * process by threads of this process. Covers the matching order; eager records, direct reads and fragments; synchronous
- * sends, messages to the own rank, probes, freed and cancelled requests; and several threads per process. All processes
- * are on one node, or each process is on its own node. */
+ * sends, messages of a process to itself, probes, freed and cancelled requests; and several threads per process. All
+ * processes are on one node, or each process is on its own node. */
 #include "processes.h"
 
 #include <sys/wait.h>
@@ -61,7 +61,7 @@ static void exchange_batches(int i) {
 		for (int k = 0; k < BATCH; k++)
 			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
 	}
-	/* Other processes may still need progress of this process. */
+	/* Makes progress until all threads are done, because other processes may need it. */
 	gompi_add(&done_threads, 1);
 	while (gompi_load(&done_threads) < (uint32_t)(THREADS * processes)) {
 		gompi_engine_progress(process[me]);
@@ -80,7 +80,7 @@ static void traffic(int n, bool no_cma) {
 /* --- Cancellation */
 
 enum { CANCELS = 400 };
-static gompi_a32 outcome[CANCELS + 1]; /* of each send; 0: not known yet, 1: sent, 2: cancelled */
+static gompi_a32 outcome[CANCELS + 1]; /* of each send: 0 not known yet, 1 sent, 2 cancelled */
 
 static void cancel_race(int me) {
 	static char out[80000], in[80000];
@@ -204,9 +204,10 @@ static void many_messages(void) {
 	close_all();
 }
 
-/* Tests reminders: records by which a waiting sender asks a receiver to copy data soon. A sender sends one reminder for
- * all its pending sends to a receiver, and none if there was no send since the last reminder. The call that starts the
- * matching receive copies the data itself if the sender has reminded, otherwise it leaves the copy for later. */
+/* Tests reminders. A reminder is a record by which a waiting sender asks a receiver to copy data soon. A sender sends
+ * one reminder for all its pending sends to a receiver. It sends none if there was no send since the last reminder. The
+ * call that starts the matching receive copies the data itself if it found a reminder; otherwise it leaves the copy for
+ * later. */
 static void reminding(void) {
 	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
 	static char data[SIZE], in[SIZE];
@@ -341,7 +342,8 @@ static void forged_fragments(void) {
 	close_all();
 }
 
-/* Tests a forged acknowledgement or data request (kind) for a message that has not been sent yet: it has no effect. */
+/* Tests an acknowledgement or data request (kind) that is forged for a message that has not been sent yet. It must have
+ * no effect. */
 static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
@@ -375,9 +377,9 @@ static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 
 enum { POSTED, IN_FRAGMENTS, FETCHED, STATE_COUNT };
 
-/* Tests that a blocking receive ends with an error when the sender has failed. The argument `message_state` says that
- * no message has arrived, the message is arriving in fragments, or a matched probe has fetched it. Data that arrives
- * after the error does not change the receive buffer, which the test has freed. */
+/* Tests that a blocking receive ends with an error when the sender has failed. message_state is the state of the
+ * message: not arrived, arriving in fragments, or fetched by a matched probe. Data that arrives after the error does
+ * not change the receive buffer, which the test has freed. */
 static void receive_from_failed(int message_state) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];
@@ -433,8 +435,8 @@ static void failed_peers(void) {
 
 /* --- MPI_Finalize */
 
-/* Tests MPI_Finalize of a sender: it waits for its pending sends until the receiver is in MPI_Finalize, too. Then sends
- * whose messages were not received are cancelled. */
+/* Tests MPI_Finalize of a sender. It waits for its pending sends until the receiver is in MPI_Finalize, too. Then the
+ * sends whose messages were not received are cancelled. */
 static void finalizing(void) {
 	enum { SIZE = 80000 };
 	static char out[SIZE], in[SIZE];
@@ -471,8 +473,8 @@ static void finalizing(void) {
 
 /* --- Progress by another thread */
 
-/* Tests messages that found no space, and large messages that the receiver reads (RDMA). They complete although no
- * thread calls gompi_engine_progress: gompi_fabric_progress alone must suffice. */
+/* Tests messages that found no space in the network, and large messages that the receiver reads (RDMA). They must
+ * complete although no thread calls gompi_engine_progress: gompi_fabric_progress alone must suffice. */
 static void network_progress_only(void) {
 	enum { N = 60, SIZE = 16000, LARGE = 80000 };
 	static char out[LARGE], in[N][SIZE], large[LARGE], early[LARGE];

@@ -271,7 +271,7 @@ static void tamper(int to, int from, const char *record, size_t length) {
 	size_t k = draw(OLD_RECORDS);
 	if (draw(4) == 0)
 		deliver_tampered(to, from, record, length, true); /* may be accepted instead of the valid record */
-	if (draw(20) == 0)                                        /* sent by another process, or an invalid rank */
+	if (draw(20) == 0)                                        /* as if from another or an invalid rank */
 		deliver_tampered(to, (int)draw(6) - 1, record, length, draw(2));
 	if (old_records[k].data != NULL && draw(6) == 0)
 		deliver_tampered(old_records[k].to, old_records[k].from, old_records[k].data, old_records[k].length,

@@ -1,4 +1,4 @@
-/* Proves for receives and requests what base/failure.c proves for windows: if a process fails, exactly the waits that
+/* Proves for receives and requests the same as base/failure.c for windows: if a process fails, exactly the waits that
  * depend on it end with an error. If a process fails between reserving space in an inbox and setting the valid flag of
  * its record, only the waits for the owner of the inbox end.
  *
@@ -50,7 +50,8 @@ static void any_source_failures(void) {
 	request_failures();
 }
 
-/* Reserves space in an inbox and does not set the record's valid flag, like a process that fails in between. */
+/* Reserves space in an inbox and does not set the record's valid flag, like a process that fails between the two
+ * steps. */
 static void reserve_without_flag(void) {
 	struct gompi_inbox *b = (struct gompi_inbox *)(void *)(inboxes + RINGS + 2 * GOMPI_INBOX_SIZE);
 	gompi_a64 head = 0;

@@ -1,7 +1,7 @@
 /* Simulates a network (fabric/fabric.h) between processes that this process simulates. Records are queued until a
- * process makes progress; the queue has limited space for records other than answers. RDMA reads and writes between
- * registered regions also run at the next progress. The test defines network_sender, which returns the sender of a
- * record, and network_deliver, which passes the record to its receiver. */
+ * process makes progress. The queue has limited space, except for answers. RDMA reads and writes between registered
+ * regions also run at the next progress. The test defines network_sender, which returns the sender of a record, and
+ * network_deliver, which passes the record to its receiver. */
 #ifndef FAKE_NETWORK_H
 #define FAKE_NETWORK_H
 
@@ -24,7 +24,7 @@ static struct network_peer {
 	pthread_mutex_t lock;
 	struct network_record *first, *last, *reserved;
 	size_t bytes;
-	bool refused; /* a sender found no space and waits for a notification */
+	bool refused; /* true if a sender found no space and waits for a notification */
 } network[NETWORK_PEERS] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},

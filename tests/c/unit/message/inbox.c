@@ -1,8 +1,8 @@
-/* Proves: records that several threads append to the ring of an inbox (message/inbox.h) arrive complete, those of each
- * thread in order, although the ring is not cleared between records. The records in the ring never exceed its size. A
- * record that does not fit before the end of the ring is preceded by padding. A producer that found no space is
- * notified when space is free. An invalid first word of a record is rejected. The offsets in the inbox and in records
- * are the documented ones. */
+/* Proves: records that several threads append to the ring of an inbox (message/inbox.h) arrive complete. The records of
+ * each thread arrive in order, although the ring is not cleared between records. The records in the ring never exceed
+ * its size. A record that does not fit before the end of the ring is preceded by padding. A producer that found no
+ * space is notified when space is free. An invalid first word of a record is rejected. The fields of the inbox and of
+ * records have the documented offsets. */
 #include "../unit.h"
 
 #include "message/inbox.h"
@@ -134,7 +134,7 @@ static void producer_or_owner(int i) {
 static void fill_from_each_position(void) {
 	struct gompi_inbox *b = inbox();
 	gompi_a64 head = 0;
-	/* From many start positions: append records until none fits. Then all cache lines of the ring must be
+	/* From each of many start positions, appends records until none fits. Then all cache lines of the ring must be
 	 * reserved. */
 	for (int start = 0; start < 3 * INBOX_DATA / GOMPI_CACHE_LINE; start += 97) {
 		int n = 0;

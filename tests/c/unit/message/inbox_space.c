@@ -1,6 +1,6 @@
 /* Proves: a process that found no space in the inbox of another process is notified as soon as space is free. The
- * progress call that frees the space must send the notification: the waiting process may sleep, and nothing else would
- * wake it.
+ * progress call that frees the space must send the notification. The waiting process may sleep, and no other event
+ * would wake it.
  *
  * sanitizer: address (one thread)
  */

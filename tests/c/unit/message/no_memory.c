@@ -1,6 +1,7 @@
 /* Proves, with a malloc that fails: if there is no memory for the data of an unexpected message, only the receive of
- * this message ends with MPI_ERR_NO_MEM. Allocations that must not fail use a reserve. While a part of the reserve is
- * in use, operations that need memory return MPI_ERR_NO_MEM. Once memory is available again, all operations work.
+ * this message ends with MPI_ERR_NO_MEM. Allocations that must not fail use reserved memory (the reserve). While a part
+ * of the reserve is in use, operations that need memory return MPI_ERR_NO_MEM. Once memory is available again, all
+ * operations work.
  *
  * sanitizer: address (one thread)
  * wrap: malloc calloc free
@@ -13,8 +14,8 @@
 
 enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
 
-/* allocatable_bytes: number of bytes that may still be allocated, to which freed bytes are added; NONE: no limit.
- * failed_allocations: number of allocations that have failed. */
+/* allocatable_bytes: number of bytes that may still be allocated, or NONE if there is no limit. Freed bytes are added
+ * to it. failed_allocations: number of allocations that have failed. */
 static int64_t allocatable_bytes = NONE, failed_allocations;
 
 static bool charge(size_t bytes) {

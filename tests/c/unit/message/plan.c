@@ -2,8 +2,8 @@
  * passes wrong lengths, it gets an error, and so do the members to which its data is forwarded; no member waits
  * forever. Only application threads run a step that calls the application. An abandoned plan leaves nothing pending.
  * Requests of plans complete, restart, and free or cache their plan. A member that waits for a peer notifies the peer.
- * From the second notification on, other members that send to the peer notify it as well, until it has no pending
- * plan. */
+ * From the second notification on, other members that send to the peer also notify it. They stop when the peer has no
+ * pending plan. */
 #include "processes.h"
 
 #include "base/call_name.h"
@@ -149,7 +149,7 @@ static void in_rounds(void) {
 	}
 }
 
-/* Tests that a step that calls the application is not run by a progress thread, and that steps after a failed step are
+/* Tests that a progress thread does not run a step that calls the application, and that steps after a failed step are
  * skipped. */
 static int go_call_count, freed_count;
 static int call_go(uintptr_t go, int64_t what, char *text) {

@@ -56,7 +56,7 @@ static void open_one_per_node(int n) {
 	}
 }
 
-/* Opens the first n processes of a job of `size` processes. They share a node; index[i] is process i's index on the
+/* Opens the first n processes of a job of `size` processes, on one node. index[i] is the index of process i on the
  * node, or -1 for a process of another node. */
 static void open_on_one_node(int n, int size, const int32_t *index, bool no_cma) {
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE;

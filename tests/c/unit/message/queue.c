@@ -31,14 +31,14 @@ static struct gompi_entry *first(bool messages, int source, int tag) {
 	return NULL;
 }
 
-/* Looks up the message e by its sender and the id of its send. Half of the messages have an id. */
+/* Returns the message that a lookup by the sender and the send id of `e` finds. Half of the messages have an id. */
 static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entry *e) {
 	const struct gompi_message *m = (const struct gompi_message *)e;
 	return gompi_list_find_send(l, m->from, m->id);
 }
 
 static void compare_with_array(bool messages) {
-	/* entries are members of messages, as in the engine */
+	/* in the engine, entries are also members of messages */
 	static struct gompi_message messages_memory[MAX_ENTRIES];
 	struct gompi_list l = {.has_messages = messages};
 	struct gompi_entry *free_ones[MAX_ENTRIES];
@@ -53,7 +53,7 @@ static void compare_with_array(bool messages) {
 				  : (uint64_t)(i % 3) << 32 | (uint64_t)(i / 4 + 1); /* some ids have the same hash */
 	}
 	for (int step = 0; step < STEPS; step++) {
-		/* The list grows and becomes empty repeatedly. */
+		/* Makes the list grow and become empty repeatedly. */
 		int target_count = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MAX_ENTRIES : 40;
 		int source = below(SOURCES), tag = below(TAGS);
 		if (n < target_count && free_count > 0 && below(3) > 0) {

@@ -1,6 +1,6 @@
 /* Proves: if a record arrives from another node while a thread copies a large message, the network handler does not
- * copy the next pending message, because this would delay all further arrivals. The handler notifies the progress
- * thread, and the progress thread or the first thread copies the next message.
+ * copy the next pending message, because such a copy would delay all further arrivals. The handler notifies the
+ * progress thread. The progress thread or the first thread then copies the next message.
  *
  * sanitizer: address (one thread)
  */

@@ -1,6 +1,6 @@
 /* Proves: a lookup of a request handle (message/request.c) finds the request, in whatever VCI it is, until the request
- * is freed (base/table.c tests other properties of handles). The same holds for the request ids in records: a late or
- * forged answer finds no request. */
+ * is freed (base/table.c tests other properties of handles). The same holds for the request ids in records. So a late
+ * or forged answer finds no request. */
 #include "../unit.h"
 
 #include "message/call.h"

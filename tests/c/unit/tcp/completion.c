@@ -35,8 +35,8 @@ static int connect_peer(void) {
 	return fd;
 }
 
-/* Starts a read and answers it, as the peer, without data and with the error code `key`. Returns the error that the
- * read reports, or 0 if the read succeeds. */
+/* Starts a read and answers it as the peer, without data and with the error code `key`. Returns the error that the read
+ * reports, or 0 if the read succeeds. */
 static int answer_without_data(int fd, uint64_t bytes, uint64_t key) {
 	struct gompi_tcp_head h;
 	struct fi_cq_msg_entry e;
@@ -68,8 +68,8 @@ int main(void) {
 	wait_and_close(fd);
 	gompi_tcp_end();
 
-	/* Closes an endpoint with a read that never completes. Then, with the next endpoint, sends until no memory is
-	 * left for a completion. */
+	/* Closes an endpoint while a read is pending, so that its completion is not fetched. Then, with the next
+	 * endpoint, sends until no memory is left for a completion. */
 	open_tcp(port);
 	CHECK(start_read(8) == 0, "a read");
 	gompi_tcp_end();

@@ -18,7 +18,7 @@ static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 static struct gompi_tcp_peer peer = {.rank = 1};
 static struct gompi_tcp_link link_to = {.state = LINK_OPEN, .peer = &peer};
 static char data[BULK];
-static uint64_t before[ITEMS]; /* for each small item: the first bulk item that it must precede; ITEMS: none */
+static uint64_t before[ITEMS]; /* for each small item: the first bulk item that it must precede, or ITEMS */
 
 /* Queues an item, bulk or small, whose id is its number. */
 static void append(uint64_t number, bool bulk) {

@@ -155,9 +155,9 @@ static void wait_and_close(int fd) {
 	close(fd);
 }
 
-/* Sends a connection request and returns the answer (enum handshake_answer; 0: none). `change` has the bits of the
- * proof to flip. If `old` is not NULL, replays that request instead. Stores the sent request to *said if `said` is not
- * NULL. */
+/* Sends a connection request and returns the answer (enum handshake_answer), or 0 if there is no answer. `change` has
+ * the bits of the proof to flip. If `old` is not NULL, replays that request instead. Stores the sent request to *said
+ * if `said` is not NULL. */
 static uint32_t request_link(int fd, uint32_t rank, uint32_t destination, int change, const struct request *old,
 			     struct request *said) {
 	struct hello h;

@@ -1,9 +1,9 @@
 /* Proves, with simulated peers that speak the protocol of tcp/connect.c: a process connects with 2,000 peers in any
- * order, whichever side sends the request, even if requests cross, are rejected for a while, or break off. Each message
- * arrives exactly once, in both directions. With a much lower limit of open files, idle links are closed and reopened,
- * and no message is lost. A connection that does not prove knowledge of the secret is refused: after a timeout if it is
- * silent, at once if its proof is wrong or replayed. RDMA requests for memory that is not registered are refused. A
- * damaged head ends only its own link.
+ * order, whichever side sends the request. This holds even if requests cross, are rejected for a while, or break off.
+ * Each message arrives exactly once, in both directions. With a much lower limit of open files, idle links are closed
+ * and reopened, and no message is lost. A connection that does not prove knowledge of the secret is refused: after a
+ * timeout if it is silent, at once if its proof is wrong or replayed. RDMA requests for memory that is not registered
+ * are refused. A damaged head ends only its own link.
  *
  * sanitizer: address (one thread)
  */
@@ -19,7 +19,7 @@ enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
 /* --- The peers. One child process plays all peers, which have the same port */
 
 struct socket {
-	int fd, rank; /* rank: the peer that the connection belongs to; -1: not known yet */
+	int fd, rank; /* rank: the peer that the connection belongs to, -1 if not known yet */
 	enum { ASKS_HELLO, ASKS_VERDICT, WAITS_REQUEST, WAITS_CONFIRM, TALKS } state;
 	uint64_t mine[2], theirs[2];
 	char in[512];
@@ -200,8 +200,8 @@ static void read_some(struct socket *s) {
 	}
 }
 
-/* Plays all peers. Writes to the pipe `done_pipe` when each peer has received `rounds` messages. Runs until it is
- * killed. */
+/* Plays all peers. Writes to the pipe `done_pipe` for each peer that has received `rounds` messages. Runs until the
+ * process is killed. */
 static void run_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;
@@ -217,7 +217,7 @@ static void run_peers(int listener, int done_pipe) {
 			struct socket *s = e[i].data.ptr;
 			if (s->fd != listener) {
 				read_some(s);
-				break; /* read_some may have closed sockets of further events */
+				break; /* read_some may have closed the sockets of the other events */
 			}
 			int fd = accept(listener, NULL, NULL);
 			if (fd < 0)
@@ -244,7 +244,7 @@ static void run_peers(int listener, int done_pipe) {
 	}
 }
 
-/* Exchanges n messages with each peer in both directions. `files` is the limit of open files; 0: unchanged. */
+/* Exchanges n messages with each peer in both directions. `files` is the limit of open files, 0 for no change. */
 static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;

@@ -1,5 +1,5 @@
 /* Proves: an unauthenticated connection (one that has not proved that it belongs to the job) never makes the process
- * close a link, even if the process (EMFILE) or the system (ENFILE) has no free file descriptor. The test opens silent
+ * close a link. This holds even if the process (EMFILE) or the system (ENFILE) has no free file descriptor.
  * connections, connections that send garbage, and many connections at once. Without free descriptors, the process uses
  * its spare descriptor: it accepts one unauthenticated connection at a time, each with a time limit. So a peer that
  * connects after all of them is accepted. Only then the process closes an idle link, whose descriptor becomes the spare
@@ -17,7 +17,7 @@ enum { IDLE = 4, RANKS = IDLE + 20, ME = RANKS - 1, SOCKETS = 600, CROWD = 50, F
 
 #include "remote_end.h"
 
-/* The simulated system limit: number of descriptors available for links and the spare descriptor. 0: no limit. */
+/* The simulated system limit: number of descriptors available for links and the spare descriptor. 0 for no limit. */
 static int system_files;
 static int max_unauth_seen;
 
@@ -103,7 +103,7 @@ static void without_descriptors(const char *when) {
 	int garbage = connect_next();
 	char nonsense[sizeof(struct request)] = "GET / HTTP/1.0\r\n\r\n";
 	send(garbage, nonsense, sizeof nonsense, MSG_NOSIGNAL);
-	wait_for_eof(silent); /* the process closes the silent connection, because another one waits */
+	wait_for_eof(silent); /* the process closes the silent connection, because another connection waits */
 	wait_for_eof(garbage);
 	check_idle_open(when);
 	CHECK(gompi_tcp_state.spare_fd >= 0, "%s: the spare descriptor is not restored", when);

@@ -1,5 +1,6 @@
-/* Simulates a network for tests of transport/stream.h: a queue. Records that this process sends to peer 1 are delivered
- * to this process as if peer 1 had sent them, so this process plays both origin and target. All other code is real. */
+/* Simulates a network for tests of transport/stream.h by a queue. Records that this process sends to peer 1 are
+ * delivered to this process as if peer 1 had sent them, so this process plays both origin and target. All other code is
+ * the library's. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -13,7 +14,7 @@
 
 enum { PEER = 1, OTHER = 1, SIZE = 96 << 10 };
 
-/* --- The network */
+/* --- The simulated network */
 
 struct record {
 	struct record *next;
@@ -26,9 +27,9 @@ static pthread_mutex_t peer_mu = PTHREAD_MUTEX_INITIALIZER, queue_mu = PTHREAD_M
 static struct record *open_record, *queue, **queue_end = &queue;
 static struct gompi_transfer *moves;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
-static gompi_a32 cut;         /* 1: the peer has failed */
-static bool extra_peers;      /* there are further peers; records for them are dropped */
-static bool hold_pending;     /* a record is delivered only after a flush of the network */
+static gompi_a32 cut;         /* 1 if the peer has failed */
+static bool extra_peers;      /* true if there are other peers; records for them are dropped */
+static bool hold_pending;     /* true if a record is delivered only after a flush of the network */
 static size_t queued, pushed; /* number of records in the queue, and of those that may be delivered */
 static size_t asked_for;      /* number of bytes reserved for the last record */
 static gompi_a64 records;     /* number of records delivered so far */
@@ -168,7 +169,7 @@ static void host_name_of(int peer, char *name, int size) { snprintf(name, (size_
 static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
-static uint32_t members = 2; /* 3: member 2 is on a third node and receives nothing; extra_peers must be set */
+static uint32_t members = 2; /* if 3, member 2 is on a third node and receives nothing; needs extra_peers */
 
 static void fresh(bool registered, bool oversubscribed) {
 	static const struct gompi_service service = {.has_work = always, .serve = gompi_fabric_progress};

@@ -14,7 +14,7 @@ enum { SIZE = 4096 - 12, THERE = 2048, ELEMENTS = 160, NONSENSE = 200000 };
 static struct gompi_win *w;
 static char *memory;       /* the window's memory; the page after it is inaccessible */
 static char *there;        /* the origin's buffers */
-static bool reads, writes; /* whether the system lets the target read and write the origin's buffers */
+static bool reads, writes; /* true if the system lets the target read, and write, the origin's buffers */
 
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	uint64_t at = address - (uint64_t)(uintptr_t)there;
@@ -142,7 +142,8 @@ static void pull_too_large(void) {
 
 /* --- Invalid packets */
 
-/* Checks that packets with partial elements are refused, and a compare-and-swap of more than one element. */
+/* Checks that packets with partial elements are refused, and that a compare-and-swap of more than one element is
+ * refused. */
 static void refused(void) {
 	static const struct {
 		enum gompi_packet_kind kind;
@@ -254,7 +255,7 @@ static void nonsense(int i) {
 		if (draw(8))
 			m->bytes = sum;
 	}
-	if (draw(8) == 0) { // a type with padding at its end: that of the last element may lie beyond the window
+	if (draw(8) == 0) { // a type with padding at its end; the last padding may lie beyond the window
 		m->type = (uint16_t)(uintptr_t)MPI_LONG_DOUBLE_INT;
 		m->op = (uint16_t)(uintptr_t)MPI_REPLACE;
 		m->bytes = (m->bytes + 31) / 32 * 32;

@@ -26,7 +26,7 @@ static void check_canaries(void) {
 	}
 }
 
-/* Plays the transfer between target and origin: reads or writes all of the target's memory, and fails at random. */
+/* Simulates the data transfer between target and origin: reads or writes a static buffer, and fails at random. */
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	static unsigned char sink[128 << 10];
 	static int left = 8; /* number of transfers until the next one fails */

@@ -1,8 +1,8 @@
-/* Proves: operations that several threads send through a ring (transport/ring.h) are applied exactly once, those of
- * each thread in order, whichever thread serves the ring, also when the ring is full. Replies reach their origin, and a
- * flush ends. If another process overwrites a packet while it is applied, only the result of this packet is affected:
- * no byte outside of the window changes, because the target validates a copy of the packet's fields and then uses that
- * copy. */
+/* Proves: operations that several threads send through a ring (transport/ring.h) are applied exactly once, and those of
+ * each thread in order. This holds whichever thread serves the ring, and also when the ring is full. Replies reach
+ * their origin, and a flush ends. If another process overwrites a packet while it is applied, only the result of this
+ * packet is affected. No byte outside of the window changes, because the target validates a copy of the packet's fields
+ * and then uses that copy. */
 #include "../unit.h"
 
 #include "transport/ring.h"
@@ -11,7 +11,7 @@
 enum { ORIGINS = 4, ROUNDS = 3000, FLIPS = 200000, SIZE = 4096 };
 
 static struct gompi_win *w;
-static int64_t *numbers; /* the window; [0]: a counter of all origins; [i]: a value of origin i */
+static int64_t *numbers; /* the window; [0] is a counter of all origins, [i] a value of origin i */
 static gompi_a32 over;
 
 static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const void *from, void *back, uint64_t bytes) {

@@ -16,7 +16,8 @@ static uint64_t sent(void) {
 
 static int put(MPI_Aint at, MPI_Count n) { return gompi_put_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win); }
 
-/* Puts n bytes by the general path, which request-based puts always use. */
+/* Puts n bytes by the general path. The put is request-based, because request-based puts always use the general
+ * path. */
 static int put_generic_path(MPI_Aint at, MPI_Count n) {
 	MPI_Request request;
 	return gompi_rput_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win, &request);
@@ -122,7 +123,7 @@ static void short_path_conditions(void) {
 	gompi_store(&w->access, 0);
 }
 
-/* Checks that the number of bytes that wait at the target for its lock is limited. Beyond the limit the fast path is
+/* Checks that the number of bytes is limited that wait at the target for its lock. Beyond the limit the fast path is
  * not used, and the general path waits. */
 static void credit_limits_bytes(void) {
 	fresh(false, false);
@@ -223,7 +224,7 @@ static void errors_reported(void) {
 	gompi_store(&cut, 0);
 }
 
-/* --- Threads: each one puts consecutive numbers, and reads the last one back after a flush */
+/* --- Threads: each thread puts consecutive numbers, and reads the last number back after a flush */
 
 enum { WRITERS = 4, PUTS = 3000 };
 static gompi_a32 finished;

@@ -1,14 +1,15 @@
 /* Proves for operations on a window member on another node (transport/stream.h): they are applied exactly once and in
- * order, whatever their size and layout, and however records are delayed. A flush ends when all of them are complete,
- * not before. Results arrive in the right buffers. A remote lock request waits in the same fair queue as lock requests
- * of the target's node, although no thread of the target waits for it. Until the lock is granted, or until the target
- * has posted, the target stores the operations, up to a limit. A flush reports operations that the target has refused,
- * and ends if the peer has failed. After an error at one member, the other members are still flushed and unlocked. */
+ * order, whatever their size and layout, and however records are delayed. A flush ends when all operations are
+ * complete, not before. Results arrive in the right buffers. A remote lock request waits in the same fair queue as lock
+ * requests of the target's node, although no thread of the target waits for it. Until the lock is granted, or until the
+ * target has posted, the target stores the operations, up to a limit. A flush reports operations that the target has
+ * refused, and ends if the peer has failed. After an error at one member, the other members are still flushed and
+ * unlocked. */
 #include "loopback.h"
 
 #include "transport/progress_thread.h"
 
-/* --- Operations of all kinds and layouts, compared with the same operations on local memory (model) */
+/* --- Operations of all kinds and layouts. The results are compared with the same operations on local memory (model) */
 
 enum { STEPS = 3000, MAX_BYTES = 40 << 10, MAX_BLOCKS = 512 };
 static uintptr_t some_type;
@@ -222,8 +223,8 @@ static void together(bool oversubscribed) {
 	      (long long)sums[1]);
 }
 
-/* --- Locks: thread 0 is the origin's progress thread, thread 1 the target's. Thread 2 locks as a process of the
- * target's node, thread 3 as a process of another node */
+/* --- Locks: thread 0 is the origin's progress thread, thread 1 is the target's progress thread. Thread 2 locks as a
+ * process of the target's node, thread 3 as a process of another node */
 
 enum { TURNS = 300 };
 
@@ -289,16 +290,17 @@ static void locks_in_turn(void) {
 }
 
 /* --- A lock is released while a record requests it. Thread 0 releases the lock, and thread 1 delivers the record.
- * Thread 2 (if third_thread_polls) ends a wait; until then the other threads rely on its polling. Afterwards either the
- * record's origin holds the lock, or the progress thread has been notified, because no other thread would check. */
+ * Thread 2 (if third_thread_polls) ends a wait; until then the other threads rely on its polling. Afterwards the
+ * record's origin must hold the lock, or the progress thread must be notified: no other thread would check the
+ * request */
 
 enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 arrivals;
 static bool third_thread_polls;
 
-/* Waits for all threads, which then continue at the same moment if each has a core. Polls 50 times before it yields:
- * polls are expensive with the thread sanitizer, and with fewer cores than threads more polls would find no more
- * errors. */
+/* Waits for all threads. If each thread has a core, all continue at the same moment. Polls 50 times before it yields.
+ * More polls would find no more errors with fewer cores than threads, and polls are expensive with the thread
+ * sanitizer. */
 static void step_barrier(uint32_t *steps) {
 	const uint32_t all = ++*steps * (third_thread_polls ? 3 : 2);
 	gompi_add_seq_cst(&arrivals, 1);
@@ -366,8 +368,8 @@ static void handovers(bool polls) {
 	unit_threads(polls ? 3 : 2, hand_over);
 }
 
-/* --- MPI_Win_unlock in one thread while another thread, which called MPI_Win_lock, acquires the deferred lock: each
- * lock is requested at most once and released once. */
+/* --- One thread calls MPI_Win_unlock while another thread, which called MPI_Win_lock, acquires the deferred lock. Each
+ * lock must be requested at most once and released once */
 
 enum { ENDINGS = 3000 };
 
@@ -460,7 +462,7 @@ static void posts_and_starts(void) {
 	post();
 	post();
 	CHECK(epochs() == 2 && *x == 2, "%u epochs and %lld after all posts", epochs(), (long long)*x);
-	start(); /* an empty epoch, whose post has arrived */
+	start(); /* an empty epoch; its post has arrived */
 	complete();
 	CHECK(epochs() == 3 && gompi_load(&records) == before + 2, "%u epochs, %d records", epochs(),
 	      (int)(gompi_load(&records) - before));
@@ -492,8 +494,8 @@ static void posts_and_starts(void) {
 		;
 }
 
-/* Thread 0 is the progress thread, and posts. Thread 1 makes access epochs as far ahead of the posts as its credits
- * allow. */
+/* In thread 0: serves as the progress thread, and posts. In thread 1: makes access epochs as far ahead of the posts as
+ * its credits allow. */
 enum { AHEAD = 15000 };
 static bool empty_epochs;
 
@@ -587,8 +589,8 @@ static void error_at_one(void) {
 	extra_peers = false;
 }
 
-/* Delivers an invalid answer while a get of 8 bytes to `to` is pending. Checks the reported error class, and returns
- * the class that marks the stream as broken (0: not broken). */
+/* Delivers an invalid answer while a get of 8 bytes to `to` is pending. Checks the reported error class. Returns the
+ * class that marks the stream as broken, or 0 if it is not broken. */
 static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
 	hold_pending = true; /* the get stays in the queue */

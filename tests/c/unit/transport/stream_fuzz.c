@@ -1,7 +1,7 @@
 /* Proves: whatever records another node sends for windows (transport/stream.h), and in any order, only memory that a
  * valid operation accesses is written. No byte is written outside of windows and attached regions, in a window without
  * the sender or a freed window, or in the result of a completed operation. No byte outside of a record is read. The
- * number of bytes stored until a lock is granted is limited.
+ * number of bytes that a target stores until a lock is granted is limited.
  *
  * sanitizer: address (one thread)
  */

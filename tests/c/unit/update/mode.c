@@ -20,7 +20,7 @@ static struct gompi_win *w;
 static char *memory;
 static MPI_Datatype element;
 static size_t size;
-static int shift; /* offset of the first element in memory; odd: unaligned elements */
+static int shift; /* offset of the first element in memory; elements are unaligned if it is odd */
 
 /* Adds 1 to n elements, starting at element `first`. Stores the old values to `result` if `result` is not NULL. */
 static int add(int first, int n, char *result) {
@@ -62,7 +62,7 @@ static uint64_t value(const char *at) {
 	return v;
 }
 
-/* Updates all elements at once in every fourth thread, and the first one to three elements in the other threads. */
+/* Updates all elements at once in every fourth thread. The other threads update the first one to three elements. */
 static void adds(int i) {
 	char result[LENGTH * 8];
 	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {
@@ -189,7 +189,7 @@ static void returns_to_small(void) {
 	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : 1),
 	      "word %#x after large and small ones", gompi_load(word));
 	/* After many ownership transfers, the first large update makes no thread the owner. The memory returns to small
-	 * mode also after updates of 3 elements. */
+	 * mode even after updates of 3 elements. */
 	fresh(CONTENDED_MIN_TRANSFERS);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
 	      gompi_load(word));

@@ -1,5 +1,5 @@
 /* Proves: the lock of a member's memory (win/lock.h) is held by one writer or by any number of readers. Queued threads
- * acquire the lock in queue order. Between two of them, threads that are not queued acquire it at most
+ * acquire the lock in queue order. Between two queued threads, threads that are not queued acquire it at most
  * MAX_LOCK_BYPASSES times. No sleeping thread misses its wake-up. Runs with more threads than cores; threads poll
  * first, or sleep at once. */
 #include "../unit.h"
@@ -71,8 +71,8 @@ static void states(void) {
 	is_free();
 }
 
-/* --- The queue: thread 0 holds the lock while the other threads queue, one after the other. All of them request the
- * other kind of lock (shared or exclusive) than thread 0 holds */
+/* --- The queue: thread 0 holds the lock while the other threads queue, one after the other. Thread 0 holds a shared
+ * lock and they request exclusive locks, or the reverse */
 
 static bool queue_exclusive;
 static gompi_a32 begun, held, may_release;
@@ -109,7 +109,7 @@ static void queues(int i) {
 	take(!queue_exclusive);
 	gompi_store_release(&begun, 1);
 	UNIT_UNTIL(gompi_load(&m->lock_next) == THREADS - 1);
-	if (queue_exclusive) { /* this reader holds the lock, so only the limit keeps further readers out */
+	if (queue_exclusive) { /* a reader holds the lock, so only the limit stops further readers */
 		int passed = bypass_until(false, 1);
 		CHECK(passed == MAX_LOCK_BYPASSES, "%d passed the queue, not %d", passed, MAX_LOCK_BYPASSES);
 	}

@@ -1,8 +1,8 @@
 /* Proves for a window with members on several nodes: its control memory on a node has entries exactly from the lowest
- * to the highest rank on this node, and the barrier and posts of the members on this node. All processes of the node
- * compute the same address for each word. Data about the members comes from a table in shared memory, of which each
- * process of the node writes a part, or from a private table if there is no shared one. Operations on members of other
- * nodes use the network path.
+ * to the highest rank on this node. It also has the barrier and the post counters of the members on this node. All
+ * processes of the node compute the same address for each word. Data about the members comes from a table in shared
+ * memory, of which each process of the node writes a part. If there is no shared table, it comes from a private table.
+ * Operations on members of other nodes use the network path.
  *
  * sanitizer: address (one thread)
  */
@@ -92,8 +92,8 @@ static void check(struct gompi_win_remote *table) {
 		}
 	}
 
-	/* The post counters of different pairs are different bytes, and the locks of different members different
-	 * words. */
+	/* Checks that the post counters of different pairs are different bytes, and that the locks of different members
+	 * are different words. */
 	for (int i = 0; i < HERE; i++) {
 		for (int j = 0; j < HERE; j++)
 			gompi_store(gompi_post_counter(of[j], here[i], here[j]), (uint8_t)(i * HERE + j));

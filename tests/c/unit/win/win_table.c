@@ -1,5 +1,5 @@
-/* Proves: of many freed windows, only the last few keep the memory of their descriptors (win/win_table.c). The last one
- * keeps it so that an erroneous late call finds valid memory. Window descriptors are reused.
+/* Proves: the library keeps the memory of the descriptors (win/win_table.c) of only the last few freed windows. It
+ * keeps this memory so that an erroneous late call finds valid memory. Window descriptors are reused.
  *
  * sanitizer: address (one thread)
  */

@@ -1,7 +1,8 @@
-/* interp DIR: executes the programs in DIR/program.txt, whose bytes are in DIR/program.bin, and writes DIR/out.RANK
- * (program.go defines the order: after each phase the memory of the phase's window and the result buffers). It checks
- * only what cannot be checked later: that results are present when an operation is locally complete and do not change
- * afterwards, that nothing reads an origin buffer after that, and the bytes around the windows. */
+/* interp DIR: executes the programs in DIR/program.txt, whose data is in DIR/program.bin, and writes DIR/out.RANK.
+ * After each phase it writes the memory of the phase's window and the result buffers, in the order of program.go. It
+ * checks only properties that cannot be checked from this output. When an operation is locally complete, its results
+ * must be present and must not change afterwards, and nothing may read its origin buffer any more. The bytes around the
+ * windows must not change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -154,7 +155,7 @@ struct type {
 	char constructor[WORD];
 	int *args, n, kids;
 	char (*kid)[WORD]; /* "#number" or the name of a predefined type */
-	MPI_Datatype made; /* unless they are made for each call */
+	MPI_Datatype made; /* the handle, unless the program creates its types anew for each call */
 };
 
 static struct type *types;
@@ -238,7 +239,7 @@ static MPI_Datatype type_make(const struct type *t) {
 	return new;
 }
 
-/* One side of a call: its type, and whether to free the type after the call. */
+/* One side of a call: its type, and a flag that is true if the type must be freed after the call. */
 struct side {
 	MPI_Datatype type;
 	int count, free;
@@ -449,7 +450,7 @@ struct buffer {
 struct call {
 	int id, target, complete, times;
 	struct buffer origin, compare, result; /* result: `times` contiguous buffers of that size */
-	unsigned char *snapshot;               /* copy of the result, from when the call was locally complete */
+	unsigned char *snapshot;               /* copy of the result, made when the call was locally complete */
 	MPI_Request request;
 };
 
@@ -475,7 +476,8 @@ static struct buffer buffer_read(int results) {
 	return b;
 }
 
-/* Notes that the call is locally complete: it must not read its origin buffer any more, and its result is present. */
+/* Records that the call is locally complete. The call must not read its origin buffer any more, and its result must be
+ * present. */
 static void call_complete(struct call *c) {
 	if (c->complete)
 		return;
