@@ -9,9 +9,9 @@
 
 // Locks or unlocks the range of the file that an access touches, against other processes, in atomic mode. Blocks.
 static int lock_range(const struct gompi_file_transfer_desc *d, int type, struct gompi_error_status *v) {
-	int64_t first = gompi_file_offset(&d->f->view, d->pos);
-	struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = first};
-	lock.l_len = gompi_file_offset(&d->f->view, d->pos + d->bytes - 1) + 1 - first;
+	int64_t first, end;
+	gompi_file_range(&d->f->view, d->pos, d->bytes, &first, &end);
+	struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = first, .l_len = end - first};
 	while (fcntl(d->f->fd, F_OFD_SETLKW, &lock) != 0)
 		if (errno != EINTR)
 			return gompi_file_errno(v, errno, NULL, "cannot lock %lld bytes at offset %lld for atomic mode",

@@ -121,8 +121,8 @@ static void cursor_at(struct gompi_cursor *c, const struct gompi_file_view *view
 	gompi_cursor_seek(c, pos);
 }
 
-// Consumes blocks from the cursor as long as the gaps between them are short. All blocks have at most `limit` bytes,
-// and the range that they span has at most STAGE_BYTES.
+// Consumes blocks from the cursor as long as none begins before the first one and the gaps between them are short. All
+// blocks have at most `limit` bytes, and the range that they span has at most STAGE_BYTES.
 static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
 	struct gompi_cursor *c = &g->cursor;
 	int64_t offset = 0;
@@ -131,13 +131,13 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
 	g->hull = g->bytes;
 	g->count = 1;
 	while (c->run.n > 0 && g->bytes < limit) {
-		int64_t gap = c->run.offset + c->skip_bytes - (offset + g->hull);
+		int64_t start = c->run.offset + c->skip_bytes, gap = start - (offset + g->hull);
 		int64_t room = gompi_min_i64(limit - g->bytes, STAGE_BYTES - g->hull - gap);
-		if (gap > MAX_GAP_BYTES || room <= 0)
+		if (start < offset || gap > MAX_GAP_BYTES || room <= 0)
 			return;
 		int64_t next = 0, n = gompi_cursor_next(c, room, &next);
 		g->bytes += n;
-		g->hull = gompi_max_i64(g->hull, next + n - offset); // blocks of a view for reading may overlap
+		g->hull = gompi_max_i64(g->hull, next + n - offset); // blocks may overlap
 		g->count++;
 	}
 }
@@ -240,7 +240,10 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	if (bytes == 0)
 		return MPI_SUCCESS;
 	// Beyond the limit the system would end the process with SIGXFSZ.
-	if (write && f->max_bytes != INT64_MAX && gompi_file_offset(view, pos + bytes - 1) >= f->max_bytes)
+	int64_t first, end = 0;
+	if (write && f->max_bytes != INT64_MAX)
+		gompi_file_range(view, pos, bytes, &first, &end);
+	if (end > f->max_bytes)
 		return gompi_set_error(v, MPI_ERR_QUOTA,
 				       "the access ends beyond %lld bytes, the limit on the size of files (ulimit -f)",
 				       (long long)f->max_bytes);
@@ -294,17 +297,32 @@ int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos) {
 	return view->disp + offset;
 }
 
+void gompi_file_range(const struct gompi_file_view *view, int64_t pos, int64_t bytes, int64_t *first, int64_t *end) {
+	const struct gompi_type *t = view->tile;
+	int64_t first_copy = pos / t->size, last_copy = (pos + bytes - 1) / t->size;
+	*first = gompi_file_offset(view, pos);
+	*end = gompi_file_offset(view, pos + bytes - 1) + 1;
+	if (first_copy == last_copy || view->is_contiguous)
+		return;
+	// Copies of the filetype may overlap: the second one may begin before pos, and the last but one may end last.
+	*first = gompi_min_i64(*first, view->disp + (first_copy + 1) * t->extent + t->true_lb);
+	*end = gompi_max_i64(*end, view->disp + (last_copy - 1) * t->extent + t->true_ub);
+}
+
 int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) {
-	if (offset <= view->disp || view->tile->size == 0)
+	const struct gompi_type *t = view->tile;
+	if (offset <= view->disp || t->size == 0)
 		return 0;
 	if (view->is_contiguous)
-		return gompi_max_i64(0, offset - view->disp - view->tile->origin);
-	// Bisection: the offset does not decrease with the position. No byte of copy number `copies` is before the
-	// offset.
-	const struct gompi_type *t = view->tile;
-	int64_t low = 0, high, copies = t->extent > 0 ? (offset - view->disp) / t->extent + 1 : 1;
-	if (__builtin_mul_overflow(copies, t->size, &high))
-		high = INT64_MAX / 4;
+		return gompi_max_i64(0, offset - view->disp - t->origin);
+	// The first copy of the filetype that reaches the offset. Without an extent, all copies are the same.
+	int64_t beyond = offset - view->disp - (t->true_ub - 1), copy = 0, low, high;
+	if (beyond > 0 && t->extent > 0)
+		copy = (beyond + t->extent - 1) / t->extent;
+	if (__builtin_mul_overflow(copy, t->size, &low) || low > INT64_MAX / 4)
+		return INT64_MAX / 4;
+	// Bisection: the offset does not decrease with the position in a copy.
+	high = low + t->size;
 	while (low < high) {
 		int64_t middle = low + (high - low) / 2;
 		if (gompi_file_offset(view, middle) < offset)

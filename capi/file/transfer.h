@@ -15,6 +15,9 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 
 // Returns the offset in the file of position pos of the view's stream.
 int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos);
+// Computes the range of the file, [*first, *end), that the bytes [pos, pos + bytes) of the view's stream span. bytes is
+// not 0.
+void gompi_file_range(const struct gompi_file_view *view, int64_t pos, int64_t bytes, int64_t *first, int64_t *end);
 // Returns the smallest position of the view's stream whose byte is at offset or behind it.
 int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset);
 
