@@ -55,37 +55,37 @@ static void one_copy(int atomic) {
 
 /* Reads and writes several copies of a type: short blocks, resized to an extent. The file must look like memory with
  * the same type. */
-static void many_copies(int extent, int stride, int atomic) {
-	enum { COPIES = 3, BLOCKS = 200, BLOCK = 8, BYTES = COPIES * BLOCKS * BLOCK };
-	static char model[ROOM], file[ROOM], data[BYTES], packed[BYTES];
+static void many_copies(int blocks, int extent, int stride, int atomic) {
+	enum { COPIES = 3, BLOCK = 8 };
+	static char model[ROOM], file[ROOM], data[ROOM], packed[ROOM];
 	MPI_File f = file_create("many_copies");
 	MPI_Datatype vector, t;
 	MPI_Status s;
-	int position = 0;
-	MPI_Type_vector(BLOCKS, BLOCK, stride, MPI_BYTE, &vector);
+	int position = 0, bytes = COPIES * blocks * BLOCK;
+	MPI_Type_vector(blocks, BLOCK, stride, MPI_BYTE, &vector);
 	MPI_Type_create_resized(vector, 0, extent, &t);
 	MPI_Type_commit(&t);
 	for (int i = 0; i < ROOM; i++)
 		model[i] = (char)(i * 7 + i / 256);
-	for (int i = 0; i < BYTES; i++)
+	for (int i = 0; i < bytes; i++)
 		data[i] = (char)(i * 5 + i / 256 + 1);
 	CHECK_OK(MPI_File_set_atomicity(f, atomic));
 	if (check_rank == 0)
 		CHECK_OK(MPI_File_write_at(f, 0, model, ROOM, MPI_BYTE, &s));
 	MPI_Barrier(MPI_COMM_WORLD);
 	CHECK_OK(MPI_File_set_view(f, 0, MPI_BYTE, t, "native", MPI_INFO_NULL));
-	CHECK_OK(MPI_File_read_at(f, 0, data, BYTES, MPI_BYTE, &s));
-	CHECK_COUNT(&s, MPI_BYTE, BYTES);
-	MPI_Pack(model, COPIES, t, packed, BYTES, &position, MPI_COMM_SELF);
-	CHECK(memcmp(data, packed, BYTES) == 0, "extent %d stride %d: the data read differs", extent, stride);
+	CHECK_OK(MPI_File_read_at(f, 0, data, bytes, MPI_BYTE, &s));
+	CHECK_COUNT(&s, MPI_BYTE, bytes);
+	MPI_Pack(model, COPIES, t, packed, bytes, &position, MPI_COMM_SELF);
+	CHECK(memcmp(data, packed, (size_t)bytes) == 0, "extent %d stride %d: the data read differs", extent, stride);
 	MPI_Barrier(MPI_COMM_WORLD);
-	for (int i = 0; i < BYTES; i++)
+	for (int i = 0; i < bytes; i++)
 		data[i] = (char)(i * 5 + i / 256 + 1);
 	if (check_rank == check_size - 1)
-		CHECK_OK(MPI_File_write_at(f, 0, data, BYTES, MPI_BYTE, &s));
+		CHECK_OK(MPI_File_write_at(f, 0, data, bytes, MPI_BYTE, &s));
 	MPI_Barrier(MPI_COMM_WORLD);
 	position = 0;
-	MPI_Unpack(data, BYTES, &position, model, COPIES, t, MPI_COMM_SELF);
+	MPI_Unpack(data, bytes, &position, model, COPIES, t, MPI_COMM_SELF);
 	CHECK_OK(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
 	CHECK_OK(MPI_File_read_at(f, 0, file, ROOM, MPI_BYTE, &s));
 	CHECK(memcmp(file, model, ROOM) == 0, "extent %d stride %d: the data written differs", extent, stride);
@@ -116,10 +116,11 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	for (int atomic = 0; atomic < 2; atomic++) {
 		one_copy(atomic);
-		many_copies(400, 20, atomic); /* the copies interleave or overlap */
-		many_copies(40, 20, atomic);
-		many_copies(4, 40, atomic);
-		many_copies(4, 8, atomic); /* the type has no gaps */
+		many_copies(200, 400, 20, atomic); /* the copies interleave or overlap */
+		many_copies(200, 40, 20, atomic);
+		many_copies(200, 4, 40, atomic);
+		many_copies(200, 4, 8, atomic);   /* the type has no gaps */
+		many_copies(3, 16, 5000, atomic); /* a group of near blocks ends before the next copy */
 	}
 	seek_end();
 	return check_end();
