@@ -90,11 +90,18 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 	if (file == NULL)
 		return;
 	char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
+	bool is_set[GOMPI_FILE_HINTS] = {false}; // the first line of a key is the one that counts, as in ROMIO
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
-		if (key != NULL && value != NULL && key[0] != '#')
-			set_file_hint(hints, (struct gompi_text_view){key, strlen(key)},
-				      (struct gompi_text_view){value, strlen(value)});
+		if (key == NULL || value == NULL || key[0] == '#')
+			continue;
+		const struct gompi_text_view key_view = {key, strlen(key)};
+		int i = hint_index(key_view);
+		if (i >= 0 && is_set[i])
+			continue;
+		if (i >= 0)
+			is_set[i] = true;
+		set_file_hint(hints, key_view, (struct gompi_text_view){value, strlen(value)});
 	}
 	fclose(file);
 }

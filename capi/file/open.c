@@ -154,6 +154,31 @@ static int raise_without_file(const char *call, const struct gompi_error_status 
 	return gompi_file_raise(MPI_FILE_NULL, call, v);
 }
 
+// Opens the file at all processes of its communicator and gives it a handle. *created: this process has created the
+// file. Returns MPI_SUCCESS or the class in v, on which all processes agree. Collective.
+static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_error_status *v) {
+	int64_t amode = f->amode;
+	// Rank 0 creates the file after all processes have begun the call with valid arguments. Until then, a process
+	// may delete an older file of this name.
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, &amode, 1, "amode", v) != MPI_SUCCESS)
+		return v->class;
+	if (f->rank == 0 && open_here(f, true, created, v) == MPI_SUCCESS && (f->amode & MPI_MODE_APPEND))
+		gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), v);
+	if (gompi_file_agree(f->comm, f->rank, f->size, v) != MPI_SUCCESS)
+		return v->class;
+	if (f->rank != 0)
+		open_here(f, false, created, v);
+	if (v->class == MPI_SUCCESS) {
+		gompi_errhandler_init(&f->errhandler, gompi_errhandler_acquire(&gompi_file_null_errhandler));
+		gompi_biased_lock(&gompi_files.lock);
+		f->handle = gompi_handles_add(&gompi_files.handles, f);
+		gompi_biased_unlock(&gompi_files.lock);
+		if (f->handle == 0)
+			gompi_set_error(v, MPI_ERR_NO_MEM, "too many files are open");
+	}
+	return gompi_file_agree(f->comm, f->rank, f->size, v);
+}
+
 int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
 	static const char call[] = "MPI_File_open";
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
@@ -209,25 +234,8 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	} else {
 		f->shared = &f->shared_alone;
 	}
-	int64_t mine = amode;
 	bool created = false;
-	if (f->rank == 0 && v.class == MPI_SUCCESS && open_here(f, true, &created, &v) == MPI_SUCCESS &&
-	    (amode & MPI_MODE_APPEND))
-		gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), &v);
-	if (gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "amode", &v) == MPI_SUCCESS) {
-		if (f->rank != 0)
-			open_here(f, false, &created, &v);
-		if (v.class == MPI_SUCCESS) {
-			gompi_errhandler_init(&f->errhandler, gompi_errhandler_acquire(&gompi_file_null_errhandler));
-			gompi_biased_lock(&gompi_files.lock);
-			f->handle = gompi_handles_add(&gompi_files.handles, f);
-			gompi_biased_unlock(&gompi_files.lock);
-			if (f->handle == 0)
-				gompi_set_error(&v, MPI_ERR_NO_MEM, "too many files are open");
-		}
-		gompi_file_agree(f->comm, f->rank, f->size, &v);
-	}
-	if (v.class == MPI_SUCCESS) {
+	if (open_everywhere(f, &created, &v) == MPI_SUCCESS) {
 		*fh = (MPI_File)f->handle;
 		return MPI_SUCCESS;
 	}

@@ -146,6 +146,19 @@ static void prefix(void) {
 	CHECK(!exists(), "MPI_File_delete did not accept the prefix");
 }
 
+/* Deletes the file at each rank before the ranks open a new one. The last rank is late, and must not delete the new
+ * file. */
+static void late_delete(void) {
+	MPI_File f;
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (check_rank == check_size - 1)
+		usleep(100 * 1000);
+	MPI_File_delete(name, MPI_INFO_NULL);
+	CHECK_OK(try_open(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE, &f));
+	CHECK(exists(), "a rank that began MPI_File_open late deleted the new file");
+	CHECK_OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	strcpy(name, file_name("open"));
@@ -153,6 +166,7 @@ int main(int argc, char **argv) {
 	one_fails();
 	alone();
 	prefix();
+	late_delete();
 	for (int i = 0; i < 200; i++) {
 		MPI_File f;
 		CHECK_OK(try_open(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, &f));

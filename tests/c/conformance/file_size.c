@@ -7,6 +7,31 @@
  */
 #include "../files.h"
 
+/* Checks the file that ROMIO_HINTS names: the first line of a key counts. Hints of MPI_File_open take precedence. */
+static void hints_file(void) {
+	static const char lines[] = "# a comment\ncb_buffer_size 4096\nind_rd_buffer_size 49\nind_rd_buffer_size 60\n";
+	char hints[600], value[64] = "";
+	MPI_File f;
+	MPI_Info info, used;
+	int flag;
+	snprintf(hints, sizeof hints, "%s.%d", file_name("hints"), check_rank);
+	FILE *to = fopen(hints, "w");
+	CHECK(to != NULL && fputs(lines, to) >= 0 && fclose(to) == 0, "cannot write %s", hints);
+	setenv("ROMIO_HINTS", hints, 1);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "cb_buffer_size", "8192");
+	CHECK_OK(MPI_File_open(MPI_COMM_SELF, hints, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &f));
+	unsetenv("ROMIO_HINTS");
+	MPI_Info_free(&info);
+	CHECK_OK(MPI_File_get_info(f, &used));
+	CHECK_OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
+	CHECK(flag && strcmp(value, "8192") == 0, "cb_buffer_size is %s", flag ? value : "not set");
+	CHECK_OK(MPI_Info_get(used, "ind_rd_buffer_size", 63, value, &flag));
+	CHECK(flag && strcmp(value, "49") == 0, "ind_rd_buffer_size is %s", flag ? value : "not set");
+	MPI_Info_free(&used);
+	CHECK_OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv) {
 	MPI_Offset size = -1, at = -1, far = ((MPI_Offset)1 << 32) + 4096;
 	MPI_Info info, used;
@@ -15,6 +40,7 @@ int main(int argc, char **argv) {
 	char value[64];
 	int flag = 0, data[2] = {0};
 	check_begin(&argc, &argv);
+	hints_file(); /* first, because MPICH reads the variable once */
 	MPI_File f = file_create("size");
 	CHECK_OK(MPI_File_set_size(f, 1000));
 	CHECK_OK(MPI_File_get_size(f, &size));
