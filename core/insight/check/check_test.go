@@ -67,6 +67,8 @@ func TestTitles(t *testing.T) {
 		{Finding{Kind: "epoch", Window: "window 2"}, "epoch: call without a suitable epoch on window 2\n"},
 		{Finding{Kind: "leak", Object: "message"}, "leak: message is never received\n"},
 		{Finding{Kind: "leak", Object: "group"}, "leak: group is never freed\n"},
+		{Finding{Kind: "leak", Object: "file"}, "leak: file is never closed\n"},
+		{Finding{Kind: "freed", Object: "file"}, "freed: file is used after it was closed\n"},
 		{Finding{Kind: "freed", Object: "window"}, "freed: window is used after it was freed\n"},
 		{Finding{Kind: "assertion", Name: "NOSTORE", Window: "halo"},
 			"assertion: MPI_MODE_NOSTORE is not true on window 'halo'\n"},

@@ -351,11 +351,17 @@ func (f *Finding) title() string {
 	case "epoch":
 		return "call without a suitable epoch on " + on
 	case "leak":
-		if on == "message" {
+		switch on {
+		case "message":
 			return "message is never received"
+		case "file":
+			return "file is never closed"
 		}
 		return on + " is never freed"
 	case "freed":
+		if on == "file" {
+			return "file is used after it was closed"
+		}
 		return on + " is used after it was freed"
 	case "assertion":
 		return "MPI_MODE_" + f.Name + " is not true on " + on

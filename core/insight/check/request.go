@@ -7,7 +7,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// request is an MPI request for a message, a collective or an operation on a window.
+// request is an MPI request for a message, a collective, an operation on a window or an access to a file.
 type request struct {
 	site          *callSite // the call that made the request
 	meeting       *collectiveCall
@@ -54,7 +54,8 @@ func (c *Checker) addUnknownRequest(k *rank, e *event) {
 // startsRequest reports whether a call has started a nonblocking operation.
 func startsRequest(e *event) bool {
 	h := e.Out("request")
-	return strings.HasPrefix(e.name, "MPI_I") && h.HasValue() && h.Item.Form == insight.List
+	return (strings.HasPrefix(e.name, "MPI_I") || strings.HasPrefix(e.name, "MPI_File_i")) && h.HasValue() &&
+		h.Item.Form == insight.List
 }
 
 func (c *Checker) addPersistent(k *rank, e *event) {
