@@ -286,6 +286,9 @@ func advice(x, y *access) string {
 	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.isOver:
 		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +
 			"first access and the second."
+	case x.site.rank == y.site.rank && strings.HasSuffix(strings.TrimSuffix(x.site.name, "_c"), "_begin"):
+		return "Do not touch this buffer until the split collective has ended (" +
+			strings.TrimSuffix(strings.TrimSuffix(x.site.name, "_c"), "_begin") + "_end)."
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
 		return "Do not touch this buffer until the operation is complete (flush, end of epoch, or MPI_Wait)."
 	case x.site.rank == y.site.rank:
