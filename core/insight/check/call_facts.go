@@ -141,6 +141,8 @@ func (a *callFacts) waitedFor(rank int, at time.Duration) {
 // It returns false if a member may wait for fewer members.
 func waitsExactly(e *event, m *comm, base string) bool {
 	switch {
+	case strings.HasPrefix(base, "File_"):
+		return true
 	case len(m.remote) > 0, strings.HasPrefix(base, "Neighbor_"), strings.HasSuffix(base, "v"),
 		strings.HasSuffix(base, "w"), base == "Reduce_scatter":
 		return false

@@ -64,6 +64,7 @@ type rank struct {
 	types             map[uint64]*datatype.Type
 	wins              map[uint64]*window
 	requests          map[uint64]*request
+	files             map[uint64]*file
 	splits            map[uint64]*request // by handle of the file, the split collectives that are active
 	infos             map[uint64]map[string]string
 	liveObjects       map[object]*callSite // objects that the rank has made and not freed
@@ -135,7 +136,7 @@ func New(ranks int, place func(rank int, address uint64) insight.Location) *Chec
 			comms:      map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
 			commCounts: map[string]int{},
 			types:      map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
-			requests: map[uint64]*request{}, splits: map[uint64]*request{},
+			requests: map[uint64]*request{}, files: map[uint64]*file{}, splits: map[uint64]*request{},
 			infos: map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
 			openCalls: map[int]*call{}})
 	}
@@ -325,11 +326,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	} else {
 		c.completeFailed(k, e)
 	}
-	// a call of MPI_File_close that finds an error may have closed the file nevertheless
-	if e.name == "MPI_File_close" && e.Out("fh").Uint() == abi.MPI_FILE_NULL {
-		succeeded = true
-	}
-	if !succeeded {
+	if !succeeded && !closesFile(e) {
 		return
 	}
 	if c.follow == nil {

@@ -63,6 +63,8 @@ func TestTitles(t *testing.T) {
 			"collective: ranks call different collectives on window 1\n"},
 		{Finding{Kind: "collective", Name: "op", Object: "MPI_COMM_WORLD"},
 			"collective: different operations on MPI_COMM_WORLD\n"},
+		{Finding{Kind: "collective", Name: "amode", Object: "MPI_COMM_WORLD"},
+			"collective: different access modes on MPI_COMM_WORLD\n"},
 		{Finding{Kind: "signature", Window: "halo"}, "signature: datatypes do not match on window 'halo'\n"},
 		{Finding{Kind: "epoch", Window: "window 2"}, "epoch: call without a suitable epoch on window 2\n"},
 		{Finding{Kind: "leak", Object: "message"}, "leak: message is never received\n"},

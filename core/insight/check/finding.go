@@ -347,6 +347,9 @@ func (f *Finding) title() string {
 	}
 	switch f.Kind {
 	case "collective":
+		if text, is := argumentTexts[f.Name]; is {
+			return "different " + text[1] + " on " + on
+		}
 		return map[string]string{"name": "ranks call different collectives on ", "root": "different roots on ",
 			"op": "different operations on ", "length": "different data sizes on "}[f.Name] + on
 	case "signature":

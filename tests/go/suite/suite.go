@@ -68,7 +68,8 @@ type Finding struct {
 	Rank    int      // owner of the memory or object; -1 for any rank
 	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, file, request, message
 	Name    string   // name of an assertion or hint
-	// Argument is the argument of a collective call that differs between members: root, op, length or name.
+	// Argument is the argument of a collective call that differs between members: root, op, length or name; of a
+	// call on a file also amode, etype, datarep, size, flag or offset.
 	Argument string
 }
 
