@@ -38,7 +38,9 @@ enum {
 	ENDS_ASSERTED,
 	COMPLETE,
 	COMPLETE_SEVERAL,
-	STARTS_REQUEST
+	STARTS_REQUEST,
+	BEGINS_SPLIT,
+	ENDS_SPLIT
 };
 static uint8_t function_roles[GOMPI_INSIGHT_FUNCTIONS];
 
@@ -60,8 +62,9 @@ static _Atomic(struct gompi_access_runtime *) access_runtime;
 static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards access_windows and access_pending
 static struct watched *access_windows;
 
-// Buffers of requests that are not complete, or that are persistent, in a hash table by handle. Their watched ranges
-// are in the entry of access_windows with the handle NO_WINDOW, which has no window memory.
+// Buffers of requests that are not complete, or that are persistent, in a hash table by handle. A split collective
+// counts as a request with the handle split_request(file). The watched ranges are in the entry of access_windows with
+// the handle NO_WINDOW, which has no window memory.
 struct pending {
 	struct pending *next;
 	uint64_t request;
@@ -71,7 +74,8 @@ enum { PENDING_BUCKETS = 4096, NO_WINDOW = 0 };
 static struct pending *access_pending[PENDING_BUCKETS];
 static size_t pending_count, pending_dropped; // pending_dropped: number since the watched ranges were last rebuilt
 
-// Descriptions of the buffers of nonblocking and persistent functions, one letter per input:
+// Descriptions of the buffers of nonblocking and persistent functions, and of those that begin a split collective, one
+// letter per input:
 // - a: an address
 // - n: a number of elements; N: a number of elements per member
 // - t: a datatype
@@ -101,8 +105,16 @@ static bool matches_function(const char *function, const char *name) {
 	return strncmp(function, name, n) == 0 && (function[n] == 0 || strcmp(function + n, "_c") == 0);
 }
 
-// Classifies a function that creates a request. A persistent function has the inputs of the corresponding nonblocking
-// function.
+static bool remove_suffix(char *name, const char *suffix) {
+	size_t n = strlen(name), length = strlen(suffix);
+	if (n < length || strcmp(name + n - length, suffix) != 0)
+		return false;
+	name[n - length] = 0;
+	return true;
+}
+
+// Classifies a function that creates a request, or that begins or ends a split collective on a file. A persistent
+// function has the inputs of the corresponding nonblocking function.
 static void classify_nonblocking(const char *function, int number) {
 	static const struct {
 		const char *name, *buffers;
@@ -129,22 +141,45 @@ static void classify_nonblocking(const char *function, int number) {
 		     {"allgatherv", "antaldt"},
 		     {"alltoall", "aNtaNt"},
 		     {"alltoallv", "aldtaldt"},
-		     {"alltoallw", "aldwaldw"}};
-	char base[64];
+		     {"alltoallw", "aldwaldw"},
+		     {"read", "-ant"},
+		     {"read_all", "-ant"},
+		     {"read_at", "--ant"},
+		     {"read_at_all", "--ant"},
+		     {"read_ordered", "-ant"},
+		     {"read_shared", "-ant"},
+		     {"write", "-ant"},
+		     {"write_all", "-ant"},
+		     {"write_at", "--ant"},
+		     {"write_at_all", "--ant"},
+		     {"write_ordered", "-ant"},
+		     {"write_shared", "-ant"}};
+	char name[64], *base = name;
 	size_t n = strlen(function);
-	if (n >= sizeof base)
+	if (n >= sizeof name)
 		return;
-	memcpy(base, function, n + 1);
-	if (n > 2 && strcmp(base + n - 2, "_c") == 0)
-		base[n -= 2] = 0;
-	bool persistent = n > 5 && strcmp(base + n - 5, "_init") == 0;
-	if (persistent)
-		base[n - 5] = 0;
-	else if (base[0] != 'I')
+	memcpy(name, function, n + 1);
+	if (n > 2 && strcmp(name + n - 2, "_c") == 0)
+		name[n -= 2] = 0;
+	uint8_t role = STARTS_REQUEST;
+	const bool persistent = remove_suffix(name, "_init"), is_file = strncmp(name, "File_", 5) == 0;
+	if (is_file && remove_suffix(name, "_end")) {
+		function_roles[number] = ENDS_SPLIT;
 		return;
+	}
+	if (is_file && remove_suffix(name, "_begin")) {
+		role = BEGINS_SPLIT;
+		base += strlen("File_");
+	} else if (strncmp(name, "File_i", 6) == 0) {
+		base += strlen("File_i");
+	} else if (name[0] == 'I') {
+		base++;
+	} else if (!persistent) {
+		return;
+	}
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-		if (strcasecmp(base + !persistent, forms[i].name) == 0) {
-			function_roles[number] = STARTS_REQUEST;
+		if (strcasecmp(base, forms[i].name) == 0) {
+			function_roles[number] = role;
 			buffer_forms[number] = forms[i].buffers;
 		}
 }
@@ -581,11 +616,17 @@ static bool add_parsed_buffers(uint64_t request, const struct parsed *b, uint64_
 	return added;
 }
 
+// Returns the handle that represents the split collective of a file. It differs from the handles of all requests.
+static uint64_t split_request(uint64_t file) { return file | UINT64_C(1) << 63; }
+
+// Watches the buffers of the operation that a call has started or begun.
 static bool watch_request(const struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff, request_list = t->used_words - 2; // the list that holds the new request
-	if (t->words[request_list] != ((uint64_t)GOMPI_INSIGHT_STATE_PRESENT << 32 | 1))
-		return false;
 	uint64_t request = t->words[t->used_words - 1];
+	if (function_roles[number] == BEGINS_SPLIT)
+		request = split_request(t->words[GOMPI_INSIGHT_HEAD_WORDS]);
+	else if (t->words[request_list] != ((uint64_t)GOMPI_INSIGHT_STATE_PRESENT << 32 | 1))
+		return false;
 	bool persistent = strstr(gompi_insight_function_names[number], "_init") != NULL, added = false;
 	struct parsed b = {.address_count = 0};
 	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
@@ -626,6 +667,11 @@ static bool drop_completed(int what, const uint64_t *in) {
 	for (uint64_t i = 1; i <= list_length(before) && i <= list_length(after); i++)
 		if (after[i] == (uintptr_t)MPI_REQUEST_NULL && before[i] != after[i])
 			drop_pending(before[i]);
+	return rebuild_pending();
+}
+
+static bool drop_split(uint64_t file) {
+	drop_pending(split_request(file));
 	return rebuild_pending();
 }
 
@@ -675,7 +721,8 @@ static void process_record(struct gompi_insight_thread *t) {
 	bool changed = what <= FREE             ? update_window_memory(what, in)
 		       : what <= GET_ACCUMULATE ? watch_operation(what, in)
 		       : what <= ENDS_ASSERTED  ? end_window_ops(what, in)
-		       : what == STARTS_REQUEST ? watch_request(t)
+		       : what == ENDS_SPLIT     ? drop_split(in[0])
+		       : what >= STARTS_REQUEST ? watch_request(t)
 						: drop_completed(what, in);
 	if (changed)
 		publish_ranges(gompi_load(&access_runtime));

@@ -335,6 +335,9 @@ func TestFunctionPredicates(t *testing.T) {
 		"MPI_Neighbor_alltoallw": {false, false, true, true}, "MPI_Ineighbor_allgather": {},
 		"MPI_Win_lock": {false, false, false, true}, "MPI_Recv_c": {false, false, false, true}, "MPI_Irecv": {},
 		"MPI_File_read_all": {false, false, true, true}, "MPI_File_iread_all": {}, "MPI_Start": {},
+		"MPI_File_write_ordered": {false, false, true, true}, "MPI_File_write_all_begin": {},
+		"MPI_File_write_all_end": {false, false, true, true}, "MPI_File_sync": {false, false, true, true},
+		"MPI_File_write_at": {}, "MPI_File_get_size": {},
 		"MPI_Win_create_c": {false, false, true, true}, "MPI_Comm_idup": {},
 	} {
 		f := abi.FunctionByName(name)

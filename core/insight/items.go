@@ -129,7 +129,9 @@ var waitingNames = []string{"MPI_Abort", "MPI_Buffer_detach", "MPI_Buffer_flush"
 var collectiveNames = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_create", "MPI_Comm_create_from_group",
 	"MPI_Comm_create_group", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_free", "MPI_Comm_split",
 	"MPI_Comm_split_type", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Dist_graph_create",
-	"MPI_Dist_graph_create_adjacent", "MPI_File_close", "MPI_File_open", "MPI_File_set_view", "MPI_Graph_create",
+	"MPI_Dist_graph_create_adjacent", "MPI_File_close", "MPI_File_open", "MPI_File_preallocate",
+	"MPI_File_seek_shared", "MPI_File_set_atomicity", "MPI_File_set_info", "MPI_File_set_size",
+	"MPI_File_set_view", "MPI_File_sync", "MPI_Graph_create",
 	"MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Intercomm_merge", "MPI_Win_allocate",
 	"MPI_Win_allocate_shared", "MPI_Win_create", "MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_Win_free"}
 
@@ -141,8 +143,8 @@ func IsCollective(f *abi.Function) bool {
 		return true
 	}
 	if strings.HasPrefix(name, "MPI_File_") {
-		return !strings.HasPrefix(name, "MPI_File_i") &&
-			(strings.HasSuffix(name, "_all") || strings.HasSuffix(name, "_all_end"))
+		return !strings.HasPrefix(name, "MPI_File_i") && (strings.HasSuffix(name, "_all") ||
+			strings.HasSuffix(name, "_all_end") || strings.Contains(name, "_ordered"))
 	}
 	if strings.HasPrefix(name, "MPI_I") || strings.HasSuffix(name, "_init") {
 		return false
@@ -173,5 +175,7 @@ func HasEntryRecord(f *abi.Function) bool {
 	return MayWait(f) || isAccumulate(name) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") &&
 		hasParam(f,
 			"request") ||
-		strings.HasPrefix(name, "MPI_Start") || strings.HasPrefix(name, "MPI_Pready")
+		strings.HasPrefix(name, "MPI_Start") || strings.HasPrefix(name, "MPI_Pready") ||
+		strings.HasPrefix(name, "MPI_File_") && (strings.HasSuffix(name, "_all") ||
+			strings.HasSuffix(name, "_begin"))
 }

@@ -590,6 +590,7 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_body(bool profiling, MPI_File fh, void *bu
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -636,6 +637,7 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_c_body(bool profiling, MPI_File fh, void *
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -781,6 +783,7 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_body(bool profiling, MPI_File fh, MPI_O
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -830,6 +833,7 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_c_body(bool profiling, MPI_File fh, MPI
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1062,6 +1066,7 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_body(bool profiling, MPI_File fh, const v
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1108,6 +1113,7 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_c_body(bool profiling, MPI_File fh, const
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1253,6 +1259,7 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_body(bool profiling, MPI_File fh, MPI_
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1302,6 +1309,7 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_c_body(bool profiling, MPI_File fh, MP
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1484,14 +1492,17 @@ GOMPI_INSIGHT_BODY MPI_File_preallocate_body(bool profiling, MPI_File fh, MPI_Of
             profiling ? gompi_insight_call_site(516, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 516);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(516, profiling, MPI_File_preallocate)(fh, size);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 516, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 516, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -1705,6 +1716,7 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_begin_body(bool profiling, MPI_File fh, voi
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -1748,6 +1760,7 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_begin_c_body(bool profiling, MPI_File fh, v
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -2024,6 +2037,7 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_body(bool profiling, MPI_File fh, 
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -2068,6 +2082,7 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_c_body(bool profiling, MPI_File fh
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -2151,18 +2166,21 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_body(bool profiling, MPI_File fh, void 
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 531);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(531, profiling, MPI_File_read_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 531, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 531, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 531, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -2195,18 +2213,21 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_c_body(bool profiling, MPI_File fh, voi
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 532);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(532, profiling, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 532, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 532, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 532, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -2239,18 +2260,21 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_body(bool profiling, MPI_File fh,
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 533);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(533, profiling, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 533, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 533, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 533, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2282,18 +2306,21 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_c_body(bool profiling, MPI_File f
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 534);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(534, profiling, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 534, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 534, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 534, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2322,14 +2349,17 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_end_body(bool profiling, MPI_File fh, v
             profiling ? gompi_insight_call_site(535, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 535);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(535, profiling, MPI_File_read_ordered_end)(fh, buf, status);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 535, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 535, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -2485,14 +2515,17 @@ GOMPI_INSIGHT_BODY MPI_File_seek_shared_body(bool profiling, MPI_File fh, MPI_Of
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_add_word(t, (uint64_t)(int64_t)whence);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 539);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(539, profiling, MPI_File_seek_shared)(fh, offset, whence);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 539, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 539, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2521,14 +2554,17 @@ GOMPI_INSIGHT_BODY MPI_File_set_atomicity_body(bool profiling, MPI_File fh, int 
             profiling ? gompi_insight_call_site(540, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uint64_t)(int64_t)flag);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 540);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(540, profiling, MPI_File_set_atomicity)(fh, flag);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 540, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 540, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2557,14 +2593,17 @@ GOMPI_INSIGHT_BODY MPI_File_set_info_body(bool profiling, MPI_File fh, MPI_Info 
             profiling ? gompi_insight_call_site(541, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 541);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(541, profiling, MPI_File_set_info)(fh, info);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 541, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 541, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2593,14 +2632,17 @@ GOMPI_INSIGHT_BODY MPI_File_set_size_body(bool profiling, MPI_File fh, MPI_Offse
             profiling ? gompi_insight_call_site(542, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 542);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(542, profiling, MPI_File_set_size)(fh, size);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 542, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 542, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2674,14 +2716,17 @@ GOMPI_INSIGHT_BODY MPI_File_sync_body(bool profiling, MPI_File fh)
         gompi_insight_begin_record(t, 544,
             profiling ? gompi_insight_call_site(544, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 544);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(544, profiling, MPI_File_sync)(fh);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 544, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 544, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -2895,6 +2940,7 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_begin_body(bool profiling, MPI_File fh, co
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -2938,6 +2984,7 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_begin_c_body(bool profiling, MPI_File fh, 
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -3216,6 +3263,7 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_body(bool profiling, MPI_File fh,
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -3260,6 +3308,7 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_c_body(bool profiling, MPI_File f
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     if (gompi_insight_is_counting(t)) {
@@ -3345,18 +3394,21 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_body(bool profiling, MPI_File fh, cons
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 559);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(559, profiling, MPI_File_write_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 559, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 559, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 559, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -3389,18 +3441,21 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_c_body(bool profiling, MPI_File fh, co
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 560);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(560, profiling, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 560, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 560, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 560, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -3434,18 +3489,21 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_body(bool profiling, MPI_File fh
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 561);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(561, profiling, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 561, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 561, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 561, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -3477,18 +3535,21 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_c_body(bool profiling, MPI_File 
         gompi_insight_add_word(t, (uintptr_t)buf);
         gompi_insight_add_word(t, (uint64_t)(int64_t)count);
         gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 562);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(562, profiling, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
         gompi_insight_count_bytes(t, 562, bytes);
     }
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 562, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 562, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
@@ -3517,14 +3578,17 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_end_body(bool profiling, MPI_File fh, 
             profiling ? gompi_insight_call_site(563, t->return_address) : t->return_address);
         gompi_insight_add_word(t, (uintptr_t)fh);
         gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
+    uint32_t tick = 0;
     if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 563);
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(563, profiling, MPI_File_write_ordered_end)(fh, buf, status);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_end_measured(t, 563, began);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 563, began, tick, NULL);
     if (gompi_insight_is_recording(t)) {
         gompi_insight_set_result(t, rc);
         gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));

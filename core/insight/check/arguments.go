@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gompirma/core/datatype"
 )
@@ -19,6 +20,30 @@ type collArguments struct {
 	data      dataInfo
 	mustMatch bool     // data must be equal at all members
 	counts    []uint64 // must be equal at all members
+	equal     []argument
+}
+
+// argument is an argument of a collective call on a file that must be equal at all members.
+type argument struct {
+	name  string // name of the parameter
+	value string // as findings show it; empty if unknown
+}
+
+// argumentTexts maps the name of an argument of a collective call on a file to the texts that findings use for one
+// value and for several.
+var argumentTexts = map[string][2]string{"amode": {"access mode", "access modes"},
+	"etype": {"etype extent", "etype extents"}, "datarep": {"data representation", "data representations"},
+	"size": {"size", "sizes"}, "flag": {"flag", "flags"}, "offset": {"offset", "offsets"},
+	"whence": {"whence", "values of whence"}}
+
+// firstDifference returns the index of the first argument with different known values; -1 if there is none.
+func firstDifference(a, b []argument) int {
+	for i := range min(len(a), len(b)) {
+		if a[i].value != b[i].value && a[i].value != "" && b[i].value != "" {
+			return i
+		}
+	}
+	return -1
 }
 
 // collArgumentsOf returns the collArguments of a call.
@@ -49,6 +74,9 @@ func (k *rank) collArgumentsOf(e *event, m *comm, base string, how variant) coll
 		}
 		s.mustMatch = true
 	}
+	if strings.HasPrefix(base, "File_") {
+		s.equal = k.equalArguments(e, base)
+	}
 	return s
 }
 
@@ -58,14 +86,20 @@ func (c *Checker) compareArguments(m *comm, a, b collArguments) {
 		c.report(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
 			callRole{a.site, ofA}, callRole{b.site, ofB})
 	}
+	different := firstDifference(a.equal, b.equal)
 	switch {
 	case a.base != b.base:
-		report("collective", "name", "All members of a communicator or window must call the same "+
+		report("collective", "name", "All members of a communicator, window or file must call the same "+
 			"collectives in the same order.", "", "")
 	case a.variant != b.variant:
 		report("collective", "name", "Blocking, nonblocking and persistent collectives do not match each "+
 			"other: use the same kind on all members.", "", "")
 	case len(m.remote) > 0:
+	case different >= 0:
+		name := a.equal[different].name
+		text := argumentTexts[name][0]
+		report("collective", name, "Pass the same "+text+" on all members.",
+			"has "+text+" "+a.equal[different].value, "has "+text+" "+b.equal[different].value)
 	case a.hasRoot && a.root != b.root:
 		report("collective", "root", "Pass the same root on all members.", fmt.Sprintf("has root %d", a.root),
 			fmt.Sprintf("has root %d", b.root))

@@ -7,8 +7,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// enterBuffers records the buffers that a message call or a collective reads and writes. isStart is true if the call
-// starts a persistent request.
+// enterBuffers records the buffers that a message call, a collective or an access to a file reads and writes. isStart
+// is true if the call starts a persistent request.
 func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if strings.HasSuffix(base, "_init") {
@@ -19,8 +19,10 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 		isAsync = true
 		base = strings.ToUpper(base[1:2]) + base[2:]
 	}
+	file, isFile := splitFileAccess(e.name)
+	isAsync = isAsync || file.isAsync
 	m := k.commOf(e.In("comm").Uint())
-	local := base == "Pack" || base == "Unpack" || base == "Pack_external" || base == "Unpack_external" ||
+	local := isFile || base == "Pack" || base == "Unpack" || base == "Pack_external" || base == "Unpack_external" ||
 		base == "Reduce_local" || base == "Mrecv"
 	if m == nil && !local {
 		return
@@ -82,6 +84,9 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	inter := m != nil && len(m.remote) > 0
 	if inter && e.In("root").HasValue() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
 		return
+	}
+	if isFile && !file.isEnd {
+		add(file.bufferKind(), "buf", "count", "datatype", 1)
 	}
 	member := !inter || !root // in an intercommunicator, the root only exchanges data with the remote group
 	switch base {
@@ -185,9 +190,10 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	}
 }
 
-// leaveBuffers ends the use of a call's buffers, unless the call has started a request, which keeps using them.
+// leaveBuffers ends the use of a call's buffers, unless the call has started a request or begun a split collective,
+// which keeps using them.
 func (c *Checker) leaveBuffers(k *rank, e *event) {
-	if startsRequest(e) {
+	if startsRequest(e) || beginsSplit(e) {
 		return
 	}
 	for _, a := range e.call.buffers {

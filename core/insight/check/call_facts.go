@@ -141,6 +141,8 @@ func (a *callFacts) waitedFor(rank int, at time.Duration) {
 // It returns false if a member may wait for fewer members.
 func waitsExactly(e *event, m *comm, base string) bool {
 	switch {
+	case strings.HasPrefix(base, "File_"):
+		return true
 	case len(m.remote) > 0, strings.HasPrefix(base, "Neighbor_"), strings.HasSuffix(base, "v"),
 		strings.HasSuffix(base, "w"), base == "Reduce_scatter":
 		return false
@@ -243,9 +245,9 @@ func (c *Checker) reportedCall(k *rank, e *event) *Call {
 	return t
 }
 
-// bytesMoved returns the number of bytes that a message call or a collective contributes: elements times the size of
-// their datatype. For a scatter, it returns the bytes that the member receives. For a receive it returns 0, because the
-// size of the message is unknown before the message arrives.
+// bytesMoved returns the number of bytes that a message call, a collective or an access to a file contributes: elements
+// times the size of their datatype. For a scatter, it returns the bytes that the member receives. For a receive it
+// returns 0, because the size of the message is unknown before the message arrives.
 func (k *rank) bytesMoved(e *event) (bytes int64) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if starting, is := strings.CutPrefix(base, "I"); is && starting != "" {
@@ -268,6 +270,9 @@ func (k *rank) bytesMoved(e *event) (bytes int64) {
 		}
 	}
 	in := !inPlace(e.In("sendbuf").Uint())
+	if a, is := splitFileAccess(e.name); is && !a.isEnd {
+		return e.In("count").Int() * size("datatype")
+	}
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend", "Sendrecv_replace", "Bcast", "Reduce", "Allreduce", "Scan", "Exscan":
 		return e.In("count").Int() * size("datatype")

@@ -64,6 +64,8 @@ type rank struct {
 	types             map[uint64]*datatype.Type
 	wins              map[uint64]*window
 	requests          map[uint64]*request
+	files             map[uint64]*file
+	splits            map[uint64]*request // by handle of the file, the split collectives that are active
 	infos             map[uint64]map[string]string
 	liveObjects       map[object]*callSite // objects that the rank has made and not freed
 	freed             freed
@@ -134,8 +136,8 @@ func New(ranks int, place func(rank int, address uint64) insight.Location) *Chec
 			comms:      map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
 			commCounts: map[string]int{},
 			types:      map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
-			requests: map[uint64]*request{},
-			infos:    map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
+			requests: map[uint64]*request{}, files: map[uint64]*file{}, splits: map[uint64]*request{},
+			infos: map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
 			openCalls: map[int]*call{}})
 	}
 	return c
@@ -304,6 +306,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 		return
 	}
 	c.leaveBuffers(k, e)
+	c.leaveFile(k, e)
 	if succeeded {
 		c.leaveCollective(k, e)
 		c.leaveMessages(k, e)
@@ -323,7 +326,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	} else {
 		c.completeFailed(k, e)
 	}
-	if !succeeded {
+	if !succeeded && !closesFile(e) {
 		return
 	}
 	if c.follow == nil {

@@ -194,6 +194,7 @@ type collectiveCall struct {
 	leftCount    int
 	root         int
 	window       *window              // the window that the call makes
+	file         *file                // the file that the call opens
 	windowParts  map[int]memberMemory // by rank, the rank's memory of that window, as far as the arguments show it
 	arguments    collArguments        // arguments of the first member that arrived
 	lists        map[int]lists
@@ -204,7 +205,8 @@ type collectiveCall struct {
 }
 
 // collectives maps collective functions to their flow. Names are without MPI_, without the I of nonblocking variants
-// and without the _init of persistent variants.
+// and without the _init of persistent variants. The standard does not say that collectives on files synchronize; the
+// table assumes that they do.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
 	"Alltoallv": fromAll, "Alltoallw": fromAll, "Reduce_scatter": fromAll, "Reduce_scatter_block": fromAll,
@@ -219,6 +221,13 @@ var collectives = map[string]flow{
 	"Comm_split": fromAll, "Comm_split_type": fromAll, "Comm_create": fromAll, "Comm_free": noOrder,
 	"Cart_create": fromAll, "Cart_sub": fromAll, "Graph_create": fromAll, "Dist_graph_create": fromAll,
 	"Dist_graph_create_adjacent": fromAll, "Intercomm_merge": fromAll,
+	"File_open": fromAll, "File_close": fromAll, "File_set_view": fromAll, "File_set_size": fromAll,
+	"File_preallocate": fromAll, "File_set_info": fromAll, "File_set_atomicity": fromAll, "File_sync": fromAll,
+	"File_seek_shared": fromAll,
+	"File_read_all":    fromAll, "File_read_at_all": fromAll, "File_read_ordered": fromAll,
+	"File_write_all": fromAll, "File_write_at_all": fromAll, "File_write_ordered": fromAll,
+	"File_read_all_begin": fromAll, "File_read_at_all_begin": fromAll, "File_read_ordered_begin": fromAll,
+	"File_write_all_begin": fromAll, "File_write_at_all_begin": fromAll, "File_write_ordered_begin": fromAll,
 }
 
 type variant uint8
@@ -234,10 +243,14 @@ const (
 func splitCollective(name string) (base string, how variant, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {
-		if strings.HasPrefix(base, "Comm_idup") {
+		if strings.HasPrefix(base, "Comm_idup") || strings.HasSuffix(base, "_begin") {
 			how = nonblocking
 		}
 		return base, how, true
+	}
+	if rest, isFile := strings.CutPrefix(base, "File_i"); isFile {
+		_, is = collectives["File_"+rest]
+		return "File_" + rest, nonblocking, is
 	}
 	if made, init := strings.CutSuffix(base, "_init"); init {
 		_, is = collectives[made]
@@ -272,6 +285,8 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 	var m *comm
 	if w := k.wins[e.In("win").Uint()]; w != nil {
 		m = w.comm
+	} else if f := k.files[e.In("fh").Uint()]; f != nil {
+		m = f.comm
 	} else {
 		for _, name := range []string{"comm", "comm_old", "intercomm"} {
 			if m == nil {
@@ -302,7 +317,8 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 func (c *Checker) enter(k *rank, e *event, meet *collectiveCall, base string, how variant) {
 	m := meet.comm
 	meet.flow = collectives[base]
-	if meet.flow != noOrder && base != "Barrier" && movesNoData(e) || how == persistentInit {
+	isFile := strings.HasPrefix(base, "File_") // the count may differ between the members
+	if meet.flow != noOrder && base != "Barrier" && !isFile && movesNoData(e) || how == persistentInit {
 		meet.flow = noOrder
 	}
 	if meet.flow == fromRoot || meet.flow == toRoot {

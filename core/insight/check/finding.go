@@ -286,6 +286,9 @@ func advice(x, y *access) string {
 	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.isOver:
 		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +
 			"first access and the second."
+	case x.site.rank == y.site.rank && strings.HasSuffix(strings.TrimSuffix(x.site.name, "_c"), "_begin"):
+		return "Do not touch this buffer until the split collective has ended (" +
+			strings.TrimSuffix(strings.TrimSuffix(x.site.name, "_c"), "_begin") + "_end)."
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
 		return "Do not touch this buffer until the operation is complete (flush, end of epoch, or MPI_Wait)."
 	case x.site.rank == y.site.rank:
@@ -344,6 +347,9 @@ func (f *Finding) title() string {
 	}
 	switch f.Kind {
 	case "collective":
+		if text, is := argumentTexts[f.Name]; is {
+			return "different " + text[1] + " on " + on
+		}
 		return map[string]string{"name": "ranks call different collectives on ", "root": "different roots on ",
 			"op": "different operations on ", "length": "different data sizes on "}[f.Name] + on
 	case "signature":
@@ -351,11 +357,17 @@ func (f *Finding) title() string {
 	case "epoch":
 		return "call without a suitable epoch on " + on
 	case "leak":
-		if on == "message" {
+		switch on {
+		case "message":
 			return "message is never received"
+		case "file":
+			return "file is never closed"
 		}
 		return on + " is never freed"
 	case "freed":
+		if on == "file" {
+			return "file is used after it was closed"
+		}
 		return on + " is used after it was freed"
 	case "assertion":
 		return "MPI_MODE_" + f.Name + " is not true on " + on

@@ -15,7 +15,7 @@ type object struct {
 
 // objectNames maps the kinds of objects that must be freed to the names that findings use.
 var objectNames = map[string]string{"COMMUNICATOR": "communicator", "GROUP": "group", "INFO": "info",
-	"OPERATION": "op", "DATATYPE": "datatype", "WINDOW": "window", "REQUEST": "request"}
+	"OPERATION": "op", "DATATYPE": "datatype", "WINDOW": "window", "REQUEST": "request", "FILE": "file"}
 
 // firstDynamic is the smallest handle that is not predefined.
 const firstDynamic = 0x1000
@@ -57,7 +57,7 @@ func (c *Checker) trackObjects(k *rank, e *event) {
 		k.hasCallbacks = true
 		return
 	}
-	frees := strings.HasSuffix(e.name, "_free") || e.name == "MPI_Comm_disconnect"
+	frees := strings.HasSuffix(e.name, "_free") || e.name == "MPI_Comm_disconnect" || e.name == "MPI_File_close"
 	for _, v := range e.Inputs {
 		what := v.Item.Param.Kind.Name
 		if frees && v.Item.Param.Dir == abi.InOut && objectNames[what] != "" && what != "REQUEST" &&
@@ -97,10 +97,13 @@ func (c *Checker) reportFreedUse(k *rank, e *event) {
 			if free == nil || k.liveObjects[o] != nil || what == "REQUEST" && k.requests[h] != nil {
 				continue
 			}
-			use := k.newSite(e)
+			use, frees, freed := k.newSite(e), "frees", "freed"
+			if what == "FILE" {
+				frees, freed = "closes", "closed"
+			}
 			c.report(&Finding{Kind: "freed", Target: k.number, Object: objectNames[what],
-				Advice: "Do not use a handle after it has been freed."},
-				callRole{free, "frees the handle"}, callRole{use, "uses the handle"})
+				Advice: "Do not use a handle after it has been " + freed + "."},
+				callRole{free, frees + " the handle"}, callRole{use, "uses the handle"})
 			return
 		}
 	}
@@ -120,14 +123,19 @@ func (c *Checker) leaks(k *rank) {
 }
 
 func (c *Checker) leak(k *rank, what string, made *callSite) {
+	creates := "creates"
+	if what == "file" {
+		creates = "opens"
+	}
 	c.report(&Finding{Kind: "leak", Target: k.number, Object: what,
-		Advice: freeing[what] + " before MPI_Finalize."}, callRole{made, "creates the " + what})
+		Advice: freeing[what] + " before MPI_Finalize."}, callRole{made, creates + " the " + what})
 }
 
 // freeing holds the advice for objects that have not been freed.
 var freeing = map[string]string{"communicator": "Call MPI_Comm_free", "group": "Call MPI_Group_free",
 	"info": "Call MPI_Info_free", "op": "Call MPI_Op_free", "datatype": "Call MPI_Type_free",
-	"window": "Call MPI_Win_free", "request": "Complete the request (MPI_Wait) or call MPI_Request_free"}
+	"window": "Call MPI_Win_free", "file": "Call MPI_File_close",
+	"request": "Complete the request (MPI_Wait) or call MPI_Request_free"}
 
 // callRole is a call that a finding reports, with a text that says what the call did.
 type callRole struct {

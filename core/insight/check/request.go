@@ -7,7 +7,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// request is an MPI request for a message, a collective or an operation on a window.
+// request is an MPI request for a message, a collective, an operation on a window or an access to a file. It also
+// represents a split collective on a file.
 type request struct {
 	site          *callSite // the call that made the request
 	meeting       *collectiveCall
@@ -39,9 +40,14 @@ func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	if !h.HasValue() {
 		return
 	}
+	k.activate(r, e)
+	k.requests[h.Uint()] = r
+}
+
+// activate records that a call has started the operation of a request, which keeps using the buffers of the call.
+func (k *rank) activate(r *request, e *event) {
 	r.isActive, r.site = true, k.newSite(e)
 	r.buffers, e.call.buffers = e.call.buffers, nil
-	k.requests[h.Uint()] = r
 }
 
 // addUnknownRequest records the request of a nonblocking call if the checker knows nothing of it except its buffers.
@@ -54,7 +60,8 @@ func (c *Checker) addUnknownRequest(k *rank, e *event) {
 // startsRequest reports whether a call has started a nonblocking operation.
 func startsRequest(e *event) bool {
 	h := e.Out("request")
-	return strings.HasPrefix(e.name, "MPI_I") && h.HasValue() && h.Item.Form == insight.List
+	return (strings.HasPrefix(e.name, "MPI_I") || strings.HasPrefix(e.name, "MPI_File_i")) && h.HasValue() &&
+		h.Item.Form == insight.List
 }
 
 func (c *Checker) addPersistent(k *rank, e *event) {

@@ -68,9 +68,10 @@ type Finding struct {
 	Windows []string // names of windows; the report must have one of them
 	Targets []int    // target ranks; the report must have one of them; empty if the report has none
 	Rank    int      // owner of the memory or object; -1 for any rank
-	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, request, message
+	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, file, request, message
 	Name    string   // name of an assertion or hint
-	// Argument is the argument of a collective call that differs between members: root, op, length or name.
+	// Argument is the argument of a collective call that differs between members: root, op, length or name; of a
+	// call on a file also amode, etype, datarep, size, flag or offset.
 	Argument string
 }
 

@@ -1,0 +1,33 @@
+/* clean: The ranks set views with the same data representation (MPI-5.0 14.3).
+ * error: The ranks set views with different data representations (MPI-5.0 14.3). The call returns an error.
+ *
+ * np: 2
+ * ref: mpich
+ * ref error: none (has no external32)
+ * find: collective argument=datarep lines=view
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+	MPI_File file;
+	char name[64];
+	int rank, id = getpid();
+	const char *datarep = "native";
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	snprintf(name, sizeof name, "/tmp/gompirma_check_%d", id);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		      &file);
+#ifdef WRONG
+	if (rank == 1)
+		datarep = "external32";
+#endif
+	MPI_File_set_view(file, 8 * rank, MPI_INT, MPI_INT, datarep, MPI_INFO_NULL); /* @view */
+	MPI_File_close(&file);
+	MPI_Finalize();
+	return 0;
+}

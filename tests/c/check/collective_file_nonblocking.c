@@ -1,0 +1,37 @@
+/* clean: All ranks write with a nonblocking collective (MPI-5.0 14.6.4).
+ * error: Rank 0 writes with a nonblocking collective, rank 1 with a blocking one (MPI-5.0 14.6.4).
+ *
+ * np: 2
+ * ref: mpich
+ * ref error: none (may hang)
+ * plain error: may hang
+ * find: collective argument=name lines=iwrite,write
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+	MPI_File file;
+	char name[64];
+	int rank, id = getpid();
+	int value = 1;
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	snprintf(name, sizeof name, "/tmp/gompirma_check_%d", id);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		      &file);
+#ifdef WRONG
+	if (rank == 1)
+		MPI_File_write_all(file, &value, 0, MPI_INT, MPI_STATUS_IGNORE); /* @write */
+	else
+#endif
+		MPI_File_iwrite_all(file, &value, 0, MPI_INT, &request); /* @iwrite */
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_File_close(&file);
+	MPI_Finalize();
+	return 0;
+}
