@@ -153,7 +153,7 @@ func (a *collective) fillSide(b *coll.Buffer, v *coll.Blocks, from *side, n int)
 			h = abi.MPI_BYTE
 		}
 		if v.Types[i], err = datatype.GetCommitted(h); err != nil {
-			return mpierr.Wrap(err, "type for rank %d", i)
+			return mpierr.Wrap(err, "invalid datatype for rank %d", i)
 		}
 	}
 	return nil

@@ -43,9 +43,8 @@ func installType(t *datatype.Type) error {
 	prog := t.Assemble(programBuf.words[:])
 	if !C.gompi_type_install(C.uintptr_t(t.Handle()), factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])),
 		C.int64_t(len(prog))) {
-		return mpierr.New(abi.MPI_ERR_INTERN, "out of memory for the %d words that describe datatype "+
-			"%s", len(prog),
-			t)
+		return mpierr.New(abi.MPI_ERR_INTERN, "out of memory for the description of datatype %s (%d bytes)",
+			t, 8*len(prog))
 	}
 	return nil
 }

@@ -21,9 +21,10 @@ func slice[T any](address uintptr, n int) []T {
 	return unsafe.Slice(out[T](address), n)
 }
 
-// array returns the n elements of type T at an address as a slice, which the caller may read. It first touches every 64
-// KiB of the array. A wrong length then ends the process by the same signal as a wrong address, and not by an
-// allocation failure in Go. It returns MPI_ERR_COUNT if the array would exceed the address space.
+// array checks that the n elements of type T at an address can be read, and returns them as a slice. It reads one byte
+// in every 64 KiB. If n is too large, the process therefore ends here, with the signal of a wrong address, and not
+// later, when Go allocates memory for n elements. array returns MPI_ERR_COUNT if the array would exceed the address
+// space.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))

@@ -26,8 +26,7 @@ func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) er
 func needTopology[T any](c *comm.Comm) (*T, error) {
 	t, ok := c.Topology.(*T)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology of the kind that the "+
-			"call needs")
+		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology")
 	}
 	return t, nil
 }

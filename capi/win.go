@@ -81,7 +81,8 @@ func (dataPath) Install(p *rma.Plan) error {
 	}
 	if len(p.Leaders) > 0 && !C.gompi_win_join_internode(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
 		(*C.int32_t)(&p.Leaders[0])) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a group of %d nodes", len(p.Leaders))
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the list of the %d nodes of a window",
+			len(p.Leaders))
 	}
 	return nil
 }

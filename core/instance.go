@@ -78,7 +78,8 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	}
 	p.Processes.SetSelf(int32(p.Rank))
 	if err = p.Node.Commit(shm.OperationRing(p.Node.N, p.Node.Me), shm.OperationRingSize); err != nil {
-		return nil, mpierr.Wrap(err, "cannot create the operation ring of process %d", p.Node.Me)
+		return nil, mpierr.Wrap(err, "cannot allocate the shared memory through which rank %d receives "+
+			"one-sided operations", p.Rank)
 	}
 	data.Open(p.Node, p.Processes)
 	p.Node.Waiter = data

@@ -233,8 +233,8 @@ func batches(all []measurement) [][]measurement {
 	return found
 }
 
-// runBatch launches the batch once with every library and adds the outcomes to all.results. It skips a measurement with
-// a library with which this measurement has failed before.
+// runBatch launches the batch once with every library and adds the outcomes to all.results. It skips a library for
+// a measurement that has failed with it before.
 func (all *report) runBatch(batch []measurement, libraries []library, with launcher) {
 	for _, m := range batch {
 		if all.results[m.name] == nil {

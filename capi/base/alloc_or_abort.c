@@ -23,7 +23,8 @@ bool gompi_memory_is_low(void) {
 
 void gompi_abort_out_of_memory(size_t bytes) {
 	char line[100];
-	int n = snprintf(line, sizeof line, "gompirma: out of memory for a message (%zu bytes)\n", bytes);
+	int n = snprintf(line, sizeof line, "gompirma: out of memory for a message (%zu bytes); this process ends\n",
+			 bytes);
 	if (write(2, line, (size_t)n) < 0) {
 		// there is no other way to report the failure
 	}

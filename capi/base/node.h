@@ -88,8 +88,8 @@ struct gompi_cell {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 doorbell; // futex of the progress thread
 	gompi_a32 progress_sleeps;                     // 1 if the progress thread sleeps or is about to sleep
-	// Set to 1 by another process that waits for messages which this process' progress thread must send. Each
-	// sender then rings this process' doorbell (message/plan.h).
+	// Set to 1 by another process that waits for messages which this process' progress thread must send. While it
+	// is 1, every message of a plan to this process also rings this process' doorbell (is_urgent, message/plan.c).
 	gompi_a32 needs_doorbell;
 	_Alignas(GOMPI_CACHE_LINE)
 		gompi_ai32 poller_count; // threads that poll this process' rings (in blocking calls; progress thread)

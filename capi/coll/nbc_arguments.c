@@ -123,7 +123,8 @@ static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const str
 	return true;
 }
 
-// Describes all blocks of a side with equal blocks, which divide one buffer evenly. Returns false like make_blocks.
+// Describes the blocks of a side whose buffer consists of n equal blocks. Returns false if an argument is invalid or
+// memory is exhausted.
 static bool make_equal_blocks(struct nbc_builder *m, const struct gompi_collective_side *side, make_span_fn *make_span,
 			      struct gompi_span *blocks) {
 	struct gompi_buffer b;

@@ -64,7 +64,7 @@ void gompi_shm_coll_close(struct gompi_shm_coll *t) { gompi_free_list_put(&free_
 const char *gompi_shm_error_text(int class) {
 	if (class == MPI_ERR_PROC_ABORTED)
 		return gompi_failure_text();
-	return "a buffer in shared memory holds an unexpected operation (internal error)";
+	return "the shared memory of the communicator holds data of an unexpected collective call (internal error)";
 }
 
 int gompi_shm_run(struct gompi_shm_coll *t, struct gompi_coll_call *c) {

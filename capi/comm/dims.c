@@ -153,13 +153,17 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 			unset++;
 		else if (left % dims[i] != 0)
 			rc = gompi_set_error(&v, MPI_ERR_DIMS,
-					     "the given dimensions do not divide %d processes: dims[%d] is %d", nnodes,
-					     i, dims[i]);
+					     "nnodes is %d; it must be a multiple of the product of the positive dims, "
+					     "but with dims[%d], which is %d, it is not",
+					     nnodes, i, dims[i]);
 		else
 			left /= dims[i];
 	}
 	if (rc == MPI_SUCCESS && unset == 0 && left != 1)
-		rc = gompi_set_error(&v, MPI_ERR_DIMS, "all dimensions are given, but their product is not %d", nnodes);
+		rc = gompi_set_error(&v, MPI_ERR_DIMS,
+				     "the product of all dims is %d; it must be nnodes, which is %d, because no entry "
+				     "of dims is 0",
+				     nnodes / left, nnodes);
 	if (rc != MPI_SUCCESS)
 		return gompi_return_error(rc, call, v.text, GOMPI_ON_NONE, 0);
 	if (unset == 0)

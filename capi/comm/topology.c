@@ -41,7 +41,9 @@ static inline const struct gompi_comm *comm_with_topology(MPI_Comm comm, int kin
 		return c;
 	*rc = c == NULL ? gompi_raise_invalid_comm(comm, call)
 			: gompi_return_error(MPI_ERR_TOPOLOGY, call,
-					     "the communicator has no topology of the kind that the call needs",
+					     kind == MPI_CART    ? "the communicator has no Cartesian topology"
+					     : kind == MPI_GRAPH ? "the communicator has no graph topology"
+								 : "the communicator has no distributed graph topology",
 					     GOMPI_ON_COMM, (uintptr_t)comm);
 	return NULL;
 }
@@ -134,8 +136,9 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 			if (!periods_of(t)[i])
 				return raise_topology_error(
 					comm, "MPI_Cart_rank", MPI_ERR_ARG,
-					"coords[%d] is %d; the dimension has %d coordinates from 0 and is not periodic",
-					i, x, d);
+					"coords[%d] is %d; it must be from 0 to %d, because the dimension is not "
+					"periodic",
+					i, x, d - 1);
 			x = (x % d + d) % d;
 		}
 		at = at * d + x;

@@ -49,7 +49,8 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 	}
 	gompi_biased_unlock(&gompi_user_ops.lock);
 	if (handle == 0) {
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "cannot create an operation: %d are in use, or out of memory",
+		gompi_set_error(&v, MPI_ERR_NO_MEM,
+				"cannot create an operation: out of memory, or the maximum is reached (%d exist)",
 				gompi_pool_used_count(&gompi_user_ops));
 		return op_error(call, &v);
 	}

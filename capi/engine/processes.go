@@ -48,8 +48,8 @@ func (t *Processes) Add(job uint32, nodeOf, index []int32) (first int32, err err
 	first = int32(C.gompi_processes_add(t.c, C.uint32_t(job), C.int(len(nodeOf)),
 		(*C.int32_t)(unsafe.SliceData(nodeOf)), (*C.int32_t)(unsafe.SliceData(index))))
 	if first < 0 {
-		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for %d more processes; %d are known",
-			len(nodeOf), t.Count())
+		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the table of processes: it has %d "+
+			"entries, and %d must be added", t.Count(), len(nodeOf))
 	}
 	return first, nil
 }

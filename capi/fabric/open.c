@@ -23,8 +23,8 @@
 static const struct {
 	const char *name, *reason;
 } unsuitable[] = {
-	{"net", "its reads need the target's threads, and its file descriptor is always ready"},
-	{"net;ofi_rxm", "its file descriptor is always ready, so its progress thread occupies a core"},
+	{"net", "its reads wait for the target's threads, and its progress thread occupies a core"},
+	{"net;ofi_rxm", "its progress thread occupies a core, because its file descriptor is always ready"},
 	{"sockets", "takes milliseconds for each operation; no longer maintained"},
 	{"udp;ofi_rxd", "does not detect failed processes, and is slow"},
 	{"shm", "works on one node only"},
@@ -297,13 +297,14 @@ static bool open_provider(const struct gompi_provider *provider, char address[GO
 	while (i != NULL && (!is_usable_provider(i) || strcmp(i->fabric_attr->prov_name, provider->name) != 0))
 		i = i->next;
 	if (i == NULL || i->fabric_attr->prov_version != provider->version) {
-		uint32_t found_version = i != NULL ? i->fabric_attr->prov_version : 0;
+		char found[40] = "no such provider";
+		if (i != NULL)
+			snprintf(found, sizeof found, "version %u.%u", FI_MAJOR(i->fabric_attr->prov_version),
+				 FI_MINOR(i->fabric_attr->prov_version));
 		snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
-			 "rank 0 uses libfabric's provider %s, version %u.%u; on this node it is %s%u.%u: install the "
-			 "same "
-			 "libfabric on all nodes",
-			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version),
-			 i != NULL ? "version " : "missing, ", FI_MAJOR(found_version), FI_MINOR(found_version));
+			 "rank 0 uses libfabric's provider %s, version %u.%u; libfabric on this node has %s: install "
+			 "the same libfabric on all nodes",
+			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version), found);
 		gompi_libfabric.freeinfo(all);
 		return false;
 	}

@@ -39,8 +39,9 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 		      struct gompi_error_status *v) {
 	for (int i = 0; i < n; i++) {
 		if ((uint32_t)ranks[i] >= (uint32_t)g->n)
-			return gompi_set_error(v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has only %d processes",
-					       i, ranks[i], g->n);
+			return gompi_set_error(v, MPI_ERR_RANK,
+					       "ranks[%d] is %d, which is not a rank of the group of %d processes", i,
+					       ranks[i], g->n);
 		if (is_marked(m, ranks[i]))
 			return gompi_set_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in the list", i,
 					       ranks[i]);
@@ -125,14 +126,15 @@ static int check_triplet(int i, const int range[3], int size, int ranks_left, in
 	*count = stride > 0 ? (last < first ? 0 : (last - first) / stride + 1)
 			    : (last > first ? 0 : (last - first) / stride + 1);
 	if (first < 0 || first >= size)
-		return gompi_set_error(v, MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has only %d processes",
-				       i, range[0], size);
+		return gompi_set_error(v, MPI_ERR_RANK,
+				       "ranges[%d] begins at %d, which is not a rank of the group of %d processes", i,
+				       range[0], size);
 	int64_t end = first + (*count > 0 ? *count - 1 : 0) * stride;
 	if (end < 0 || end >= size)
 		return gompi_set_error(
 			v, MPI_ERR_RANK,
-			"ranges[%d] is (%d, %d, %d) and ends at %lld, but the group has only %d processes", i, range[0],
-			range[1], range[2], (long long)end, size);
+			"ranges[%d] is (%d, %d, %d) and ends at %lld, which is not a rank of the group of %d processes",
+			i, range[0], range[1], range[2], (long long)end, size);
 	if (*count > ranks_left)
 		return gompi_set_error(
 			v, MPI_ERR_RANK,

@@ -215,8 +215,8 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	}
 	int invalid = first_invalid_rank(a, n, ranks1);
 	if (invalid < n) {
-		gompi_set_error(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has only %d processes", invalid,
-				ranks1[invalid], a->ranks.n);
+		gompi_set_error(&v, MPI_ERR_RANK, "ranks1[%d] is %d, which is not a rank of the group of %d processes",
+				invalid, ranks1[invalid], a->ranks.n);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	for (int i = 0; i < n; i++) {

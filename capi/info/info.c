@@ -220,7 +220,8 @@ static __attribute__((cold)) int invalid_info_error(struct gompi_error_status *v
 }
 
 static __attribute__((cold)) int no_info_memory_error(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_NO_MEM, "cannot create an info object: %d are in use, or out of memory",
+	return gompi_set_error(v, MPI_ERR_NO_MEM,
+			       "cannot create an info object: out of memory, or the maximum is reached (%d exist)",
 			       gompi_pool_used_count(&infos));
 }
 

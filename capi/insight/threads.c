@@ -199,8 +199,9 @@ static void advance_clock(struct gompi_insight_thread *t) {
 	self->has_activity = false;
 }
 
-// Records a release. Advances the object's clock only after the record is in the ring, because other threads omit
-// events that the object's clock includes.
+// Records a release, unless the object's clock already includes this thread's clock. Advances the object's clock only
+// after the record is in the ring. Otherwise another thread could see the advanced clock and omit its own record,
+// although this record is not in the ring yet.
 static void record_release(struct gompi_insight_thread *t, uint64_t what, uintptr_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	atomic_flag *busy = bucket_lock_of(object);

@@ -24,14 +24,16 @@ struct gompi_threads_clock {
 	uint32_t counts[GOMPI_THREADS_CLOCK_SIZE];
 };
 
+// State of a thread. The comments name kinds of events (core/insight/threads.go): ENTER orders the later actions of
+// the thread after the FORK of an object; DROP states that no thread enters the object any more.
 struct gompi_threads_self {
 	bool is_tracked;        // the beginning of this thread, or of its region, is known
 	bool has_activity;      // it has called MPI, or its accesses have been recorded, since its last release
 	bool fork_is_current;   // its last fork is still valid: the thread has done nothing since that fork
-	bool drop_on_enter;     // drop pending_enter after it has been entered
+	bool drop_on_enter;     // the ENTER event of pending_enter is followed by a DROP event of the same object
 	int clock_index;        // index in vector clocks + 1; 0 if not assigned yet; -1 if none was free
-	uint64_t pending_enter; // object to enter before the next record; 0 if none
-	uint64_t pending_drop;  // object to drop before the next record; 0 if none
+	uint64_t pending_enter; // object whose ENTER event must precede the next record; 0 if none
+	uint64_t pending_drop;  // object whose DROP event must precede the next record; 0 if none
 	uint64_t chunk_object;  // object of the unordered chunks of this thread; 0 if it has none
 	enum { GOMPI_THREADS_NO_CHUNK, GOMPI_THREADS_CHUNK_BEGINS, GOMPI_THREADS_IN_CHUNK } chunk_state;
 	bool has_chunks; // a chunk has been recorded

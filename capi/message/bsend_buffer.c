@@ -83,10 +83,10 @@ struct gompi_bsend_message *gompi_bsend_reserve(struct gompi_bsend_buffer *a, in
 				(long long)size);
 	else
 		gompi_set_error(v, MPI_ERR_BUFFER,
-				"a buffered send needs %lld + %d bytes, but %lld of the %lld bytes of the attached "
-				"buffer are in use",
-				(long long)size, MPI_BSEND_OVERHEAD,
-				(long long)(buffer_bytes - (int64_t)free_bytes_plus_1 + 1), (long long)buffer_bytes);
+				"a buffered send of %lld bytes needs %lld bytes (with MPI_BSEND_OVERHEAD), but only "
+				"%lld of the %lld bytes of the attached buffer are free",
+				(long long)size, (long long)size + MPI_BSEND_OVERHEAD, (long long)free_bytes_plus_1 - 1,
+				(long long)buffer_bytes);
 	return NULL;
 }
 

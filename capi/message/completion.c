@@ -14,8 +14,8 @@ int gompi_array_raise(const char *call, const struct gompi_request_array *s, int
 	if (i < 0)
 		return gompi_call_error(call, MPI_ERR_ARG, "an output argument is NULL");
 	return gompi_call_error(call, MPI_ERR_REQUEST,
-				"request %d of %d: %#zx is not a request, or has been completed or freed", i, s->count,
-				(size_t)s->requests[i]);
+				"array_of_requests[%d] (of %d): %#zx is not a request, or has been completed or freed",
+				i, s->count, (size_t)s->requests[i]);
 }
 
 int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request) {
@@ -27,8 +27,8 @@ int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *req
 }
 
 int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n) {
-	return gompi_request_error(call, f->object, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->failed_index, n,
-				   f->error.text);
+	return gompi_request_error(call, f->object, MPI_ERR_IN_STATUS, "array_of_requests[%d] (of %d): %.300s",
+				   f->failed_index, n, f->error.text);
 }
 
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index) {

@@ -119,7 +119,7 @@ static struct gompi_request *alloc_partition(const struct gompi_request *describ
 	struct gompi_request *m = gompi_request_alloc(described->vci);
 	if (m == NULL) {
 		struct gompi_error_status v;
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a partition");
+		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for the message of a partition");
 		fail_round(round, &v);
 		return NULL;
 	}
@@ -287,8 +287,8 @@ static void partitioned_error_detail(const struct gompi_request *r, struct gompi
 	else
 		gompi_set_error(v, p->handshake_error, "%s",
 				p->handshake_error == MPI_ERR_NO_MEM
-					? "out of memory for partitions"
-					: "the message of the sender is damaged (internal error)");
+					? "out of memory for the partitions of the request"
+					: "the sender described its partitions in an invalid message (internal error)");
 }
 
 static void describe_partitions_wait(const struct gompi_request *r, struct gompi_wait_desc *what,

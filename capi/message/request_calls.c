@@ -245,7 +245,7 @@ GOMPI_ENTRY(MPI_Start, gompi_start);
 static __attribute__((cold)) int raise_at_index(const char *call, const struct gompi_error_status *error, int i, int n,
 						const struct gompi_request *r) {
 	return gompi_request_error(call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL, error->class,
-				   "request %d of %d: %.300s", i, n, error->text);
+				   "array_of_requests[%d] (of %d): %.300s", i, n, error->text);
 }
 
 // Implements MPI_Startall. Starts no request unless all can be started.

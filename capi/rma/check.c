@@ -64,7 +64,8 @@ static int use_byte_types(struct gompi_checked_op *c) {
 			continue;
 		if ((c->byte_types[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
 			return gompi_set_error(c->error, MPI_ERR_NO_MEM,
-					       "out of memory for a copy of a datatype of %lld bytes",
+					       "out of memory: cannot allocate %lld bytes for an internal copy of a "
+					       "datatype's description",
 					       8 * (long long)sides[i]->type->words);
 		sides[i]->type = c->byte_types[i];
 	}
@@ -181,9 +182,9 @@ static int check_range(struct gompi_checked_op *c) {
 				r->target, (unsigned long long)from, (unsigned long long)to,
 				(unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
-			return gompi_set_error(
-				c->error, rc,
-				"target %d: a process ended while it changed the table of attached memory", r->target);
+			return gompi_set_error(c->error, rc,
+					       "target %d ended while it was in MPI_Win_attach or MPI_Win_detach",
+					       r->target);
 		if (rc != MPI_SUCCESS)
 			return gompi_set_error(c->error, rc, "cannot map the attached memory of target %d", r->target);
 		c->is_mapped = !c->spans_regions && mapped_at != NULL;

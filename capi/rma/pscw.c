@@ -32,13 +32,14 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 				       (unsigned long)(uintptr_t)group);
 	int n = members->ranks.n, *ranks = malloc(sizeof *ranks * ((size_t)n + 1));
 	if (ranks == NULL)
-		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for %d ranks", n);
+		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for the ranks of a group of %d processes", n);
 	for (int i = 0; i < n; i++) {
 		ranks[i] = gompi_ranks_find(&w->members, gompi_ranks_at(&members->ranks, i));
 		if (ranks[i] < 0) {
 			free(ranks);
 			return gompi_set_error(v, MPI_ERR_RANK,
-					       "the group has a process that does not belong to the window");
+					       "rank %d of the group is a process that does not belong to the window",
+					       i);
 		}
 	}
 	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};

@@ -347,8 +347,7 @@ static bool handle_fd_shortage(int64_t now) {
 	getrlimit(RLIMIT_NOFILE, &r);
 	fprintf(stderr,
 		"gompirma: rank %d cannot open another connection: the limit of %llu open files is reached (ulimit "
-		"-n), "
-		"%d of them connections; it closes idle connections and retries\n",
+		"-n), and %d of them are connections of gompirma. It closes idle connections and retries\n",
 		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.open_links);
 	return false;
 }

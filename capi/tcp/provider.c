@@ -387,8 +387,8 @@ bool gompi_tcp_is_refused(int peer) {
 
 bool gompi_tcp_addresses(char *text, size_t bytes) {
 	static const char *const scope_text[] = {"network of the default route", "another network",
-						 "of a bridge, containers or virtual machines", "of one link",
-						 "this host"};
+						 "network of a bridge, containers or virtual machines",
+						 "link-local network", "this host only"};
 	struct gompi_tcp_host h;
 	char names[GOMPI_HOST_MAX_ADDRESSES][16], address[INET6_ADDRSTRLEN];
 	if (!gompi_host_local_addresses(&h, names, text, bytes))

@@ -156,8 +156,10 @@ static int attach(struct gompi_win *w, uint64_t address, uint64_t size, struct g
 	struct gompi_attached_regions *t = gompi_load(&w->attached[w->me]);
 	uint64_t n = gompi_load(&t->count), i = find_entry_from(t->entry, n, address);
 	if (size == 0)
-		return attach_empty(w, address) ? MPI_SUCCESS
-						: gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a region");
+		return attach_empty(w, address)
+			       ? MPI_SUCCESS
+			       : gompi_set_error(v, MPI_ERR_NO_MEM,
+						 "out of memory for the list of attached regions of 0 bytes");
 	if (i > 0 && address < gompi_load(&t->entry[i - 1].address) + gompi_load(&t->entry[i - 1].size))
 		return report_overlap(v, address, size, &t->entry[i - 1]);
 	if (i < n && gompi_load(&t->entry[i].address) < address + size)

@@ -10,7 +10,7 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_NO_WINDOW] = "the target has no window %#llx with the origin as rank %llu",
 	[DETAIL_BAD_ELEMENT] = "cannot update elements of datatype %#llx (%llu bytes)",
 	[DETAIL_BAD_OP] = "operation %#llx is not defined for datatype %#llx",
-	[DETAIL_BAD_KIND] = "the path to rank %2$llu does not support messages of kind %1$#llx",
+	[DETAIL_BAD_KIND] = "rank %2$llu of the window cannot apply messages of kind %1$#llx",
 	[DETAIL_DATA_TOO_LONG] = "the message has %llu bytes after its header; the maximum is %llu",
 	[DETAIL_PARTIAL_ELEMENT] = "%llu bytes are not a multiple of the element size %llu",
 	[DETAIL_NO_ADDRESSES] = "the message has %llu bytes after its header, but the buffer addresses need %llu",
@@ -20,28 +20,34 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_DATA_TOO_SHORT] = "received %llu bytes of data, but the operation needs %llu",
 	[DETAIL_OUTSIDE_WINDOW] = "the access ends at byte %llu, but the window has %llu bytes",
 	[DETAIL_NOT_ATTACHED] = "addresses %#llx to %#llx are not attached",
-	[DETAIL_OUT_OF_ORDER] = "record %llu arrived after record %llu (out of order)",
-	[DETAIL_AFTER_STOP] = "record %llu arrived, but the origin stopped at record %llu",
+	[DETAIL_OUT_OF_ORDER] = "message %llu of the origin arrived directly after message %llu (out of order)",
+	[DETAIL_AFTER_STOP] =
+		"message %llu of the origin was not applied, because an earlier message failed (%llu have been "
+		"applied)",
 	[DETAIL_ALREADY_LOCKED] =
-		"record %llu requests a lock that the origin already holds (mode %llu: 1 shared, 2 exclusive)",
-	[DETAIL_NOT_LOCKED] = "record %llu releases a lock that the origin does not hold (%llu records are queued)",
+		"message %llu of the origin requests a lock that the origin already holds (mode %llu: 1 shared, 2 "
+		"exclusive)",
+	[DETAIL_NOT_LOCKED] =
+		"message %llu of the origin releases a lock that the origin does not hold (%llu messages are queued)",
 	[DETAIL_ALREADY_STARTED] =
-		"record %llu starts an access epoch inside another one (%llu exposure epochs are unused)",
+		"message %llu of the origin starts an access epoch inside another one (%llu exposure epochs are "
+		"unused)",
 	[DETAIL_NOT_STARTED] =
-		"record %llu completes an access epoch that was not started (%llu exposure epochs are unused)",
+		"message %llu of the origin completes an access epoch that was not started (%llu exposure epochs are "
+		"unused)",
 	[DETAIL_QUEUE_FULL] =
 		"the target would have to queue %llu bytes of operations until it grants the lock or calls "
 		"MPI_Win_post; the maximum is %llu",
 	[DETAIL_NO_MEMORY] =
 		"out of memory to queue %llu bytes of operations until a lock is granted or MPI_Win_post is called; "
 		"%llu bytes are queued already",
-	[DETAIL_ACK_DECREASED] = "the target reports that it has applied %llu records, but it reported %llu before",
-	[DETAIL_ACK_NOT_SENT] = "the target reports that it has applied %llu records, but only %llu were sent",
-	[DETAIL_UNEXPECTED_RESULT] = "the target answered record %llu with %llu bytes, but no answer is due",
-	[DETAIL_RESULT_ORDER] = "the target answered record %llu, but the next answer is due for record %llu",
+	[DETAIL_ACK_DECREASED] = "the target reports that it has applied %llu messages, but it reported %llu before",
+	[DETAIL_ACK_NOT_SENT] = "the target reports that it has applied %llu messages, but only %llu were sent",
+	[DETAIL_UNEXPECTED_RESULT] = "the target answered message %llu with %llu bytes, but no answer is due",
+	[DETAIL_RESULT_ORDER] = "the target answered message %llu, but the next answer is due for message %llu",
 	[DETAIL_RESULT_LENGTH] = "the target answered with %llu bytes, but %llu were requested",
 	[DETAIL_RESULT_MISSING] =
-		"the target reports that it has applied %llu records, but it has sent no result for record %llu",
+		"the target reports that it has applied %llu messages, but it has sent no result for message %llu",
 };
 
 static _Thread_local struct gompi_error_detail last_detail;

@@ -59,7 +59,9 @@ static int exchange_hints(struct gompi_win *w, const char *call, const struct go
 	return mine->class != MPI_SUCCESS || remote_class == MPI_SUCCESS
 		       ? (int)mine->class
 		       : gompi_set_error(v, remote_class,
-					 "the arguments of rank %d are invalid; its own error says why", bad_rank);
+					 "the arguments of rank %d are invalid; the error message of that rank says "
+					 "why",
+					 bad_rank);
 }
 
 int gompi_win_set_info(MPI_Win win, MPI_Info info) {

@@ -143,7 +143,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gompi-info:", optionError(flags, err))
 		os.Exit(2)
 	case flags.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "gompi-info: unexpected argument %q\n", flags.Arg(0))
+		fmt.Fprintf(os.Stderr, "gompi-info: unexpected argument %q (gompi-info --help lists the options)\n",
+			flags.Arg(0))
 		os.Exit(2)
 	}
 	var err error
@@ -186,7 +187,8 @@ func (i Info) print(out io.Writer) error {
 		w.line("feature", "%s", f)
 	}
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
-	w.line("limit", "%d handles of a kind in a process, %d of windows", i.Limits.HandlesPerKind, i.Limits.Windows)
+	w.line("limit", "%d handles of each kind in a process, but %d windows", i.Limits.HandlesPerKind,
+		i.Limits.Windows)
 	w.line("limit", "%s of shared memory for the windows of a process", formatBytes(i.Limits.HeapPerProcess))
 	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName,
 		i.Limits.ErrorString)

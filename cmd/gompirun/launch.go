@@ -178,7 +178,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 
 	if j.bindings != nil {
 		if err := unix.SchedSetaffinity(0, &j.bindings[rank]); err != nil {
-			return 0, fmt.Errorf("binding rank %d: %w", rank, err)
+			return 0, fmt.Errorf("cannot bind rank %d to its processors: %w", rank, err)
 		}
 	}
 	files := make([]uintptr, len(theirs))

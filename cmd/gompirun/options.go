@@ -205,7 +205,7 @@ var table = []option{
 	}},
 	{names: []string{"envlist"}, value: "list of variables",
 		set: func(p *parser, v string) error { p.inherit = listed(v); return nil }},
-	{names: []string{"wdir", "wd", "cwd"}, value: "folder",
+	{names: []string{"wdir", "wd", "cwd"}, value: "directory",
 		set: func(p *parser, v string) error { p.part.wdir = v; return nil }},
 	{names: []string{"H", "host", "hosts"}, value: "list of hosts", set: (*parser).setHosts},
 	{names: []string{"f", "hostfile", "machinefile"}, value: "file", set: (*parser).setHostFile},
@@ -218,19 +218,22 @@ var table = []option{
 	{names: []string{"nodes"}, value: "number", job: true, set: (*parser).setNodes},
 	{names: []string{"l", "prepend-rank", "tag-output"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
-	{names: []string{"output-dir"}, value: "folder", job: true,
+	{names: []string{"output-dir"}, value: "directory", job: true,
 		set: func(p *parser, v string) error { p.opts.outputDir = v; return nil }},
 	{names: []string{"outfile-pattern"}, value: "pattern", job: true,
 		set: func(p *parser, v string) error { p.opts.outFile = v; return nil }},
 	{names: []string{"errfile-pattern"}, value: "pattern", job: true,
 		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
-	{names: []string{"output-filename"}, value: "folder", job: true, set: (*parser).setOutputName},
+	{names: []string{"output-filename"}, value: "directory", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
-	{names: []string{"deadlock"}, value: "report, abort or off", job: true, set: (*parser).setDeadlock},
+	{names: []string{"deadlock"}, value: "value: report, abort or off", job: true, set: (*parser).setDeadlock},
 	{names: []string{"deadlock-after"}, value: "number of seconds", job: true, set: (*parser).setDeadlockAfter},
-	{names: []string{"bind-to"}, value: "kind of processors", job: true, set: (*parser).setBind},
-	{names: []string{"map-by"}, value: "way to map", job: true, set: (*parser).setMap},
-	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
+	{names: []string{"bind-to"}, value: "value: none, core, hwthread, socket or numa", job: true,
+		set: (*parser).setBind},
+	{names: []string{"map-by"}, value: "value: slot, core, socket, node or ppr:N:node", job: true,
+		set: (*parser).setMap},
+	{names: []string{"rank-by"}, value: "value: slot, core, socket or node", job: true,
+		set: (*parser).setRank},
 	{names: []string{"preflight"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.preflight = true; return nil }},
 	{names: []string{"stats"}, value: "file", choice: true, job: true, set: func(p *parser, v string) error {
@@ -733,7 +736,9 @@ func (p *parser) setOutputName(value string) error {
 }
 
 func (p *parser) setBind(value string) error {
-	what, _, _ := strings.Cut(value, ":") // modifiers select the reaction if there are too few units
+	// Ignores modifiers such as :overload-allowed. In other launchers they select what happens if there are more
+	// ranks than cores.
+	what, _, _ := strings.Cut(value, ":")
 	switch what {
 	case "none", "core", "hwthread", "socket", "numa":
 		p.opts.bind = what

@@ -35,7 +35,7 @@ func runRelay(argv []string) int {
 	if err != nil {
 		host, _ := os.Hostname()
 		return refuse(fmt.Errorf("rank %d on host %s cannot connect to gompirun to send "+
-			"its records: %s", rank, host, strings.ReplaceAll(err.Error(), "\n", "; ")))
+			"the records of its calls: %s", rank, host, strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	memory, err := insight.Create(1, sender.Mode, sender.Ring)
 	if err != nil {
@@ -83,8 +83,8 @@ func runRelay(argv []string) int {
 	close(stop)
 	sender.Hurry(relayDrainTimeout)
 	if err := <-done; err != nil {
-		fmt.Fprintf(os.Stderr, "gompirun: rank %d: some of its records did not reach gompirun: %v\n", rank,
-			err)
+		fmt.Fprintf(os.Stderr, "gompirun: rank %d: some records of its calls did not reach gompirun: %v\n",
+			rank, err)
 	}
 	if status > statusSignal && cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 		endBySignal(syscall.Signal(status - statusSignal))

@@ -268,8 +268,8 @@ func (l *traceListener) end() error {
 	if lost > 0 && !l.job.opts.quiet {
 		why := "gompirun did not read them in time"
 		if l.drops {
-			why = fmt.Sprintf("the ring of the rank was full: without --trace=drop ranks wait, and a "+
-				"larger %s (in bytes) loses fewer", envRing)
+			why = fmt.Sprintf("the buffer of the rank was full: omit --trace=drop, so that ranks wait, "+
+				"or set a larger %s (in bytes)", envRing)
 		}
 		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
 			"%s\n", lost,

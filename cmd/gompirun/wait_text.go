@@ -319,7 +319,8 @@ func waitForText(w *shm.Waiting, who string) string {
 	return text + " on " + objectText(w) + " for " + who
 }
 
-// callText returns the name of the call, with the tag if there is one.
+// callText returns the name of the call: for messages with the tag, for nonblocking and persistent collectives with the
+// operation and its number or round.
 func callText(w *shm.Waiting) string {
 	text := "in " + printable(w.Call)
 	switch w.Reason {

@@ -153,7 +153,8 @@ next:
 		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; " +
 			"-show, -compile-info, -link-info; --abi; --check"}, nil
 	}
-	return action{}, fmt.Errorf("unknown option -showme:%s (-showme:help lists the possible words)", show)
+	return action{}, fmt.Errorf("unknown option -showme:%s; the words after -showme: are command, compile, link, "+
+		"incdirs, libdirs, libs, version and help", show)
 }
 
 func (w wrapper) compiler() []string {

@@ -301,7 +301,8 @@ func TestAllGather(t *testing.T) {
 			}
 			for r, v := range got {
 				if v != strings.Repeat("\xfe", 300*r) {
-					return fmt.Errorf("of rank %d: %d bytes", r, len(v))
+					return fmt.Errorf("AllGather returned %d bytes of rank %d, which differ from "+
+						"the %d bytes that it passed", len(v), r, 300*r)
 				}
 			}
 			return nil
@@ -309,7 +310,7 @@ func TestAllGather(t *testing.T) {
 	}
 	for _, joined := range []string{"", "\x05abc", "\x01a\x01b\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
 		"\x01a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"} {
-		require.Error(t, splitValues(joined, make([]string, 2)), "%q", joined)
+		require.Error(t, splitValues(joined, 0, make([]string, 2)), "%q", joined)
 	}
 }
 
@@ -344,7 +345,7 @@ func TestLimit(t *testing.T) {
 			return c.Fence()
 		})
 		err := clients[0].Fence()
-		require.ErrorContains(t, err, "some processes have not arrived for 20ms")
+		require.ErrorContains(t, err, "some processes have not reached this point of MPI_Init for 20ms")
 		require.ErrorContains(t, err, EnvTimeout)
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 		require.NoError(t, clients[0].Abort(1, -1))
@@ -401,10 +402,11 @@ func process() error {
 		return err
 	}
 	if places.NodeCount != 1 || len(places.Local) != c.Size() || c.UniverseSize() < c.Size() {
-		return fmt.Errorf("%+v, universe %d", places, c.UniverseSize())
+		return fmt.Errorf("expected one node with all %d ranks and a universe of at least this size, "+
+			"but got %+v and universe %d", c.Size(), places, c.UniverseSize())
 	}
 	if n, ok := c.AppNum(); !ok || n != 0 {
-		return fmt.Errorf("appnum %d %v", n, ok)
+		return fmt.Errorf("AppNum returned %d, %v; expected 0, true", n, ok)
 	}
 	for i, v := range samples() {
 		if err := c.Put(fmt.Sprintf("v%d.%d", i, c.Rank()), v); err != nil {

@@ -50,7 +50,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := splitValues(joined, all[first:min(first+block, n)]); err != nil {
+		if err := splitValues(joined, first, all[first:min(first+block, n)]); err != nil {
 			return nil, failure("the launcher returned invalid values of the ranks from %d on: %v", first,
 				err)
 		}
@@ -78,19 +78,19 @@ func joinValues(values []string) string {
 	return string(b)
 }
 
-func splitValues(joined string, into []string) error {
+func splitValues(joined string, first int, into []string) error {
 	rest := []byte(joined)
 	for i := range into {
 		length, used := binary.Uvarint(rest)
 		if used <= 0 || length > uint64(len(rest)-used) {
-			return fmt.Errorf("value %d of %d is incomplete", i, len(into))
+			return fmt.Errorf("the value of rank %d is incomplete", first+i)
 		}
 		rest = rest[used:]
 		into[i] = string(rest[:length])
 		rest = rest[length:]
 	}
 	if len(rest) > 0 {
-		return fmt.Errorf("%d bytes follow the last value", len(rest))
+		return fmt.Errorf("%d unexpected bytes follow the last value", len(rest))
 	}
 	return nil
 }

@@ -135,8 +135,9 @@ func TestNeighbourListens(t *testing.T) {
 	}
 }
 
-// Checks that a process listens until the end of MPI_Init. Afterwards, processes that already watch it still detect
-// that it is alive. A process that connects later cannot detect this.
+// TestNeighbourEndWatch checks that a process listens only until the end of MPI_Init. After that, a process that is
+// already connected to it keeps its connection and still detects its failure. A process that connects later is refused,
+// and can detect neither life nor failure.
 func TestNeighbourEndWatch(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)
@@ -191,7 +192,7 @@ func TestNeighbourUnreachable(t *testing.T) {
 		clients[0].SetWatch(n)
 		clients[0].Limit(20 * time.Millisecond)
 		err := clients[0].Fence()
-		require.ErrorContains(t, err, "some processes have not arrived for 20ms")
+		require.ErrorContains(t, err, "some processes have not reached this point of MPI_Init for 20ms")
 		require.ErrorContains(t, err, "cannot connect to rank 1: ")
 		require.ErrorContains(t, err, EnvTimeout)
 	}

@@ -104,7 +104,7 @@ func (p *pmixJob) Get(rank int, key string) (value string, err error) {
 	}
 	err = p.runWithin(p.limit, nil, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
 	if err != nil {
-		return "", failure("key %q of rank %d: %v", key, rank, err)
+		return "", failure("the launcher did not return key %q of rank %d: %v", key, rank, err)
 	}
 	return value, nil
 }
@@ -174,7 +174,7 @@ func (p *pmixJob) allGather(name, value string) ([]string, error) {
 	err := p.runWithin(p.limit, nil, func() (err error) {
 		for r := range all {
 			if all[r], err = p.lib.Get(r, "gompirma."+name); err != nil {
-				return failure("key %q of rank %d: %v", name, r, err)
+				return failure("the launcher did not return key %q of rank %d: %v", name, r, err)
 			}
 		}
 		return nil

@@ -140,7 +140,8 @@ func TestPMIx(t *testing.T) {
 		}
 		for r, v := range all {
 			if v != strings.Repeat("\xfe", 300*r) {
-				return fmt.Errorf("of rank %d: %d bytes", r, len(v))
+				return fmt.Errorf("AllGather returned %d bytes of rank %d, which differ from the "+
+					"bytes that it passed", len(v), r)
 			}
 		}
 		places, err := nodes(c, fmt.Sprint("host", c.Rank()/2), fmt.Sprint("name", c.Rank()/2))

@@ -49,7 +49,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 		return "", err
 	}
 	if stored == "" {
-		return "", failure("key %q has no value", key)
+		return "", failure("the launcher returned no value of key %q", key)
 	}
 	text := stored[1:]
 	switch stored[0] {
@@ -59,7 +59,8 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 	case encSegments:
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return "", failure("key %q has the value %q instead of a number of segments", key, stored)
+			return "", failure("the launcher returned %q for key %q, which is not a number of segments",
+				stored, key)
 		}
 		var all strings.Builder
 		for i := 0; i < n; i++ {
@@ -71,11 +72,11 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 		}
 		text = all.String()
 	default:
-		return "", failure("key %q has a value that this library did not store", key)
+		return "", failure("the launcher returned a value of key %q that this library did not store", key)
 	}
 	value, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return "", failure("key %q: %v", key, err)
+		return "", failure("the launcher returned an invalid value of key %q: %v", key, err)
 	}
 	return string(value), nil
 }

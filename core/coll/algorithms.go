@@ -352,10 +352,11 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter adds to the schedule the steps that reduce the blocks own[v.rank] of all processes. It returns the
-// buffer that will hold the result. Each process receives its block from all processes and reduces these blocks in the
-// order of ranks. The returned buffer is the argument `to`, unless `to` is nil or cannot be used. The steps do not
-// write the blocks `own`.
+// reduceScatter adds to the schedule the steps of a reduction whose result is scattered: own[i] is this process'
+// operand for process i. Each process receives the operands that all processes have for it, and reduces them in the
+// order of ranks. reduceScatter returns the buffer that will hold the result. This buffer is `to`, except if `to` is
+// nil or the accumulator is this process' own block. In these cases it is a new buffer. The steps do not write the
+// blocks `own`.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)

@@ -62,8 +62,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 		if x < 0 || x >= d {
 			if !t.Periods[i] {
 				return 0, mpierr.New(abi.MPI_ERR_ARG,
-					"coords[%d] is %d; the dimension has %d coordinates from 0 and is not "+
-						"periodic", i, x, d)
+					"coords[%d] is %d; it must be from 0 to %d, because the dimension is not "+
+						"periodic", i, x, d-1)
 			}
 			x = (x%d + d) % d
 		}

@@ -96,7 +96,8 @@ func (t *team) bcastOrError(b []byte, failed error) ([]byte, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		return nil, mpierr.New(class, "the leaders of the two groups passed incompatible arguments")
+		return nil, mpierr.New(class, "the leader of the local group reports an error; its error message "+
+			"says why")
 	}
 	size := binary.LittleEndian.Uint64(head)
 	if t.me != 0 {

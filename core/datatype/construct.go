@@ -129,7 +129,8 @@ func (t *Type) register(b *builder) (*Type, error) {
 		t.number, t.h = number, h
 		if !ok {
 			return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
-				"cannot create datatype %d: the maximum is reached, or out of memory", derived.Len()+1)
+				"cannot create a datatype: out of memory, or the maximum is reached (%d exist)",
+				derived.Len())
 		}
 	}
 	for _, old := range t.args.types {

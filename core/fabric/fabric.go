@@ -151,7 +151,7 @@ func choose(n Network) (a announced, err error) {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	if err = random.Read(a.secret[:]); err != nil {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot read the secret of the job: %v", err)
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot create the secret of the job: %v", err)
 	}
 	return a, nil
 }

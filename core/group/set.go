@@ -6,7 +6,8 @@ import (
 )
 
 func rankError(g *Group, i int, r int32) error {
-	return mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, but the group has only %d processes", i, r, g.n)
+	return mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which is not a rank of the group of %d processes", i, r,
+		g.n)
 }
 
 // marks is a set of ranks of one group.
@@ -65,11 +66,13 @@ func expand(g *Group, ranges []Triplet) ([]int32, error) {
 		}
 		if t.First < 0 || t.First >= g.n {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[%d] begins at %d, but the group has only %d processes", i, t.First, g.n)
+				"ranges[%d] begins at %d, which is not a rank of the group of %d processes", i,
+				t.First, g.n)
 		}
 		if end := int64(t.First) + max(count-1, 0)*int64(t.Stride); end < 0 || end >= int64(g.n) {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[%d] is (%d, %d, %d) and ends at %d, but the group has only %d processes",
+				"ranges[%d] is (%d, %d, %d) and ends at %d, which is not a rank of the group of %d "+
+					"processes",
 				i, t.First, t.Last, t.Stride, end, g.n)
 		}
 		if int64(len(out))+count > int64(g.n) {

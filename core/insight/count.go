@@ -55,7 +55,7 @@ func (m *Memory) tickLengthOf(rank int) float64 {
 	return tick
 }
 
-// add adds the counter at offset `at` of the argument part to c. The argument tick is the length of a tick in ns.
+// add adds to c the counter at offset `at` of a rank's part of the memory. `tick` is the length of a tick in ns.
 func (c *Count) add(part []byte, at int64, tick float64) {
 	c.Calls += atomic.LoadUint64(u64(part, at+CountCalls))
 	c.Bytes += atomic.LoadUint64(u64(part, at+CountBytes))

@@ -48,7 +48,8 @@ type Config struct {
 // MPI_ERR_NO_MEM if there is no memory for the message ring; MPI_ERR_OTHER if cfg.Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
-		return nil, mpierr.Wrap(err, "cannot create the message ring of process %d", nd.Me)
+		return nil, mpierr.Wrap(err, "cannot allocate the shared memory through which rank %d receives "+
+			"messages", cfg.Processes.Self())
 	}
 	rank := int(cfg.Processes.Self())
 	e := &Engine{nd: nd, processes: cfg.Processes}

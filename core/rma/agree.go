@@ -17,7 +17,8 @@ func (w *Window) agree(own error, members records) error {
 	}
 	for i := range members.n() {
 		if m := members.at(i); m.class != abi.MPI_SUCCESS {
-			return mpierr.New(m.class, "the arguments of rank %d are invalid; its own error says why", i)
+			return mpierr.New(m.class, "the arguments of rank %d are invalid; the error message of that "+
+				"rank says why", i)
 		}
 	}
 	first := members.at(0)
@@ -26,8 +27,11 @@ func (w *Window) agree(own error, members records) error {
 		m := members.at(i)
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN,
-				"rank %d calls another function that creates a window (flavor %d) than rank 0 "+
-					"(flavor %d)", i, m.flavor, first.flavor)
+				"rank %d creates a window of flavor %d, but rank 0 of flavor %d (%d: MPI_Win_create, "+
+					"%d: MPI_Win_allocate, %d: MPI_Win_create_dynamic, "+
+					"%d: MPI_Win_allocate_shared)",
+				i, m.flavor, first.flavor, abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_ALLOCATE,
+				abi.MPI_WIN_FLAVOR_DYNAMIC, abi.MPI_WIN_FLAVOR_SHARED)
 		}
 		if m.size != first.size {
 			w.allowed &^= SameSize

@@ -39,7 +39,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		hints, err = check(&spec)
 	}
 	if c.IsInter() {
-		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator; a window needs an "+
+			"intracommunicator")
 	}
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
 		DispUnit: spec.DispUnit, hints: hints}

@@ -104,8 +104,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 		advice, absent, err := checkShareable(g)
 		if err == nil && isUsedPrivately(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
-				"a window or attached region that is not shared in place includes memory in %#x to %#x",
-				g.lo, g.hi)
+				"memory in %#x to %#x belongs to a window or attached region that is not shared "+
+					"in place", g.lo, g.hi)
 		}
 		if err == nil {
 			err = share(h, g, absent)

@@ -47,8 +47,8 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// allocControl allocates zeroed control memory as a block of shared memory. Precondition: all pages of the control
-// memory are used.
+// allocControl allocates zeroed control memory as a block of shared memory. If there is not enough memory, it retries
+// without the table of all members. Precondition: usesAllPages; otherwise reserveControl allocates the control memory.
 func (w *Window) allocControl() (err error) {
 	w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
 	if err != nil && w.local.table {

@@ -145,10 +145,12 @@ func TestFreeRefuses(t *testing.T) {
 				continue
 			}
 			require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, wrong)),
-				"%d bytes, %d behind", size, int64(wrong-addr))
+				"FreeMem must refuse an address %d bytes after an allocation of %d bytes",
+				int64(wrong-addr), size)
 		}
 		require.NoError(t, FreeMem(nd, addr))
-		require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, addr)), "%d bytes, twice", size)
+		require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, addr)), "FreeMem must "+
+			"refuse to free an allocation of %d bytes twice", size)
 		require.NoError(t, FreeMem(nd, other))
 	}
 	require.NoError(t, FreeMem(nd, 0))

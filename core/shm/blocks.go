@@ -251,7 +251,8 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory", uint64(r), size)
+	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory (internal error)",
+		uint64(r), size)
 }
 
 // BlockMapped returns whether process i has mapped the arena of r, so that OpenBlock cannot fail in that process.

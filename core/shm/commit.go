@@ -122,7 +122,7 @@ func (nd *Node) inChunks(size, cost, minBytes int64, take func(at, size int64) e
 		headroom = nd.promises.headroom(withPageTables(promised))
 		if withPageTables(promised) > headroom.Free-headroom.Margin/2 {
 			return mpierr.New(abi.MPI_ERR_NO_MEM,
-				"cannot allocate %d bytes of shared memory: after the first %d only %d are "+
+				"cannot allocate %d bytes of shared memory: after %d of them, only %d more are "+
 					"available %s", cost,
 				cost-promised, headroom.Usable(), headroom.LimitedBy)
 		}

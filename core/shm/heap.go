@@ -124,7 +124,7 @@ func (nd *Node) Map(off, size int64) ([]byte, error) {
 func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
 		return nil, mpierr.New(abi.MPI_ERR_INTERN, "cannot map %d bytes at offset %d of shared memory of %d "+
-			"bytes",
+			"bytes (internal error)",
 			size, off, nd.end)
 	}
 	p, err := nd.memory.mapping(nil, off, size)

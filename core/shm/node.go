@@ -122,8 +122,8 @@ func usableCores() int {
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot map the control segment (file descriptor %d): "+
-			"%v", fd, err)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot map the shared memory of the node (file descriptor "+
+			"%d): %v", fd, err)
 	}
 	magic, layout := atomic.LoadUint64(u64(header, headerMagic)), *u32(header, headerLayoutVersion)
 	n, cores := int(*u32(header, headerProcessCount)), int(*u32(header, headerCoreCount))
@@ -132,7 +132,7 @@ func Open(fd, me int) (*Node, error) {
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
 			"file descriptor %d (magic %#x, layout %d) is not shared memory of this version of gompirma "+
-				"(layout %d): gompirun and the library are of different versions", fd, magic, layout,
+				"(layout %d): install gompirun and the library of the same version", fd, magic, layout,
 			Layout)
 	}
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {

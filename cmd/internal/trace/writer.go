@@ -154,8 +154,8 @@ func (w *Writer) Close(job Job) error {
 	return w.Flush()
 }
 
-// begin starts a line. The separating comma is at the begin of a line, so that a file that is truncated between lines
-// does not end with a comma.
+// begin starts a line. The separating comma is at the beginning of a line, so that a file that is truncated between
+// lines does not end with a comma.
 func (w *Writer) begin() {
 	if !w.first {
 		w.buf = append(w.buf, ',')

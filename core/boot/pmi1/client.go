@@ -210,7 +210,7 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 		return Message{}, err
 	}
 	if err := check(answer, expected); err != nil {
-		return Message{}, fmt.Errorf("cmd=%s: %w", m.Cmd, err)
+		return Message{}, fmt.Errorf("request cmd=%s to the launcher: %w", m.Cmd, err)
 	}
 	return answer, nil
 }
@@ -249,10 +249,10 @@ func (c *Client) answer(cmd string) (Message, error) {
 		case answer = <-c.answers: // the answer arrived just before the connection ended
 			return answer, nil
 		default:
-			return answer, fmt.Errorf("cmd=%s: %w", cmd, c.err)
+			return answer, fmt.Errorf("request cmd=%s to the launcher: %w", cmd, c.err)
 		}
 	}
-	c.timeoutErr = fmt.Errorf("cmd=%s: %w", cmd, err)
+	c.timeoutErr = fmt.Errorf("request cmd=%s to the launcher: %w", cmd, err)
 	return answer, c.timeoutErr
 }
 
@@ -265,7 +265,7 @@ func check(m Message, expected string) error {
 	if rc, ok := m.Value("rc"); ok && rc != "0" {
 		reason, ok := m.Value("msg")
 		if !ok {
-			reason = "without a reason"
+			reason = "no reason given"
 		}
 		return fmt.Errorf("the launcher reported an error: rc=%s, %s", rc, shorten(reason))
 	}

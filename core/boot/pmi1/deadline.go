@@ -55,7 +55,7 @@ func (Unwatched) UnknownDetail() string   { return "nothing monitors them" }
 // whether they are alive.
 var (
 	ErrClosed     = errors.New("the launcher has ended")
-	ErrIncomplete = errors.New("some processes have not arrived")
+	ErrIncomplete = errors.New("some processes have not reached this point of MPI_Init")
 )
 
 // failureGrace is the time that Await still waits after a process has failed. In this time the launcher may end this

@@ -46,7 +46,8 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 			return nil
 		}
 		if w.Node.FailedCount() != 0 {
-			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process has failed")
+			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process ended without calling MPI_Finalize "+
+				"while this process waited for it")
 		}
 		atomic.AddUint32(polls, ^uint32(0))
 		if !w.Serve() {
