@@ -5,10 +5,10 @@
  *     write, read                  explicit offset; each rank has a region of its own
  *     write_all, read_all          the same collectively
  *     write_blocks, read_blocks    1 MiB per rank in blocks; the blocks of the ranks alternate in the file
- *     write_grid, read_grid        collective; each rank has a part of a grid of three dimensions, in pieces of BYTES
+ *     write_grid, read_grid        collective; each rank has a part of a 3D grid, in pieces of BYTES
  *     write_shared, write_ordered  the shared file pointer
  *     open                         opens and closes an existing file
- *     overlap                      percentage of the time of a nonblocking write that a computation hides */
+ *     overlap                      hidden percentage of a nonblocking write's time */
 #include "loop.h"
 
 static char name[512];
@@ -64,8 +64,8 @@ static void open_blocks(void) {
 	open_view();
 }
 
-/* Distributes a grid of three dimensions over the ranks, in the last two dimensions. Each rank has 64 x 64 pieces of BYTES
- * with 2 ranks. */
+/* Distributes a grid of three dimensions over the ranks, in the last two dimensions. With 2 ranks, each rank has 64 x 64
+ * pieces of BYTES. */
 static void open_grid(void) {
 	enum { SIDE = 64 };
 	int n[2] = {0, 0};

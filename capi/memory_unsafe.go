@@ -22,9 +22,8 @@ func slice[T any](address uintptr, n int) []T {
 }
 
 // array checks that the n elements of type T at an address can be read, and returns them as a slice. It reads one byte
-// in every 64 KiB. If n is too large, the process therefore ends here, with the signal of a wrong address, and not
-// later, when Go allocates memory for n elements. array returns MPI_ERR_COUNT if the array would exceed the address
-// space.
+// in every 64 KiB. So if n is too large, the process ends here with the signal of a wrong address, and not later when
+// Go allocates memory for n elements. It returns MPI_ERR_COUNT if the array would exceed the address space.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))

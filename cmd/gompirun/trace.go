@@ -293,7 +293,7 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Times, a.Times))
 	})
 	for _, f := range findings {
-		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object), " "),
+		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object+" "+f.File), " "),
 			Window: f.Window, Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes),
 			Count: int64(f.Times), Advice: f.Advice, Accesses: []trace.Access{}}
 		for _, w := range l.byAge {

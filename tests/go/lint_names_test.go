@@ -17,7 +17,7 @@ import (
 
 // foreignNames lists, by origin, names that comments and documents may use although the tree does not define them.
 var foreignNames = map[string]string{
-	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
+	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE " +
 		"SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
 		"STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
 	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +

@@ -40,6 +40,7 @@ type Checker struct {
 	windowCount     int
 	commCount       int
 	liveComms       map[*comm]bool // communicators that at least one process has not freed
+	openFiles       map[*file]bool // files that at least one process has not closed
 	recordCount     int            // number of records since the last call of forget
 	newFindings     []*Finding
 	follow          func(*Call) // set by Follow: is called with each call, and no conflicts are searched; else nil
@@ -100,6 +101,7 @@ type event struct {
 type call struct {
 	now        moment // the moment of the entry
 	buffers    []*access
+	fileAccess *access // the access to bytes of a file
 	collective *collectiveCall
 	receive    *receive
 	send       *send
@@ -121,7 +123,8 @@ type callSite struct {
 // New returns a checker of a job with the given number of ranks. The function place maps a code address of a rank to
 // its location in the program.
 func New(ranks int, place func(rank int, address uint64) insight.Location) *Checker {
-	c := &Checker{strandCount: ranks, comms: map[commKey]*comm{}, liveComms: map[*comm]bool{}, locate: place,
+	c := &Checker{strandCount: ranks, comms: map[commKey]*comm{}, liveComms: map[*comm]bool{},
+		openFiles: map[*file]bool{}, locate: place,
 		findingsByKey: map[findingKey]*Finding{}, locationNumbers: map[insight.Location]int{}}
 	allRanks := make([]int, ranks)
 	for i := range allRanks {
@@ -230,7 +233,10 @@ func (c *Checker) forget() {
 		return
 	}
 	for _, k := range c.ranks {
-		k.space.forget(all)
+		k.space.forget(func(a *access) bool { return a.endedBefore(all) })
+	}
+	for f := range c.openFiles {
+		f.forget(all)
 	}
 }
 
@@ -292,6 +298,7 @@ func (c *Checker) enterCall(k *rank, e *event) {
 	if c.follow == nil {
 		if !isWindowOnly()[e.Number] {
 			c.enterBuffers(k, e, false)
+			c.enterFile(k, e)
 		}
 		c.enterUpdate(k, e)
 	}

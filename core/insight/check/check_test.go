@@ -77,6 +77,8 @@ func TestTitles(t *testing.T) {
 		{Finding{Kind: "hint", Name: "mpi_assert_no_any_tag"}, "hint: mpi_assert_no_any_tag is not true\n"},
 		{Finding{Kind: "race", Window: "window 1", Target: 2, First: 8, Bytes: 4},
 			"race: window 1, memory of rank 2, 4 bytes at offset 8\n"},
+		{Finding{Kind: "race", File: "a.dat", Target: -1, First: 8, Bytes: 4},
+			"race: file 'a.dat', 4 bytes at offset 8\n"},
 	} {
 		first, _, _ := strings.Cut(c.f.String(), "\n")
 		require.Equal(t, c.want, first+"\n")

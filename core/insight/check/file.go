@@ -10,10 +10,12 @@ import (
 
 // fileAccess describes a function that accesses the data of a file (MPI-5.0 14.4).
 type fileAccess struct {
-	kind    kind // writes if the function writes the file
-	isBegin bool // begins a split collective
-	isEnd   bool // ends a split collective
-	isAsync bool // the access may be active after the function has returned
+	kind       kind // writes if the function writes the file
+	isBegin    bool // begins a split collective
+	isEnd      bool // ends a split collective
+	isAsync    bool // the access may be active after the function has returned
+	isExplicit bool // has an explicit offset
+	usesShared bool // uses the shared file pointer
 }
 
 // splitFileAccess returns the description of a function, given its name without the suffix _c. The result `is` is false
@@ -31,6 +33,8 @@ func splitFileAccess(name string) (a fileAccess, is bool) {
 	}
 	a.isBegin, a.isEnd = strings.HasSuffix(rest, "_begin"), strings.HasSuffix(rest, "_end")
 	a.isAsync = a.isAsync || a.isBegin
+	a.isExplicit = strings.HasPrefix(rest, "_at")
+	a.usesShared = strings.HasPrefix(rest, "_shared") || strings.HasPrefix(rest, "_ordered")
 	return a, true
 }
 
@@ -50,8 +54,12 @@ func beginsSplit(e *event) bool {
 
 // file is a file, shared by the processes that have opened it together.
 type file struct {
-	name string // as the program has passed it
-	comm *comm  // its members, and their collective calls on the file
+	name       string // as the program has passed it
+	comm       *comm  // its members, and their collective calls on the file
+	isReadOnly bool
+	members    map[int]*fileMember // by rank
+	space      *space              // accesses to the bytes of the file
+	closeCount int                 // number of members that have closed it
 }
 
 // equalArguments returns the arguments of a collective call on a file that must be equal at all members.
@@ -105,9 +113,13 @@ func (c *Checker) openFile(k *rank, e *event) {
 	}
 	if meet.file == nil {
 		name := e.In("filename").Text()
-		meet.file = &file{name: name, comm: &comm{name: "file '" + name + "'", members: meet.comm.members}}
+		meet.file = &file{name: name, comm: &comm{name: "file '" + name + "'", members: meet.comm.members},
+			isReadOnly: e.In("amode").Int()&abi.MPI_MODE_RDONLY != 0, members: map[int]*fileMember{},
+			space: newSpace()}
+		c.openFiles[meet.file] = true
 	}
 	k.files[e.Out("fh").Uint()] = meet.file
+	meet.file.members[k.number] = newFileMember(k, e)
 }
 
 // closeFile records that a rank has returned from MPI_File_close.
@@ -116,6 +128,9 @@ func (c *Checker) closeFile(k *rank, e *event) {
 	// Before this call returned, another thread may have received the same handle for a new file.
 	if f := k.files[h]; f != nil && (e.call.collective == nil || f.comm == e.call.collective.comm) {
 		delete(k.files, h)
+		if f.closeCount++; f.closeCount == len(f.comm.members) {
+			delete(c.openFiles, f)
+		}
 	}
 }
 
@@ -132,6 +147,9 @@ func (c *Checker) leaveFile(k *rank, e *event) {
 	succeeded := e.Result == abi.MPI_SUCCESS
 	if meet := e.call.collective; meet != nil && !succeeded {
 		meet.leaveMember(k) // the members agree on the error, so all of them leave
+	}
+	if f := k.files[e.In("fh").Uint()]; f != nil && c.follow == nil {
+		c.updateFile(k, e, f)
 	}
 	if e.name == "MPI_File_open" && succeeded {
 		c.openFile(k, e)

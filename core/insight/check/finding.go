@@ -10,11 +10,12 @@ import (
 
 // Finding is one result of --check.
 type Finding struct {
-	// race: conflict in a window's memory; buffer: use of a buffer that an operation is still using
+	// race: conflict in a window's memory or a file; buffer: use of a buffer that an operation is still using
 	Kind   string `json:"kind"`
 	Window string `json:"window,omitempty"` // the window's name, as users know it
+	File   string `json:"file,omitempty"`   // name of the file whose bytes the accesses touch
 	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
-	// offset of the bytes in the window, or their address if they are in no window
+	// offset of the bytes in the window or file, or their address if they are in neither
 	First   uint64     `json:"first"`
 	Bytes   uint64     `json:"bytes"`
 	Places  []CallRole `json:"accesses"`
@@ -320,6 +321,11 @@ func (f *Finding) String() string {
 		return b.String()
 	}
 	where := fmt.Sprintf("%d bytes at offset %d", f.Bytes, f.First)
+	if f.File != "" {
+		fmt.Fprintf(&b, " file '%s', %s\n", f.File, where)
+		f.writePlaces(&b)
+		return b.String()
+	}
 	if f.address {
 		where = fmt.Sprintf("%d bytes at address %#x", f.Bytes, f.First)
 	}

@@ -18,6 +18,7 @@ type request struct {
 	receive       *receive
 	operation     *operation // operation on a window
 	buffers       []*access  // buffers in use until the request is complete
+	fileAccess    *access    // access to bytes of a file
 	persistent    *persistent
 	isActive      bool
 }
@@ -48,6 +49,7 @@ func (c *Checker) addRequest(k *rank, e *event, r *request) {
 func (k *rank) activate(r *request, e *event) {
 	r.isActive, r.site = true, k.newSite(e)
 	r.buffers, e.call.buffers = e.call.buffers, nil
+	r.fileAccess = e.call.fileAccess
 }
 
 // addUnknownRequest records the request of a nonblocking call if the checker knows nothing of it except its buffers.
@@ -179,6 +181,7 @@ func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 	if r.operation != nil {
 		c.completeRequestOp(k, r.operation)
 	}
+	c.completeFileAccess(k, r.fileAccess)
 	c.endBuffers(k, r)
 }
 
@@ -191,6 +194,7 @@ func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	}
 	delete(k.requests, h)
 	k.freed.add(object{"REQUEST", h}, k.newSite(e))
+	c.dropFileAccess(r.fileAccess)
 	switch s := r.send; {
 	case s == nil || !r.isActive:
 		c.endBuffers(k, r)
@@ -275,6 +279,7 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 			c.finish(k, e, h[i], status)
 		} else {
 			c.endBuffers(k, r) // avoids false findings
+			c.dropFileAccess(r.fileAccess)
 		}
 	}
 }

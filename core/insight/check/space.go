@@ -34,6 +34,8 @@ type access struct {
 	group     *operation
 	spans     []span // ascending and separated by gaps
 	held      []heldLock
+	file      *file  // the file, if the access is to bytes of a file
+	completed moment // of a write to a file: when the call or its request was complete; zero before
 	owner     int    // the rank that owns the memory
 	clock     vector // of an atomic store: a rank that sees the store is ordered after this clock
 	// If set, this is not an access but the beginning of an update. A rank that sees the update is ordered after
@@ -242,9 +244,8 @@ func (s *space) dropMatching(memory span, is func(*access) bool) {
 	}
 }
 
-// forget removes the accesses that precede all future accesses, because every rank is ordered after them.
-func (s *space) forget(all vector) {
-	gone := func(a *access) bool { return a.endedBefore(all) }
+// forget removes the accesses for which the function `gone` returns true, because they precede all future accesses.
+func (s *space) forget(gone func(*access) bool) {
 	s.large = removeIf(s.large, gone)
 	s.count = len(s.large)
 	for page, accesses := range s.pages {
@@ -252,7 +253,11 @@ func (s *space) forget(all vector) {
 			delete(s.pages, page)
 		} else {
 			s.pages[page] = accesses
-			s.count += len(accesses)
+		}
+		for _, a := range accesses {
+			if a.low()>>pageBits == page { // counts a only once
+				s.count++
+			}
 		}
 	}
 	for key, a := range s.latest {

@@ -25,9 +25,9 @@ int main(int argc, char **argv) {
 		      &file);
 #ifdef WRONG
 	if (rank == 0)
-		MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @write */
+		MPI_File_write_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @write */
 	else
-		MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @read */
+		MPI_File_read_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @read */
 #else
 	MPI_File_write_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
 	MPI_File_read_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE);

@@ -1,7 +1,7 @@
 /* Runs random sequences of file functions and compares every result with a model: an array of bytes, and for each rank
  * a view and a file pointer. The sequences set views, write, read, move pointers, change the size, and open the file
- * again, with all kinds of blocking and of pointers. The variable FILE_SEED of the environment selects one sequence, and
- * FILE_SEEDS their number. MPI-5.0 14.
+ * again. They use all kinds of blocking and of pointers. The environment variable FILE_SEED selects one sequence, and
+ * FILE_SEEDS the number of sequences. MPI-5.0 14.
  *
  * np: 1 3 4
  * nodes: 2
@@ -49,10 +49,11 @@ static void wrong(const char *what, long found, long expected) {
  * standard does not require it, and MPICH stores other values. */
 static int differs(long at, uint32_t word, uint32_t expected) {
 #ifdef MPICH_VERSION
-	if (!is_written[at])
-		return 0;
-#endif
+	return is_written[at] && word != expected;
+#else
+	(void)at;
 	return word != expected;
+#endif
 }
 
 static int owner_seen_by(int rank) { return view.is_common ? 0 : rank; }
@@ -240,7 +241,8 @@ static void access_file(void) {
 			if (differs(at, (uint32_t)data[i * stride], swapped(model[at])))
 				wrong("a word that was read", data[i * stride], (int)swapped(model[at]));
 		}
-#ifdef MPICH_VERSION /* after the end of the file, strided reads count too many elements, others move the pointer less */
+#ifdef MPICH_VERSION
+		/* At the end of the file, its strided reads count too many elements, and others move the pointer less. */
 		expected = expected < words ? done : words;
 		if (pointer == INDIVIDUAL)
 			MPI_File_seek(file, pointers[check_rank], MPI_SEEK_SET);

@@ -15,7 +15,7 @@ import (
 )
 
 // Kinds lists the kinds of findings. The value of each kind is the list of keys, besides "lines", that a finding must
-// have.
+// have. A race on a file has the keys object and needs.
 var Kinds = map[string][]string{
 	"race":       {"window", "target", "needs"},
 	"buffer":     {"rank", "needs"},
@@ -68,8 +68,10 @@ type Finding struct {
 	Windows []string // names of windows; the report must have one of them
 	Targets []int    // target ranks; the report must have one of them; empty if the report has none
 	Rank    int      // owner of the memory or object; -1 for any rank
-	Object  string   // for leak and freed: datatype, communicator, group, info, op, window, file, request, message
-	Name    string   // name of an assertion or hint
+	// For leak and freed: datatype, communicator, group, info, op, window, file, request, message. For a race on a
+	// file: file.
+	Object string
+	Name   string // name of an assertion or hint
 	// Argument is the argument of a collective call that differs between members: root, op, length or name; of a
 	// call on a file also amode, etype, datarep, size, flag or offset.
 	Argument string
@@ -245,6 +247,9 @@ func (p *Program) finding(words []string, marks map[string]int) (*Finding, error
 	must, ok := Kinds[f.Kind]
 	if !ok {
 		return nil, errors.New("no such kind")
+	}
+	if f.Kind == "race" && slices.Contains(words, "object=file") {
+		must = []string{"object", "needs"}
 	}
 	seen := []string{}
 	for _, word := range words[1:] {

@@ -1,0 +1,42 @@
+/* clean: A message from the writer to the reader lies between two calls of MPI_File_sync (MPI-5.0 14.6.1).
+ * race: A message from the reader to the writer lies between them. It does not order the write before the read (MPI-5.0
+ * 14.6.1).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race object=file lines=write,read needs=calls
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+	MPI_File file;
+	char name[64];
+	int rank, id = getpid();
+	int value = 1;
+	int from = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	snprintf(name, sizeof name, "/tmp/gompirma_check_%d", id);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		      &file);
+#ifdef WRONG
+	from = 1;
+#endif
+	if (rank == 0)
+		MPI_File_write_at(file, 8, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @write */
+	MPI_File_sync(file);
+	if (rank == from)
+		MPI_Send(&value, 1, MPI_INT, 1 - from, 0, MPI_COMM_WORLD);
+	else
+		MPI_Recv(&value, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_File_sync(file);
+	if (rank == 1)
+		MPI_File_read_at(file, 8, &value, 1, MPI_INT, MPI_STATUS_IGNORE); /* @read */
+	MPI_File_close(&file);
+	MPI_Finalize();
+	return 0;
+}
