@@ -64,8 +64,8 @@ static void open_blocks(void) {
 	open_view();
 }
 
-/* Distributes a grid of three dimensions over the ranks, in the last two dimensions. With 2 ranks, each rank has 64 x 64
- * pieces of BYTES. */
+/* Distributes a grid of three dimensions over the ranks, in the last two dimensions. With 2 ranks, each rank has
+ * 64 x 64 pieces of BYTES. */
 static void open_grid(void) {
 	enum { SIDE = 64 };
 	int n[2] = {0, 0};

@@ -35,8 +35,8 @@ func setCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// errorOf calls f with an error status. f passes it to a C function, which may fill it in. errorOf returns the error in
-// the status as a Go error, or nil if f returned MPI_SUCCESS.
+// errorOf calls f with an error status, which f passes to a C function that may fill it in. It returns the error in the
+// status as a Go error. If f returned MPI_SUCCESS, it returns nil.
 func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {

@@ -113,14 +113,14 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 											       : INT64_MAX;
 	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE))
 		f->absolute_name = realpath(f->name, NULL);
-	// These file systems keep mapped memory and the file coherent on a node. A write to a disk's file costs more
-	// than one to a file in memory, so mapping pays for fewer blocks in a page.
+	// These file systems keep mapped memory and the file coherent on a node. A page fault costs more in a disk's
+	// file than in a file in memory, so mapping pays only for more blocks in a page.
 	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode) && fstatfs(f->fd, &fs) == 0) {
 		if (fs.f_type == TMPFS)
 			f->map_stride = 2048;
 		else if (fs.f_type == EXT4 || fs.f_type == XFS || (uint32_t)fs.f_type == BTRFS)
-			f->map_stride = 4096;
+			f->map_stride = 1024;
 	}
 	if (f->amode & MPI_MODE_APPEND)
 		f->position = (uint64_t)s.st_size;

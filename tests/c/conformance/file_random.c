@@ -242,7 +242,8 @@ static void access_file(void) {
 				wrong("a word that was read", data[i * stride], (int)swapped(model[at]));
 		}
 #ifdef MPICH_VERSION
-		/* At the end of the file, its strided reads count too many elements, and others move the pointer less. */
+		/* At the end of the file, its strided reads count too many elements, and its other reads move the
+		 * pointer less. */
 		expected = expected < words ? done : words;
 		if (pointer == INDIVIDUAL)
 			MPI_File_seek(file, pointers[check_rank], MPI_SEEK_SET);
