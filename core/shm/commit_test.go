@@ -100,7 +100,7 @@ func TestCommitBacksOut(t *testing.T) {
 	}
 	_, err := commitMapped(t, nd, 60*mib)
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
-	require.Contains(t, err.Error(), "only 41943040 are available in a test")
+	require.Contains(t, err.Error(), "only 41943040 more are available in a test")
 	require.Equal(t, start, taken(t, nd))
 	require.Zero(t, nd.promised())
 }
