@@ -70,8 +70,7 @@ static inline int gompi_attribute_get(struct gompi_error_status *v, enum gompi_k
 	return MPI_SUCCESS;
 }
 
-// Returns the table of an object that stores its table at an address. Creates the table if the object has none yet.
-// Returns NULL if out of memory.
+// Returns the attribute table at *at. Creates the table if *at is NULL. Returns NULL if out of memory.
 struct gompi_attributes *gompi_attributes_make(struct gompi_attributes *_Atomic *at);
 static inline struct gompi_attributes *gompi_attributes_ensure(struct gompi_attributes *_Atomic *at) {
 	struct gompi_attributes *t = gompi_load_acquire(at); // pairs with the release in gompi_attributes_make

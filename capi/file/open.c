@@ -158,8 +158,8 @@ static int raise_without_file(const char *call, const struct gompi_error_status 
 // file. Returns MPI_SUCCESS or the class in v, on which all processes agree. Collective.
 static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_error_status *v) {
 	int64_t amode = f->amode;
-	// Rank 0 creates the file after all processes have begun the call with valid arguments. Until then, a process
-	// may delete an older file of this name.
+	// Rank 0 waits until all processes have begun the call with valid arguments. Otherwise a process that deletes
+	// an older file of this name before its call would delete the new one.
 	if (gompi_file_agree_on(f->comm, f->rank, f->size, &amode, 1, "amode", v) != MPI_SUCCESS)
 		return v->class;
 	if (f->rank == 0 && open_here(f, true, created, v) == MPI_SUCCESS && (f->amode & MPI_MODE_APPEND))

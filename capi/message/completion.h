@@ -141,7 +141,8 @@ struct gompi_first_failure {
 // Raises MPI_ERR_IN_STATUS for a call on n requests, on the object of the failed request.
 __attribute__((cold)) int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n);
 
-// Calls gompi_request_finish for request i if it is complete. Stores its index in f if no earlier request has failed.
+// Calls gompi_request_finish for request i if it is complete. If the request has failed, and no earlier one has, stores
+// its index and object in *f.
 static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_first_failure *f) {
 	struct gompi_request *r;
 	if (gompi_classify_handle(h, &r) != GOMPI_HANDLE_LIVE || !gompi_is_complete(r))

@@ -126,8 +126,8 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	return rc;
 }
 
-// Returns the array with the number (ring position + 1) of the last packet sent to each member; 0 if a flush need not
-// wait. Allocates the array at first use. Returns NULL if out of memory.
+// Returns the array of sent numbers. The entry of a member is the ring position + 1 of the last packet sent to it, or 0
+// if a flush need not wait for it. Allocates the array at first use. Returns NULL if out of memory.
 static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers != NULL)

@@ -1,5 +1,5 @@
-// Package stack owns the growth of a goroutine's stack for signal handlers. It must not depend on the code that needs
-// this.
+// Package stack grows the stacks of goroutines so that signal handlers fit. It imports none of the packages that use
+// it.
 //
 // A signal handler that was installed without SA_ONSTACK runs on the current stack of its thread, even if that stack is
 // small. A goroutine's stack initially has a few kilobytes of Go's heap. If a handler uses more, it overwrites the

@@ -89,7 +89,8 @@ static void overlapping(void) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Frees the datatype of queued accesses with a conversion. */
+/* Frees the datatype of each nonblocking access at once, while the access is queued. The accesses convert to
+ * external32. */
 static void freed_types(void) {
 	enum { MANY = 100 };
 	MPI_File f = file_create("freed");

@@ -31,7 +31,7 @@ static void receive(MPI_Comm c, int size, int tag) {
 		}
 }
 
-/* Synchronizes the two ranks: rank 0 sends between two calls, and then rank 1 receives. */
+/* Synchronizes the two ranks. Rank 0 sends before one call, and rank 1 receives between that call and the next one. */
 static void turn(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static int is_over(MPI_Request *r) {
