@@ -137,7 +137,8 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t s
 		int64_t at = run->offset + c->skip_bytes, room = limit - g->bytes, n = 1;
 		if (g->count > 0)
 			room = gompi_min_i64(room, begin + STAGE_BYTES - at);
-		if (room <= 0 || at < begin || (at != end && at + run->block - c->skip_bytes - end > stride))
+		if (room <= 0 || at < begin || end - begin > STAGE_BYTES ||
+		    (at != end && at + run->block - c->skip_bytes - end > stride))
 			break;
 		g->is_contiguous = g->is_contiguous && at == end;
 		if (run->n > 1 && c->skip_bytes == 0 && run->stride > 0 && run->stride <= stride)

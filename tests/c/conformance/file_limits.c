@@ -89,6 +89,34 @@ static void overlapping(void) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
+/* Reads through a view with a long block and a short block inside it. The library reads ranges of several blocks into a
+ * buffer, which is smaller than the long block. */
+static void overlapping_long(void) {
+	enum { LONG = 16 << 20, SHORT = 10 };
+	char *data = malloc(LONG), *back = calloc(1, LONG + SHORT);
+	MPI_File f = file_create("overlap_long");
+	char name[600];
+	MPI_Datatype type;
+	strcpy(name, file_name("overlap_long"));
+	for (int i = 0; i < LONG; i++)
+		data[i] = (char)(i * 7 + i / 256);
+	if (check_rank == 0)
+		CHECK_OK(MPI_File_write_at(f, 0, data, LONG, MPI_BYTE, MPI_STATUS_IGNORE));
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_File reader;
+	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &reader));
+	MPI_Type_create_hindexed(2, (int[]){LONG, SHORT}, (MPI_Aint[]){0, SHORT}, MPI_BYTE, &type);
+	MPI_Type_commit(&type);
+	CHECK_OK(MPI_File_set_view(reader, 0, MPI_BYTE, type, "native", MPI_INFO_NULL));
+	CHECK_OK(MPI_File_read_at(reader, 0, back, LONG + SHORT, MPI_BYTE, MPI_STATUS_IGNORE));
+	CHECK(memcmp(back, data, LONG) == 0, "the long block differs");
+	CHECK(memcmp(back + LONG, data + SHORT, SHORT) == 0, "the short block differs");
+	MPI_Type_free(&type);
+	CHECK_OK(MPI_File_close(&reader));
+	CHECK_OK(MPI_File_close(&f));
+	free(data), free(back);
+}
+
 /* Frees the datatype of each nonblocking access at once, while the access is queued. The accesses convert to
  * external32. */
 static void freed_types(void) {
@@ -173,6 +201,7 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	far_offsets();
 	overlapping();
+	overlapping_long();
 	freed_types();
 	one_is_wrong();
 	alone();
