@@ -10,27 +10,6 @@ import (
 
 // Topologies (MPI-5.0 chapter 8).
 
-// onTopology executes an MPI call on a communicator that must have a topology of type T: it looks up the communicator
-// and the topology, runs f, and raises the error of f.
-func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) error) int32 {
-	return onComm(function, h, func(c *comm.Comm) error {
-		t, err := needTopology[T](c)
-		if err != nil {
-			return err
-		}
-		return f(c, t)
-	})
-}
-
-// needTopology returns the topology of c, or an error if it is not of type T.
-func needTopology[T any](c *comm.Comm) (*T, error) {
-	t, ok := c.Topology.(*T)
-	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology")
-	}
-	return t, nil
-}
-
 // intsAt returns the n ints at an address. It returns MPI_ERR_ARG if n is negative, or if n > 0 and the address is
 // null.
 func intsAt(what string, n int32, at uintptr) ([]int32, error) {
@@ -77,9 +56,9 @@ func gompi_cart_create(old uintptr, ndims int32, dims, periods uintptr, reorder 
 //export gompi_cart_sub
 func gompi_cart_sub(comm_, remain, newcomm uintptr) int32 {
 	return newComm("MPI_Cart_sub", comm_, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
-		t, err := needTopology[comm.Cart](c)
-		if err != nil {
-			return nil, err
+		t, ok := c.Topology.(*comm.Cart)
+		if !ok {
+			return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology")
 		}
 		keep, err := logicals("remain_dims", int32(len(t.Dims)), remain)
 		if err != nil {
