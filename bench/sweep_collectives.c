@@ -126,14 +126,6 @@ static void blocking(long n) {
 	}
 }
 
-static void compute(double until) {
-	double x = 1;
-	while (now() < until)
-		for (int i = 0; i < 8; i++)
-			x = x * 0.999999 + 1e-6;
-	__asm__ volatile("" : : "g"(x));
-}
-
 /* Returns the seconds of n nonblocking calls and their MPI_Wait. Computes for `computation` seconds between call and
  * MPI_Wait, and does not count this time. */
 static double nonblocking_with(double computation, long n) {

@@ -31,7 +31,7 @@ type measurement struct {
 	x       int      // bytes, ranks or threads
 	most    int      // maximum number of launches with each library; 0 for no limit
 	args    []string // arguments of the program before the rows
-	percent bool     // the value is the percentage of a collective's time that a computation hides
+	percent bool     // the value is the percentage of an operation's time that a computation hides
 	rare    bool     // measured only with -all
 	own     bool     // measured only with gompirma
 	needs   []string // MPI functions that the row calls, some of which a library may lack
@@ -71,8 +71,8 @@ func (m measurement) on(ranks int) measurement {
 	return m
 }
 
-// sharedInPlace lets gompirma share window memory that the program allocated privately, so that other processes map it
-// and access it directly.
+// sharedInPlace permits gompirma to share the window memory in place. Then other processes map the memory that the
+// program has allocated, and access it directly.
 func (m measurement) sharedInPlace() measurement {
 	m.name += ".shared"
 	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=1"}
@@ -103,6 +103,17 @@ func (m measurement) onDisk() measurement {
 	m.name += ".disk"
 	m.env = []string{"TMPDIR=/var/tmp"}
 	return m
+}
+
+// fileOverlap returns measurements of nonblocking writes on one rank, so that a core is free for the write.
+func fileOverlap() (all []measurement) {
+	for _, x := range []int{1 << 20, 16 << 20} {
+		m := file(fmt.Sprintf("overlap:%d", x), "hidden by a computation: nonblocking write of "+
+			showParameter("sizes", x), 0)
+		m.ranks, m.percent = 1, true
+		all = append(all, m)
+	}
+	return all
 }
 
 // fileRows returns the measurements of files. `change` modifies each of them.
@@ -335,6 +346,7 @@ var measurements = slices.Concat(
 	withHeading("Files in memory", fileRows(func(m measurement) measurement { return m })...),
 	withHeading("Files in memory, 4 ranks", fileRows(func(m measurement) measurement { return m.on(4) })...),
 	withHeading("Files on a disk", fileRows(measurement.onDisk)...),
+	withHeading("Files in memory, 1 rank", fileOverlap()...),
 	withHeading("Inquiries", inquiries("Type_size", "Type_get_extent", "Type_get_true_extent", "Get_count",
 		"Comm_get_attr", "Iprobe", "Test", "Initialized", "Finalized", "Comm_compare", "Group_rank",
 		"Group_translate_ranks", "Request_get_status", "Info_get")...),

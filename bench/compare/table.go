@@ -32,6 +32,9 @@ func show(o outcome, unit string) string {
 	if unit == "instructions" {
 		return fmt.Sprintf("%.0f", o.value)
 	}
+	if unit == "%" {
+		return fmt.Sprintf("%.0f %%", o.value)
+	}
 	v, units := o.value, []string{"ns", "µs", "ms", "s"}
 	if unit == "KiB" {
 		units = []string{"KiB", "MiB", "GiB"}
@@ -112,7 +115,7 @@ func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal string
 	switch {
 	case m.goal > 0:
 		add(best, m.goal, "")
-	case mine.failure == "" && best.failure == "":
+	case mine.failure == "" && best.failure == "" && !m.percent:
 		ratios = append(ratios, fmt.Sprintf("%.2f", best.value/mine.value))
 	}
 	if m.of != "" {

@@ -25,6 +25,7 @@ func TestShow(t *testing.T) {
 		{outcome{value: 4e12}, "ns", "4000 s"},
 		{outcome{value: 900}, "KiB", "900 KiB"}, {outcome{value: 3072}, "KiB", "3.00 MiB"},
 		{outcome{value: 1656.1}, "instructions", "1656"}, {outcome{failure: "crash"}, "ns", "crash"},
+		{outcome{value: 79.6}, "%", "80 %"},
 	} {
 		require.Equal(t, c.want, show(c.o, c.unit))
 	}
