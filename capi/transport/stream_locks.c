@@ -29,8 +29,8 @@ int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
 	return gompi_load_acquire(&s->acked) >= locked ? MPI_SUCCESS : gompi_stream_await_ack(s, locked, call);
 }
 
-// The last MPI_Win_lock of this thread for a member on another node; `window` is 0 if there is none to acquire. The
-// field lock_call is the value of the stream's counter lock_calls after this call.
+// The latest MPI_Win_lock of this thread for a member on another node, if the lock has not been acquired yet. Otherwise
+// `window` is 0. `lock_call` is the value of the stream's counter lock_calls after this call.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;

@@ -324,8 +324,8 @@ func nodesEqual(x, y *node) bool {
 	return true
 }
 
-// intern returns a node from `known` that is equal to n. If there is none, it returns n, and adds n to `known` unless n
-// has a list of entries.
+// intern returns a node of `known` that is equal to n. If `known` has no such node, it returns n. It adds n to `known`
+// unless n has a list of entries.
 func intern(known map[[3]int64][]*node, n *node) *node {
 	key := [3]int64{int64(n.kind), n.size, n.stride}
 	for _, k := range known[key] {

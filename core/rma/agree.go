@@ -72,10 +72,10 @@ const (
 	confirmBytes = 20
 )
 
-// agreeOnHandle finds a place (a position in the sequence of handle numbers, see handles.go) whose index is free at all
-// members. This member proposes the place `mine`. The same exchanges distribute the node leaders' reservations and the
-// channel for messages between nodes. *err is this member's error; agreeOnHandle sets it if another member has an
-// error. The result `fatal` is an error of the exchange itself.
+// agreeOnHandle returns a place whose index is free at all members. A place is a position in the sequence of handle
+// numbers (handles.go). This member proposes the place `mine`. The exchanges also distribute the node leaders'
+// reservations, and the channel for messages between nodes. *err is this member's error. If only another member has an
+// error, agreeOnHandle sets *err. fatal is an error of the exchange itself.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
 	const size = agreeBytes
 	c := x.c

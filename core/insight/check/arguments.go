@@ -36,7 +36,8 @@ var argumentTexts = map[string][2]string{"amode": {"access mode", "access modes"
 	"size": {"size", "sizes"}, "flag": {"flag", "flags"}, "offset": {"offset", "offsets"},
 	"whence": {"whence", "values of whence"}}
 
-// firstDifference returns the index of the first argument with different known values; -1 if there is none.
+// firstDifference returns the index of the first argument whose values in a and b are known and differ. It returns -1
+// if no argument differs.
 func firstDifference(a, b []argument) int {
 	for i := range min(len(a), len(b)) {
 		if a[i].value != b[i].value && a[i].value != "" && b[i].value != "" {

@@ -1,6 +1,6 @@
-/* Proves: a lookup of a request handle (message/request.c) finds the request, in whatever VCI it is, until the request
- * is freed (base/table.c tests other properties of handles). The same holds for the request ids in records. So a late
- * or forged answer finds no request. */
+/* Proves: a lookup of a request handle (message/request.c) finds the request in any VCI, until the request is freed. A
+ * lookup of the request id in a record does the same, so a late or forged answer finds no request. base/table.c tests
+ * other properties of handles. */
 #include "../unit.h"
 
 #include "message/call.h"
