@@ -76,7 +76,7 @@ static void open_grid(void) {
 	open_view();
 }
 
-/* Defines a body that calls the function at an offset n times. */
+/* Defines the body of a measurement: it calls `function` n times with the explicit file offset `offset`. */
 #define AT_OFFSET(name, function, offset)                                                        \
 	static void name(long n) {                                                               \
 		for (long i = 0; i < n; i++)                                                     \

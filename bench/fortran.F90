@@ -5,7 +5,7 @@
 !     fortran time put8|put8_flush|row    prints the nanoseconds of one operation
 !
 ! row is a put of the array section a(1, :) and a flush. The section has 1024 numbers of 8 bytes with a stride of 16
-! bytes; the target's are contiguous.
+! bytes. At the target the numbers are contiguous.
 #if defined(USE_F08)
 #define WIN type(MPI_Win)
 #else

@@ -7,8 +7,8 @@
  * and after each loop. After the fourth signal icount prints the difference of the two counts divided by LOOPS, so that
  * the cost of the signals cancels out. If a loop takes more than LIMIT instructions per iteration, icount stops
  * stepping and prints "more": an operation that should take a hundred instructions may have blocked. The program may
- * repeat these loops for any number of operations. For a process that raises no signal, such as another rank, icount
- * prints nothing, and does not slow it down. icount needs only ptrace on its own child. It uses neither hardware
+ * repeat these loops for any number of operations. A process that raises no signal, such as another rank, runs at full
+ * speed, and icount prints nothing for it. icount needs only ptrace on its own child. It uses neither hardware
  * counters, which virtual machines hide, nor emulation. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -42,9 +42,9 @@ struct measurement {
 	void (*body)(long n); /* the timed function: runs its operation n times */
 	int how;
 	long per; /* operations in each of the n iterations; 0 stands for 1 */
-	/* 0 if the program chooses n by time. Otherwise a fixed n. With BRIEF, it is the n of the single loop, which is
-	 * reduced for large messages. Without BRIEF, the measurement is cold: it has no warm-up, and calls open and
-	 * close around each loop. */
+	/* The fixed n of a loop, or 0 if this header chooses n by time. A BRIEF measurement runs its single loop with
+	 * this n, or with fewer iterations for large messages. Any other measurement with a fixed n is cold: it has no
+	 * warm-up, and calls open and close around each loop. */
 	long loops;
 };
 

@@ -11,8 +11,9 @@ import (
 )
 
 // Properties of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its LOGICALs are
-// those of gfortran's default kinds, which the datatypes also use. They are fixed, so setting them returns MPI_ERR_ABI,
-// as a second setting does in other implementations. All calls may be used before MPI_Init.
+// those of gfortran's default kinds, which the datatypes also use. These sizes and values are fixed. So a call that
+// sets them returns MPI_ERR_ABI, as the second such call does in other implementations. All calls may be used before
+// MPI_Init.
 
 //export gompi_abi_get_info
 func gompi_abi_get_info(at uintptr) (rc int32) {
@@ -68,11 +69,11 @@ func gompi_abi_set_fortran_info(h uintptr) int32 {
 			return err
 		}
 		return mpierr.New(abi.MPI_ERR_ABI,
-			"the sizes of Fortran types are fixed (MPI_Abi_get_fortran_info returns them)")
+			"the sizes of Fortran types cannot be changed; MPI_Abi_get_fortran_info returns them")
 	})
 }
 
-// logicalSize returns an error for a size that no LOGICAL has.
+// logicalSize returns MPI_ERR_ARG if no LOGICAL type of Fortran has the given size in bytes.
 func logicalSize(size int32) error {
 	switch size {
 	case 1, 2, 4, 8, 16:
@@ -107,7 +108,7 @@ func gompi_abi_set_fortran_booleans(size int32, isTrue, isFalse uintptr) (rc int
 	}
 	if err == nil {
 		err = mpierr.New(abi.MPI_ERR_ABI,
-			"the values of Fortran logicals are fixed (MPI_Abi_get_fortran_booleans returns them)")
+			"the values of Fortran logicals cannot be changed; MPI_Abi_get_fortran_booleans returns them")
 	}
 	return finish("MPI_Abi_set_fortran_booleans", 0, 0, err)
 }

@@ -18,7 +18,7 @@ import (
 	"gompirma/core/rma"
 )
 
-// Attributes of communicators and windows that are duplicated or freed, and the predefined attributes of communicators
+// Attributes when a communicator or window is duplicated or freed, and the predefined attributes of communicators
 // (MPI-5.0 9.1). C implements attributes (capi/attribute).
 
 // setCommAttributes sets the values of the predefined attributes that do not change.
@@ -35,8 +35,8 @@ func setCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// errorOf calls f with an error status, which f passes to a C function that may fill it in. It returns the error in the
-// status as a Go error. If f returned MPI_SUCCESS, it returns nil.
+// errorOf calls f, which calls a C function that stores its error in the given error status. If f returns an error
+// class, errorOf returns the error status as a Go error. If f returns MPI_SUCCESS, errorOf returns nil.
 func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {
@@ -45,14 +45,14 @@ func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	return nil
 }
 
-// nameOf returns the name that f stores in its argument with a C function. The function f returns the name's length.
+// nameOf returns the name that the function f stores in its argument. The result of f is the length of the name.
 func nameOf(f func(name *C.char) C.int) string {
 	var name [abi.MPI_MAX_OBJECT_NAME]C.char
 	return C.GoStringN(&name[0], f(&name[0]))
 }
 
-// copyCommAttributes copies the attributes of a communicator for its duplicate, which C does not know yet. The caller
-// passes the copy to openComm or dropAttributes.
+// copyCommAttributes copies the attributes of a communicator for its duplicate, whose comm descriptor in C does not
+// exist yet. The caller passes the copy to openComm or dropAttributes.
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	t := attributesOf(from)
 	if t == nil {

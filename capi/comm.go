@@ -32,8 +32,8 @@ func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// storeComm creates the comm descriptor of c and stores its handle at an address, or MPI_COMM_NULL if c is nil. If it
-// fails, it frees c.
+// storeComm creates the comm descriptor of c and stores the handle of c at an address, or MPI_COMM_NULL if c is nil. If
+// storeComm fails, it frees c.
 func storeComm(c *comm.Comm, at uintptr) error {
 	if c == nil {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
@@ -61,7 +61,8 @@ func reserveComm() (uintptr, error) {
 	return h, nil
 }
 
-// openReserved gives c a reserved handle, and creates its comm descriptor. If it fails, it frees c and the handle.
+// openReserved assigns a reserved handle to c, and creates its comm descriptor. If openReserved fails, it frees c and
+// the handle.
 func openReserved(c *comm.Comm, h uintptr) error {
 	c.Handle = h
 	comm.Handles.Set(h, c)
@@ -166,9 +167,9 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 
 // idup is a nonblocking duplication in progress.
 type idup struct {
-	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
+	draft                           *comm.Draft // nil if the duplication uses messages
 	handle                          uintptr     // reserved for the new communicator; 0 if failed is set
-	failed                          error       // no handle was available; other members still need this member
+	failed                          error       // no handle was free; other members need this member's data
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
@@ -238,8 +239,8 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	return d.finish(d.draft.End(nil, 0, noRequest()))
 }
 
-// finish gives the new communicator n its handle. If `err` is not nil, finish instead frees the handle and the prepared
-// hints, attributes and error handler. After an error it stores MPI_COMM_NULL.
+// finish assigns the reserved handle to the new communicator n. If `err` is not nil, it instead frees the handle and
+// the prepared hints, attributes and error handler. After an error it stores MPI_COMM_NULL.
 func (d *idup) finish(n *comm.Comm, err error) error {
 	if err == nil && d.failed != nil {
 		n.Free()
@@ -339,8 +340,9 @@ func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
 //export gompi_comm_disconnect
 func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
 
-// freeComm frees a communicator. Operations in progress on it continue. MPI_Comm_disconnect need not wait: in a correct
-// program only sends whose requests were freed may be pending, and these complete without a wait.
+// freeComm frees a communicator. Operations in progress on it continue. MPI_Comm_disconnect need not wait for pending
+// operations: in a correct program these are only sends whose requests have been freed. The library completes such
+// sends without a wait of the application.
 func freeComm(function string, at uintptr) (rc int32) {
 	if err := checkNotNull(at); err != nil {
 		return finish(function, 0, 0, err)

@@ -70,7 +70,7 @@ func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) i
 func smallForm(t *datatype.Type) error {
 	if t.Large() {
 		return mpierr.New(abi.MPI_ERR_TYPE,
-			"datatype %s was created with large counts: call the function whose name ends in _c", t)
+			"datatype %s was created with large counts: call the _c form of this function", t)
 	}
 	return nil
 }

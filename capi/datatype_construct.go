@@ -56,7 +56,7 @@ var (
 	}
 )
 
-// construct creates the type that a recipe describes. The function `find` returns the type with a handle in the recipe.
+// construct creates the type that a recipe describes. The function `find` converts a handle in the recipe to the type.
 func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
 	n, a, b := int64(r.n), int64(r.a), int64(r.b)
 	if r.combiner == abi.MPI_COMBINER_SUBARRAY || r.combiner == abi.MPI_COMBINER_DARRAY {

@@ -20,8 +20,8 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType creates a type by random constructors. All node kinds of flattened types occur, also nested, and sometimes
-// entries overlap.
+// randomType creates a type by random constructors. All kinds of nodes of a flattened type (core/datatype/format.go)
+// occur, also nested, and sometimes entries overlap.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}

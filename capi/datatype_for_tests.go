@@ -12,8 +12,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Wrappers of datatype/cursor.c and datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed;
-// the addresses are addresses of buffers.
+// Wrappers of datatype/cursor.c and datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed.
+// The addresses are buffer addresses as in MPI, so the data may begin at an offset from them.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {

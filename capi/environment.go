@@ -25,7 +25,7 @@ import (
 // Initialization and termination (chapter 11), and the calls of chapter 9 that env.c does not implement.
 
 // graceFlush is the maximum time for which an exiting process waits until its output is flushed. The flush may block at
-// a pipe that no process reads, or because of a thread that waits for input.
+// a full pipe that no process reads, or at the lock of a stream from which a thread waits for input.
 const graceFlush = 5 * time.Second
 
 // exit flushes the output and ends the process. It runs no exit handlers, since those might call MPI.
@@ -92,7 +92,7 @@ func gompi_finalize() (rc int32) {
 	return finish("MPI_Finalize", 0, 0, err)
 }
 
-// notRunningText is the error text of calls that require MPI to be initialized and not finalized. Their class is
+// notRunningText is the error text of calls that require MPI to be initialized and not finalized. The error class is
 // MPI_ERR_OTHER, as in MPICH.
 const notRunningText = "MPI is not initialized, or has been finalized"
 

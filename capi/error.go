@@ -79,8 +79,8 @@ func raiseError(class int32, function, text string, kind int32, object uintptr) 
 		C.uintptr_t(object)))
 }
 
-// cText returns a C string for a C function that does not retain it. C.CString would end the process if malloc fails,
-// which may be the error to report.
+// cText returns s as a C string in Go memory, for a C function that does not retain the pointer. C.CString would end
+// the process if malloc fails, although a failed malloc may be the error to report.
 func cText(s string) *C.char {
 	b := append([]byte(s), 0)
 	return (*C.char)(unsafe.Pointer(&b[0]))
@@ -121,8 +121,8 @@ func lookupComm(h uintptr) *comm.Comm {
 }
 
 // abort prints a line on standard error and ends the job with a nonzero status. It does not return. If the launcher is
-// already ending the job, it only ends this process and prints nothing. byError is true if code is the class of a fatal
-// error.
+// already ending the job, abort only ends this process and prints nothing. byError is true if code is the class of a
+// fatal error.
 func abort(code int32, message string, byError bool) {
 	afterFailure := byError && code == abi.MPI_ERR_PROC_ABORTED
 	code = exitStatus(code)

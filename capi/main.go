@@ -5,8 +5,8 @@
 //
 // This directory contains the functions that Go implements, and generated C. All other C is in the subdirectories. Each
 // subdirectory is a package, and its imports define which headers it may include. The function MPI_Foo_bar of the
-// standard is implemented by gompi_foo_bar. This is either a C function with the types of the standard in a
-// subdirectory, or a Go export with handles and pointers as uintptr in this directory. The generated entry points
+// standard is implemented by gompi_foo_bar. This is either a C function in a subdirectory, with the types of the
+// standard, or a Go export in this directory, with handles and pointers as uintptr. The generated entry points
 // (z_entry_*.c) call Go exports. After adding a function run go generate ./core/abi.
 package main
 

@@ -22,8 +22,8 @@ func slice[T any](address uintptr, n int) []T {
 }
 
 // array checks that the n elements of type T at an address can be read, and returns them as a slice. It reads one byte
-// in every 64 KiB. So if n is too large, the process ends here with the signal of a wrong address, and not later when
-// Go allocates memory for n elements. It returns MPI_ERR_COUNT if the array would exceed the address space.
+// in every 64 KiB. So if n is too large, the process ends here with SIGSEGV, and not later when Go allocates memory for
+// n elements. It returns MPI_ERR_COUNT if the array would exceed the address space.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))
@@ -41,8 +41,8 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 // null.
 func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	if n < 0 || n > 0 && at == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x: the number must not be negative, nor "+
-			"the address NULL", n, what, at)
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x: the number must not be negative, "+
+			"and the address must not be NULL", n, what, at)
 	}
 	return array[T](at, int64(n))
 }
@@ -66,7 +66,7 @@ func cString(address uintptr) string {
 }
 
 // putString stores s, truncated to size-1 bytes, and a terminating 0 at address. It returns the length without the 0.
-// Not inlined: Go 1.26 fails to compile the inlined copy of a constant s to an address that is a known integer.
+// It is not inlined, because Go 1.26 fails to compile an inlined call if both s and the address are constants.
 //
 //go:noinline
 func putString(address uintptr, s string, size int) int {

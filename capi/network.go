@@ -18,7 +18,7 @@ import (
 	"gompirma/core/fabric"
 )
 
-// network implements fabric.Network, the network between nodes, by capi/fabric.
+// network implements fabric.Network, the network between nodes, with the functions of capi/fabric.
 type network struct{}
 
 // Choose implements fabric.Network.

@@ -40,7 +40,8 @@ func (r goRequest) complete(err error) {
 	C.gompi_go_request_complete(r.c, C.int(mpierr.ClassOf(err)), text)
 }
 
-// storeText stores the text of an error at `at`, the address of the text in an error status.
+// storeText stores the text of an error at `at`, the address of the field `text` of an error status. It truncates the
+// text to the size of this field.
 func storeText(at uintptr, err error) {
 	const room = len(C.struct_gompi_error_status{}.text)
 	b := slice[byte](at, room)

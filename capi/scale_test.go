@@ -36,7 +36,7 @@ type bigJob struct {
 	words func(rank int, b []byte)
 	size  int
 
-	// counters of the first member, for messages between nodes: number and bytes sent, rounds, bytes received
+	// counters of the first member, for messages between nodes: messages sent, bytes sent, rounds, bytes received
 	sends, sent, rounds, received int
 }
 
@@ -54,7 +54,7 @@ type bigMember struct {
 	blocks  []bigBlock
 	ids     atomic.Uint64
 	peer    int // rank of the node leader that wire.Recv simulates
-	ahead   int // number of nodes, from that leader's node on, whose data wire.Recv has generated
+	ahead   int // number of nodes, starting with the node of `peer`, whose data wire.Recv has generated
 	perNode int
 }
 
@@ -252,7 +252,7 @@ func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)
 }
 
 // mostWords is the number of bytes of each member's data in the first exchange of a SharedAllgather. It is so large
-// that even fifteen members use shared memory for it.
+// that even the smallest job with several members per node (15 members) uses shared memory for the result.
 const mostWords = 20 << 10
 
 // TestAllgatherOfManyNodes checks allgathers at the members of one node, for several numbers of nodes, with ranks
@@ -273,7 +273,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			inUse := 0
 			for call, size := range []int{1, 8, 72, 72, mostWords, 1, 72, 8} {
 				before := *j
-				if call == 4 { // this call and the next ones use shared memory
+				if call == 4 { // this call and all later calls use shared memory
 					inUse = j.members[0].nd.BlocksInUse()
 					for _, m := range j.members {
 						m.words = m.e.NewSharedAllgather(m.c, mostWords, 72)
@@ -333,9 +333,9 @@ func TestWindowScale(t *testing.T) {
 		return
 	}
 	shapes := []string{
-		// one process: the memory of a process
+		// one member in the test process: measures the memory of a process
 		"1000 10 1", "10000 100 1", "100000 1000 1", "100000 100 1", "100000 10000 1", "1000000 10000 1",
-		// all processes of a node: the memory of the node
+		// all members of a node in the test process: measures the memory of the node
 		"1000 10 100", "10000 100 100", "100000 1000 100",
 	}
 	for _, shape := range shapes {
@@ -406,7 +406,8 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	require.Equal(t, 3, calls)
 	require.Equal(t, 3*rounds, j.rounds)
 	require.LessOrEqual(t, sends, 2*3*rounds)
-	// Go returns memory to the system in units of 2 MiB. So measure several windows.
+	// Go returns memory to the system in units of 2 MiB, which is more than a window needs. So measure the average
+	// of several windows.
 	for alone && len(windows) < 8 {
 		windows = append(windows, create(spec))
 	}

@@ -87,7 +87,8 @@ func (dataPath) Install(p *rma.Plan) error {
 	return nil
 }
 
-// setMembers passes to C the members of a window that spans nodes, if this process stores them.
+// setMembers passes to C the entries of the member table that this process writes (p.Rows), for a window that spans
+// nodes.
 func setMembers(p *rma.Plan) {
 	var some [256]C.struct_gompi_remote_plan // passed in chunks, because there may be many members
 	p.Rows.InChunks(len(some), func(first, count int) {
@@ -220,7 +221,8 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 	if err != nil {
 		return nil, finish(function, 0, 0, err)
 	}
-	// Errors in the remaining arguments are also reported to the other members, so that no member waits forever.
+	// rma.Create reports errors in the remaining arguments to the other members too, so that no member waits
+	// forever.
 	if win == 0 {
 		spec.Err = mpierr.New(abi.MPI_ERR_ARG, "win is NULL")
 	} else if spec.Hints, spec.HintsErr = winHints(info); mpierr.ClassOf(spec.HintsErr) == abi.MPI_ERR_INFO {

@@ -26,7 +26,7 @@ type DataPath interface {
 	// OpenMessages creates the carrier of this process' messages. The text of an error names the system resource
 	// that is not available.
 	OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error)
-	// Network returns the network between nodes. It is not used unless the job has several nodes.
+	// Network returns the network between nodes. It is used only if the job has several nodes.
 	Network() fabric.Network
 	// All threads of this process, in C and in Go, use this Waiter to wait.
 	shm.Waiter

@@ -161,8 +161,7 @@ func (p *Instance) run(f func()) {
 // other process needs this process any longer. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
 func (p *Instance) Close(onReleased func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
-	// The receivers of messages in flight, including those of buffered sends, need this process to complete the
-	// messages.
+	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.
 	if err := p.Messages.WaitAllSent(); err != nil {
 		return err
 	}
@@ -171,8 +170,8 @@ func (p *Instance) Close(onReleased func()) error {
 	}
 	if p.spans {
 		p.data.Network().JobEnding()
-		// A process that has left the barrier may still have to send messages without which other processes
-		// cannot leave the barrier.
+		// A process that has left the barrier may still have messages to send that other processes need to
+		// leave the barrier. So no process closes its network before all processes have left the barrier.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}

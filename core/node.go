@@ -19,9 +19,8 @@ import (
 // gompirun passes the memory to its children. Under other launchers the lowest rank of the node creates it and the
 // other ranks open it through /proc. A process without a launcher creates its own.
 //
-// The function `permitted` returns the addresses of this host that other processes may connect to. The argument
-// `silent` is the time after which a failed path to another process counts as a failure of the process; 0 means no
-// limit.
+// The function `permitted` returns the addresses of this host that other processes may connect to. A process counts as
+// failed if the network path to it is broken for the time `silent`; 0 means no limit.
 func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Duration) (*shm.Node, *boot.NodeMap, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
@@ -36,9 +35,9 @@ func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Durat
 	switch {
 	case handed:
 		if control.NodeSize != len(places.Local) || control.NodeRank != places.LocalIndex {
-			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun assigned local rank %d of %d to "+
-				"this process, but it is local rank %d of %d "+
-				"(%s=%q)", control.NodeRank, control.NodeSize,
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun assigned local rank %d of %d "+
+				"to this process, but by its host and environment it is local rank %d of %d: do "+
+				"not change %s (now %q) in the ranks", control.NodeRank, control.NodeSize,
 				places.LocalIndex, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
 		}
 		fd = control.Fd
@@ -86,8 +85,8 @@ func openFromLeader(b boot.Client, leader int) (int, error) {
 	}
 	var pid, fd int
 	if _, err := fmt.Sscanf(value, "%d %d", &pid, &fd); err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of a process id and a file "+
-			"descriptor",
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q, which does not identify its "+
+			"shared memory: it must be a process id and a file descriptor",
 			leader, value)
 	}
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)

@@ -116,7 +116,8 @@ func Abort(code int, byError bool) {
 	}
 }
 
-// failedRank returns the rank of the failed process that has ended the waits of this node, -1 if no process has failed.
+// failedRank returns the rank of a failed process, whose failure has ended waits on this node; -1 if no process has
+// failed.
 func failedRank() int {
 	p := self.Load()
 	if p == nil || p.Node.FailedCount() == 0 {
@@ -139,9 +140,9 @@ const (
 
 // EndAnnounced returns whether the launcher is ending the job. If so, this process ends without an error message,
 // because the launcher reports the cause. The caller of Abort calls EndAnnounced first. When a process dies, the
-// launcher notices this later than the processes that have a connection to it. So if a process has failed, EndAnnounced
-// waits up to graceLost or graceLostOther. gompirun announces the end, which ends the wait. Other launchers kill this
-// process during the wait.
+// processes that have a connection to the dead process notice this earlier than the launcher. So if a process has
+// failed, EndAnnounced waits up to graceLost or graceLostOther. gompirun announces the end, which ends the wait. Other
+// launchers kill this process during the wait.
 //
 // The argument `afterFailure` is true if the caller knows that a process has failed. This may not be recorded in the
 // node's memory yet, because the thread that detected the closed connection records it a moment later.

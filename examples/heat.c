@@ -29,8 +29,8 @@ static int width = 600, height = 400, steps = 2000;
 static enum sync sync = FENCE;
 static const char *picture = "heat.png";
 
-/* Returns the number of rows of a rank's band. The first height % ranks bands have one row more than the rest. If there
- * are more ranks than rows, the last bands are empty. */
+/* Returns the number of rows of a rank's band. The first height % ranks bands have one row more than the other bands.
+ * If there are more ranks than rows, the last bands are empty. */
 static int band_rows(int r) { return height / ranks + (r < height % ranks); }
 
 static int band_begin(int r) { return r * (height / ranks) + (r < height % ranks ? r : height % ranks); }
@@ -149,7 +149,7 @@ static int draw(const double *plate) {
 static long collect(MPI_Win win, double *plate, double *largest) {
 	int copy = steps % 2;
 	for (int r = 0; r < ranks;
-	     r++) { /* one shared lock after the other; since the barrier no band changes any more */
+	     r++) { /* locks one rank after the other; after the barrier, no rank changes its band any more */
 		int rows = band_rows(r);
 		MPI_Win_lock(MPI_LOCK_SHARED, r, 0, win);
 		for (int y = 0; y < rows; y++)

@@ -29,8 +29,8 @@ void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
 		to[i] = ((const int *)a->data)[i];
 }
 
-/* Counts the neighbors of this process in the communicator's topology. Sets *from to the number of those from which it
- * receives, and *to to the number of those to which it sends. */
+/* Counts the neighbors of this process in the communicator's topology. Sets *from to the number of neighbors from which
+ * this process receives, and *to to the number of neighbors to which it sends. */
 static int neighbors(MPI_Comm comm, int *from, int *to) {
 	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
 	if (rc)

@@ -257,9 +257,9 @@ static inline void weights_out(integer *to, MPI_Count n, const struct gompi_arra
 		ints_out(to, n, a);
 }
 
-/* Returns the length of an array that no argument holds: the sum of the degrees, the last index of a graph, or the
- * number of dimensions of a communicator. Returns 0 if C gets the program's array itself, since no copy is needed
- * then. */
+/* Returns the length of an array if no argument of the call is this length. It is the sum of the degrees (sum_of), the
+ * last index of a graph (last_of), or the number of dimensions of a communicator (dims_of). Returns 0 if INTEGERs are
+ * ints: C gets the program's array itself, so the length of a copy is not needed. */
 static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
 	MPI_Count sum = 0;
 	for (MPI_Count i = 0; EIGHT && i < n; i++)

@@ -1,17 +1,18 @@
 /* Constructs a datatype that describes a section of an array.
  *
  * The call's count and datatype apply to the elements of the section as if they were contiguous (MPI-5.0 19.1.12).
- * Therefore one element of the datatype may end inside an array element. There are two cases. If consecutive elements
- * of the datatype do not overlap, and the size of the array element is a multiple of the extent, the result is made of
- * nested vectors, one level per dimension. Any other datatype is decomposed into its basic elements. */
+ * Therefore one element of the datatype may end inside an array element. The result is made of nested vectors, one
+ * level per dimension, under two conditions. Consecutive elements of the datatype must not overlap, and the size of an
+ * array element must be a multiple of the datatype's extent. Any other datatype is decomposed into its basic
+ * elements. */
 #include <pthread.h>
 
 #include "layout.h"
 
 /* ---- Datatypes that fit into the array's elements ---- */
 
-/* The parts of the described buffer: for each dimension at most one part with whole slices, and at most one with the
- * rest of an array element. */
+/* The parts of the described buffer: at most one part with whole slices for each dimension, and at most one last part,
+ * which ends inside an array element. */
 struct parts {
 	int n;
 	MPI_Aint at[CFI_MAX_RANK + 1];

@@ -44,8 +44,8 @@ struct MPIX_Gompirma_count {
 
 /* Counts the operations of this process on win from now on, until the window is freed or the function is called again.
  * NULL ends the counting. An operation is added to counts[kind][path] when its call returns MPI_SUCCESS. Operations on
- * the direct path are not counted, because they take only a few instructions. A tool that counts all calls can subtract
- * the other paths' counts from its own.
+ * the direct path are not counted, because they take only a few instructions. A tool that itself counts all calls can
+ * compute the count of the direct path by subtracting the counts of the other paths.
  *
  * An operation counts once. If its parts take several paths, it counts for the last path that is not direct. The caller
  * owns the array, which may be shared with other processes and windows: the library adds atomically. The function is
@@ -96,8 +96,8 @@ struct MPIX_Gompirma_wait {
 /* Stores the waits of threads of this process that sleep in MPI functions: at most `most` waits. Stores the number of
  * all such threads in *count. A thread publishes its wait after it has polled for some microseconds to a millisecond.
  * Any thread may call the function, also in a signal handler, before MPI_Init and after MPI_Finalize, but not while
- * another thread is in one of these two. A wait that begins or ends during the call may be stored partially. The
- * function does not block. Returns MPI_ERR_ARG if count is NULL, or if waits is NULL and most is positive. */
+ * another thread is in MPI_Init or MPI_Finalize. A wait that begins or ends during the call may be stored partially.
+ * The function does not block. Returns MPI_ERR_ARG if count is NULL, or if waits is NULL and most is positive. */
 int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count);
 
 #ifdef __cplusplus

@@ -25,8 +25,8 @@ if [ -f "$abi/libmpi_abi.so.1" ] && [ ! -L "$abi/libmpi_abi.so.1" ] && [ "$(cat 
 $cc -shared -fPIC -nostdlib -Wall -Werror -o "$work/lib" "$work/names.c" -Wl,-soname,libmpi_abi.so.1 -Wl,--hash-style=gnu \
 	-Wl,-rpath,'$ORIGIN/../..' -Wl,--enable-new-dtags -L"$out/lib" -Wl,--no-as-needed -lgompirma
 
-# At run time the loader must find the names in libgompirma, not in libmpi_abi. Therefore this clears the hash table in
-# which the loader looks up names, except the header of 16 bytes.
+# At run time the loader must find the names in libgompirma, not in libmpi_abi. Therefore this script clears the hash
+# table in which the loader looks up names, except the table's header of 16 bytes.
 set -- $(objdump -h "$work/lib" | awk '$2 == ".gnu.hash" { print $3, $6 }')
 dd if=/dev/zero of="$work/lib" bs=1 seek=$((0x$2 + 16)) count=$((0x$1 - 16)) conv=notrunc status=none
 

@@ -49,7 +49,7 @@ enter() {
 	done
 }
 
-# note RESULT TITLE SECONDS: appends a line to the report. RESULT is "ok", or the whole script fails.
+# note RESULT TITLE SECONDS: appends a line to the report. If RESULT is not "ok", the whole script fails at its end.
 note() {
 	printf '%-10s%s (%d s)\n' "$@" >>"$work/report"
 	[ "$1" = ok ] || bad=1

@@ -38,7 +38,7 @@ install)
 	fi
 	to=$(cd "$to" && pwd)
 	cd "$build"
-	# The manifest lists only directories that do not exist yet, so that uninstalling does not remove others.
+	# The manifest lists only directories that do not exist yet, so that uninstalling removes no other directories.
 	# Existing directories, and symbolic links to directories, stay as they are.
 	folders=$(find bin include lib libexec share -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
 	for d in $folders; do mkdir -m 755 "$to/$d"; done

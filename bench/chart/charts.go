@@ -163,8 +163,8 @@ func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick)
 	return first, last, ticks
 }
 
-// ratios draws a bar for the ratio of each main measurement (the time of the better of MPICH and Open MPI divided by
-// gompirma's), with a stroke at the ratio that is the goal.
+// ratios draws a bar for the ratio of each main measurement, with a stroke at the wanted ratio. A ratio is the time of
+// the better of MPICH and Open MPI divided by gompirma's time.
 func ratios(r *report) (*drawing, error) {
 	var rows []measurement
 	for _, m := range r.Measurements {

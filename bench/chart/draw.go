@@ -19,7 +19,7 @@ import (
 // A drawing is a row of panels, with a legend of the libraries' colours and marks above them.
 type drawing struct {
 	panels        []*plot.Plot
-	legend        []plot.Legend // one entry each
+	legend        []plot.Legend // each with a single entry
 	width, height vg.Length
 }
 

@@ -44,8 +44,8 @@ func censusMeasurements() (all []measurement) {
 }
 
 // ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses at most the
-// first `launches` launches of each library. It returns 0 if gompirma has no time, or if neither MPICH nor Open MPI
-// has.
+// first `launches` launches of each library. It returns 0 if gompirma has no time, or if both MPICH and Open MPI have
+// no time.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {
@@ -58,8 +58,8 @@ func (all *report) ratio(row string, launches int) float64 {
 	return pairedRatio(times[peer], times["gompirma"])
 }
 
-// notBelow reports whether m needs no further launches. It returns false only if m is the time of a row that is faster
-// with MPICH or Open MPI than with gompirma.
+// notBelow returns false if m is the time of a row that is faster with MPICH or Open MPI than with gompirma. Only such
+// rows are measured again.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)

@@ -136,7 +136,7 @@ type launcher struct {
 
 // measure returns an outcome for every measurement of the batch with this library. One launch runs the batch. If a
 // measurement fails, another launch runs the measurements after it. If the failed measurement belongs to a sweep, the
-// rest of the sweep fails without a launch, so that a hang costs the timeout only once.
+// remaining measurements of the sweep fail without a launch, so that a hang costs the timeout only once.
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {

@@ -49,8 +49,8 @@ struct gompi_access_runtime {
 
 	// has_gathered returns true if the thread has recorded accesses. `drain` removes the accesses and stores them
 	// in `words` as groups of 64-bit words. A group is the program location, then kind | runs << 8, then four words
-	// for each run. These are the address of the first byte, the block size, the stride, and the number of blocks.
-	// `drain` returns the number of words that it has stored, or 0 if no accesses are left.
+	// for each run. The words of a run are the address of its first byte, its block size, its stride, and its
+	// number of blocks. `drain` returns the number of words that it has stored, or 0 if no accesses are left.
 	bool (*has_gathered)(void);
 	size_t (*drain)(uint64_t *words, size_t room);
 

@@ -98,8 +98,9 @@ static inline void remove_at(struct gompi_attributes *t, uint32_t i) {
 	gompi_keyval_release_locked(k);
 }
 
-// Calls the delete function of the attribute at an index. If remove_after is true, then removes the attribute, unless
-// the callback has removed it. Releases the lock during the callback. Returns MPI_SUCCESS or the error class in *v.
+// Calls the delete function of the attribute at an index. Afterwards removes the attribute if remove_after is true,
+// unless the callback has already removed it. Releases the lock during the callback. Returns MPI_SUCCESS or the error
+// class in *v.
 static int delete_locked(struct gompi_error_status *v, struct gompi_attributes *t, uint32_t i, uintptr_t object,
 			 bool remove_after) {
 	const struct gompi_keyval *current = entry_at(t, i)->key;

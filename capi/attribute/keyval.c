@@ -14,8 +14,10 @@ int gompi_keyval_error(struct gompi_error_status *v, enum gompi_keyval_kind kind
 	if (number == MPI_KEYVAL_INVALID)
 		return gompi_set_error(v, MPI_ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
 	if (number > 0 && number < GOMPI_KEYVAL_FIRST)
-		return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d is predefined, or is not for %s", number,
-				       kind_names[kind]);
+		return gompi_set_error(v, MPI_ERR_KEYVAL,
+				       "keyval %d was not created by the program for %s; predefined keyvals can only "
+				       "be used to read attributes",
+				       number, kind_names[kind]);
 	for (enum gompi_keyval_kind other = 0; other < GOMPI_KEYVAL_KINDS; other++)
 		if (other != kind && gompi_keyval_exists(other, number))
 			return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,

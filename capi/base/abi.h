@@ -4,8 +4,9 @@
 //
 // GOMPI_ENTRY(MPI_X, f) follows the definition of f, whose argument types are those of the standard. It exports f as
 // PMPI_X and MPI_X, so that the program calls f without an intermediate jump. MPI_X is a weak symbol: a profiling
-// library may define its own MPI_X. Functions that need a step before the implementation have entry points in
-// z_entry_*.c instead. A semicolon follows GOMPI_ENTRY, so that tools such as ctags recognize the next function.
+// library may define its own MPI_X. Functions that Go implements, and functions that only convert their arguments for
+// another function (MPI_Bsend for MPI_Bsend_c), have entry points in z_entry_*.c instead. A semicolon follows
+// GOMPI_ENTRY, so that tools such as ctags recognize the next function.
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 

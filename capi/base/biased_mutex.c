@@ -21,7 +21,7 @@ enum {
 enum {
 	OWNER_UNDECIDED, // no lock has been acquired yet
 	OWNER_DECIDED,   // the owner is the thread whose gompi_is_bias_owner is true
-	OWNER_NONE,      // all are mutexes: no membarrier(2), or ThreadSanitizer must see each acquisition
+	OWNER_NONE,      // the locks are plain mutexes: no membarrier(2), or ThreadSanitizer must see each acquisition
 };
 static gompi_a32 bias;
 

@@ -11,8 +11,8 @@
 #include "base/mutex.h"
 
 struct gompi_biased_mutex {
-	gompi_a32 held_by_owner; // 1: the bias owner holds the lock, without the mutex
-	gompi_a32 is_revoked;    // 1: the bias is revoked; only the holder of the mutex holds the lock
+	gompi_a32 held_by_owner; // 1 if the bias owner holds the lock without the mutex
+	gompi_a32 is_revoked;    // 1 if the bias is revoked; then only the holder of the mutex holds the lock
 	struct gompi_mutex mutex;
 	bool holds_mutex;      // the lock holder also holds the mutex; guarded by the lock
 	uint8_t revocations;   // number of revocations of the bias; guarded by the mutex, as is owner_streak

@@ -12,7 +12,7 @@
 // lock, or posts again as in P1. Therefore some thread always does the work after P1. The swap acquires what the poster
 // has stored before P1.
 //
-// Each of these interleavings would lose the posted work: the lock is free, and no thread reads the flag.
+// In each of these interleavings H2 reads 0, so the previous holder does not see the flag that P1 sets:
 //   - P2 fails, H1, H2 reads 0, P1. Impossible, because the load in P2 cannot overtake the store in P1.
 //   - H2 reads 0, P1, P2 fails, H1. Impossible, because H2 cannot overtake H1.
 //   - The first attempt fails, H1, H2 reads 0, P1. Harmless, because the second attempt P2 then acquires the lock.
@@ -23,10 +23,11 @@
 
 // A thread that waits for the lock, or that tries to acquire it without posting work, uses the field `mutex` directly.
 // Every holder must finally call gompi_combining_unlock or gompi_missed_consume, even if it has acquired `mutex`
-// directly. Otherwise posted work would be lost. A holder need not do so if no thread can post work meanwhile.
+// directly. Otherwise posted work would be lost. A holder need not call them if no thread can post work while it holds
+// the lock.
 struct gompi_combining_lock {
 	struct gompi_mutex mutex;
-	gompi_a32 missed; // 1: a thread has found the lock held and posted its work
+	gompi_a32 missed; // 1 if a thread has found the lock held and posted its work
 };
 
 // Posts work to the thread that releases the lock next (P1).

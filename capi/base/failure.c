@@ -5,8 +5,9 @@
 //
 // A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
 // inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
-// the live process also ends with an error. It ends after it has seen the same entry unfilled for max_sleep_ns (struct
-// gompi_wait_policy). The packages that own rings reclaim entries that a failed process has filled and not released.
+// the live process also ends with an error. This wait ends after it has seen the same entry unfilled for max_sleep_ns
+// (struct gompi_wait_policy). An entry that the failed process has filled, but not released after the answer, does not
+// block the ring: the package that owns the ring releases the entry instead.
 #include "base/failure.h"
 
 #include <stdio.h>
@@ -155,8 +156,8 @@ const char *gompi_failure_text(void) {
 		snprintf(text, sizeof text,
 			 is_failed_local(process)
 				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
-				 : "a process ended without calling MPI_Finalize while it sent to rank %d of "
-				   "MPI_COMM_WORLD (pid %d), which cannot receive any more",
+				 : "rank %d of MPI_COMM_WORLD (pid %d) cannot receive messages any more, because a "
+				   "process ended without calling MPI_Finalize while it sent to this rank",
 			 rank, pid);
 		return text;
 	}

@@ -10,8 +10,8 @@ import "unsafe"
 // Handles is a table of handles that C creates. A test compares its handles with those of core/handle.
 type Handles struct{ c C.struct_gompi_handles }
 
-// Open initializes an empty table. The parameter above holds the constant high bits of each handle. The parameter
-// numbers is the largest number in the low bits.
+// Open initializes an empty table. The parameter `above` holds the constant high bits of each handle. The parameter
+// `numbers` is the largest number in the low bits.
 func (t *Handles) Open(above, numbers uint32) {
 	C.gompi_handles_open(&t.c, C.uint32_t(above), C.uint32_t(numbers))
 }

@@ -29,8 +29,8 @@ enum gompi_wait_peers { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_
 
 // The event that ends a wait. For most reasons it is a call that the awaited process (the peer) must make.
 enum gompi_wait_reason {
-	// the waiting call itself determines the event: the other members must call the same collective, or the library
-	// ends the wait
+	// the waiting MPI function determines the event: in a collective, the other members must call the same
+	// collective; in other functions, the library ends the wait
 	GOMPI_FOR_CALL,
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
 	GOMPI_FOR_RECEIPT,    // the peer receives the message with the tag
@@ -61,9 +61,9 @@ struct gompi_wait_record {
 	gompi_ai32 tag;                          // tag or other number, as `reason` defines
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
 	gompi_a32 reason;                        // enum gompi_wait_reason, and WAIT_RECORD_ bits
-	// The members of the object, or only those members on which the wait depends. member_count is their number, and
-	// stride the constant distance between two of them. If stride is 0, the distances differ, and member holds only
-	// the first GOMPI_WAIT_RECORD_MEMBERS members.
+	// The members of the object, or only those members on which the wait depends. member_count is the number of
+	// these members, and stride is the constant difference between the numbers of successive members. If stride is
+	// 0, the differences vary, and member holds only the first GOMPI_WAIT_RECORD_MEMBERS members.
 	gompi_ai32 member_count, stride;
 	gompi_ai32 member[GOMPI_WAIT_RECORD_MEMBERS];
 	gompi_ai32 pending_count; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1 if unknown
@@ -115,13 +115,13 @@ struct gompi_cell {
 	// (comm/comm.h). comm_world_address: address of the descriptor of MPI_COMM_WORLD, which is not in the table.
 	uint64_t comms_address, comm_world_address;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64
-		completed_ops[]; // [node size]: position + 1 of this process' last packet that process i has applied
+		completed_ops[]; // [i]: ring position + 1 of this process' last packet that process i has applied
 };
 
 // A failed process of another node.
 enum { GOMPI_FAILED_ENTRIES = 16 };
 struct gompi_failed_process {
-	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0: this entry and all later ones are free
+	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0 if this entry and all later entries are free
 	gompi_a32 cause; // enum gompi_failure_cause
 };
 
@@ -132,19 +132,19 @@ struct gompi_node_header {
 	uint32_t creator_pid;
 	uint32_t core_count;
 	uint32_t segment;        // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
-	gompi_a32 no_membarrier; // 1: some process has no membarrier(2), so every waker needs a full fence (wait.h)
+	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
 	// number of failed processes found; if not 0, each wait checks whether it depends on one of them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
 	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
-	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go); index + 1 of
-	// the lock holder, 0 if the lock is free. memory_events: futex; incremented when a promise is lowered or memory
-	// is released.
+	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go). Its value is
+	// the index + 1 of the lock holder, or 0 if the lock is free. memory_events: futex that is incremented when a
+	// promise is lowered or memory is released.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 promise_lock;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 memory_events;
 	// failed processes of other nodes, in the order of detection; the launcher writes only the cause
 	// GOMPI_FAILED_ENDED
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
-	gompi_a32 failed_overflow; // 1: there are more failed processes than entries
+	gompi_a32 failed_overflow; // 1 if there are more failed processes than entries
 };
 
 enum gompi_failure_cause {
@@ -155,8 +155,8 @@ enum gompi_failure_cause {
 	GOMPI_FAILED_UNREACHABLE,  // no connection to it can be established
 };
 
-// The state of a process in its cell: absent until it maps the memory, running from MPI_Init on, finishing in
-// MPI_Finalize, finalized after it, and failed once a process has detected its failure.
+// The state of a process in its cell. A process is absent until it maps the memory, running from MPI_Init on, finishing
+// in MPI_Finalize, and finalized afterwards. It is failed once its failure has been detected.
 enum { GOMPI_STATE_ABSENT, GOMPI_STATE_RUNNING, GOMPI_STATE_FINISHING, GOMPI_STATE_FINALIZED, GOMPI_STATE_FAILED };
 
 // How threads of the node's processes wait. The values are in tuning.h.

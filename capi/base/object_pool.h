@@ -1,4 +1,4 @@
-// An object pool contains all objects of one kind that C creates: their lock, their handles, and a free list of
+// An object pool manages all objects of one kind that C creates. It has their lock, their handles, and a free list of
 // released objects. gompi_table_get finds an object without the lock. That is safe for a caller that accesses the
 // object only during its lifetime.
 #ifndef GOMPI_OBJECT_POOL_H

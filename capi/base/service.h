@@ -54,8 +54,8 @@ void gompi_service_add(const struct gompi_service *s);
 // Calls each service that has work once. Returns true if there was work.
 bool gompi_serve(void);
 // Calls `serve` of every service, without has_work, for a thread that is about to sleep. Returns true if there was
-// work. The quick check has_work may miss work: another thread may already have removed the entry for which the
-// doorbell was rung, and have left the rest of the work to the next thread that calls `serve`.
+// work. The quick check has_work may miss work. For example, another thread may have removed the entry for which the
+// doorbell was rung, but left further work to the next thread that calls `serve`.
 bool gompi_serve_all(void);
 // Serves the entries of senders that rang no doorbell because they saw this thread polling. Called at the end of a
 // wait.

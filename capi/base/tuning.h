@@ -10,8 +10,8 @@ enum {
 
 	// Checks at the start of a wait: a partner on another core answers within some 100 ns. With 500 instead of 200
 	// checks, four messages each way take 620 ns instead of 700 ns. But during these checks the thread is not
-	// registered as a poller, so senders wake its progress thread: two strided messages of 64 KiB each way take 62
-	// us instead of 33 us.
+	// registered as a poller, so senders wake its progress thread. With 500 checks, two strided messages of 64 KiB
+	// each way therefore take 62 us instead of 33 us.
 	GOMPI_QUIET_POLLS = 200,
 	// Further checks, with a processor pause between them. Afterwards the thread yields its core between checks,
 	// because a partner on the same core cannot run until then. With these yields, two processes that share a core
@@ -44,12 +44,12 @@ enum {
 	// descheduled.
 	GOMPI_MUTEX_POLLS = 100,
 	// Checks of this member's word in a round of a barrier, before the member checks whether its partner sleeps.
-	// The latter check waits until the preceding stores have left this core.
+	// Without membarrier(2), the latter check waits until the preceding stores have left this core.
 	GOMPI_BARRIER_POLLS = 100,
-	// Checks for another member's buffer in a shared-memory collective. The member makes
-	// GOMPI_SHM_POLLS_BEFORE_WAKE checks before it publishes what it has finished and wakes waiting members (for
-	// the same reason as in a barrier), and GOMPI_SHM_POLLS checks before gompi_await. Together they take some
-	// microseconds. In this time the other members copy the data of a buffer.
+	// Checks for another member's buffer in a shared-memory collective. After GOMPI_SHM_POLLS_BEFORE_WAKE checks,
+	// the member publishes what it has finished and wakes waiting members (for the same reason as in a barrier).
+	// After GOMPI_SHM_POLLS further checks, it calls gompi_await. All checks together take some microseconds, which
+	// suffices for the other members to copy the data of a buffer.
 	GOMPI_SHM_POLLS_BEFORE_WAKE = 200,
 	GOMPI_SHM_POLLS = 5000,
 	// Checks for space in a full inbox of the receiver. If two processes both send before they receive, each serves
@@ -122,8 +122,9 @@ enum {
 	// Number of unsuccessful checks after which the thread yields the core at each further check, because the
 	// sender may need the core.
 	GOMPI_NET_POLLS_BEFORE_YIELD = 16,
-	// Sleep time of the thread in a round, while application threads communicate (fabric/progress_thread.h). An
-	// idle process uses 50 us of CPU time per second.
+	// Sleep time of the thread in each round. The thread makes rounds while application threads communicate
+	// (fabric/progress_thread.h). The progress thread of an idle process makes no rounds and uses 50 us of CPU time
+	// per second.
 	GOMPI_NET_SLEEP_NS = 300000,
 	// Time between checks while an operation waits for the provider. It starts with GOMPI_NET_RETRY_NS and grows to
 	// GOMPI_NET_RETRY_MAX_NS. A connection is established after several checks, or never.

@@ -271,7 +271,7 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	// saw this poller rang no doorbell, so gompi_serve_all serves their entries.
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
-	update_pending_members(t->record_index, &t->desc); // after arming: later changes wake this thread
+	update_pending_members(t->record_index, &t->desc); // called after arming, so later changes wake this thread
 	bool worked = gompi_serve_all();
 	if (!worked) {
 		gompi_notify_long_wait();

@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// The blocks of one side (send or receive) of a call. SHAPE_EQUAL: a block of equal size for each member. SHAPE_VECTOR:
-// a block for each member; arrays of counts and displacements describe the blocks.
+// The blocks of one side (send or receive) of a call. SHAPE_NONE: the side has no data. SHAPE_ONE: one block.
+// SHAPE_EQUAL: a block of equal size for each member. SHAPE_VECTOR: a block for each member; arrays of counts and
+// displacements describe the blocks.
 enum gompi_shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
 
 // Returns the shape of the send side of calls of this kind. gompi_recv_shape returns the shape of the receive side.

@@ -9,7 +9,7 @@
 struct word {
 	// In the first operation of gompi_shm_read_direct: the address of the member's data, NO_DATA if the member
 	// contributes no data, or 0 if direct reads are impossible. In the second operation: 1 if the member has read
-	// all its data, else 0.
+	// all its data, else 0. Reductions publish other values (reduce_direct.c).
 	gompi_a64 value;
 	gompi_a64 bytes; // bytes of each block
 };

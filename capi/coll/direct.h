@@ -45,8 +45,8 @@ struct gompi_direct_reduction {
 	uint64_t offset, bytes;
 	int upto;
 	char *to;
-	// If in_place is true, the result overwrites this member's operand. Then an allreduce is split into chunks, and
-	// a scan goes through the members' buffers.
+	// If in_place is true, the result overwrites this member's operand, which other members still read. So an
+	// allreduce is then split into chunks, and a scan uses the members' buffers instead of direct reads.
 	bool in_place;
 };
 

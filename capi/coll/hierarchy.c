@@ -104,9 +104,9 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 
 // --- Results that leaders publish to the members of their nodes
 
-// A leader publishes these values in the high byte of the signature word, in place of the collective, if the call
-// failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not match. At
-// least one of them differs from the reader's own signature, and the reader reports that one.
+// A leader publishes these values in the high byte of the signature word, in place of the kind of the collective, if
+// the call failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not
+// match. At least one of the two differs from the reader's own signature. The reader reports a signature that differs.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -187,7 +187,7 @@ struct leader_call {
 	struct gompi_coll_call *call;
 	uint64_t signature, format;
 	struct division division;
-	uint64_t first_segment;               // segment of the call that blocks.fill receives as segment 0
+	uint64_t first_segment;               // number of the segment that blocks.fill receives as segment 0
 	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
 	int reduce_error;                     // error class of the reduction, or 0
 };
@@ -283,8 +283,8 @@ static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_redu
 	return 0;
 }
 
-// Reduces the operands of this node's members, exchanges the results with the other leaders and reduces them. Stores
-// the address of the final result in *result if this node gets it.
+// Reduces the operands of this node's members, exchanges this result with the other leaders, and reduces the results of
+// all nodes. Stores the address of the final result in *result if this node gets it.
 static int reduce_at_leader(struct leader_call *g, int to, uint64_t bytes, const char **result,
 			    const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;

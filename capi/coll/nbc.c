@@ -87,9 +87,9 @@ bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nb
 }
 
 void gompi_nbc_notify(struct gompi_nbc *b, bool wake_progress) {
-	// Orders the change of the area before the checks for sleepers. Without it, another member could check the area
-	// before the change and sleep, while this member reads that member's sleep flag before the flag is set.
-	// gompi_cell_ring_doorbell has a barrier of its own.
+	// Orders the change of the area before the checks for sleepers. Without the fence, this member could read the
+	// sleep flag of another member before that member sets the flag. The other member could then check the area
+	// before the change, and sleep. gompi_cell_ring_doorbell has a barrier of its own.
 	gompi_wake_fence();
 	for (int i = 0; i < b->n; i++) {
 		if (i == b->me)

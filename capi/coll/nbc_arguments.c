@@ -53,9 +53,10 @@ static char *add_copy_in(struct nbc_builder *m, const struct gompi_buffer *b) {
 	return add_packed_copy(&m->s->copies_in, &m->s->copies_in_count, b, (uint64_t)b->size);
 }
 
-// Describes in *p the bytes to send from a buffer. If the buffer is not contiguous, they are packed into private memory
-// when the collective starts. make_recv_span describes the bytes to receive, which are unpacked when the collective
-// ends. Both return false if out of memory.
+// Describes in *p the bytes to send from a buffer. If the buffer is not contiguous, these bytes are packed into private
+// memory when the collective starts. make_recv_span describes the bytes to receive. If the buffer is not contiguous,
+// private memory receives these bytes, and they are unpacked when the collective ends. Both functions return false if
+// out of memory.
 static bool make_send_span(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p) {
 	*p = (struct gompi_span){b->at, (uint64_t)b->size};
 	return b->type == NULL || (p->at = add_copy_in(m, b)) != NULL;
@@ -95,7 +96,7 @@ static bool argument_block(const struct nbc_builder *m, enum gompi_shape shape,
 	if (!gompi_block_arguments(m->a, shape, side, i, &count, &displ, &type))
 		return false;
 	*b = (struct gompi_buffer){0};
-	if (count == 0) // only the common type of all blocks must be valid then
+	if (count == 0) // an empty block needs a valid type only if all blocks have one common type
 		return side->types != 0 || buffer_of(b, side->buf, 0, (uintptr_t)type);
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || __builtin_mul_overflow(displ, side->types != 0 ? 1 : t->extent, &displ))
@@ -162,8 +163,8 @@ static bool make_recv_side(struct nbc_builder *m, const struct gompi_collective_
 	return buffer_of(&b, side->buf, side->count, side->type) && make_recv_span(m, &b, p);
 }
 
-// Adds the copy of the block that this member sends to itself, which runs when the collective starts. If the lengths
-// differ, sets argument_error instead: the collective still runs, because the other members need this member, and
+// Adds the copy of the block that this member sends to itself. The copy runs when the collective starts. If the lengths
+// differ, sets argument_error instead. The collective then still runs, because the other members need this member, and
 // reports the error on completion. Returns false if both ranges are the same memory, or if out of memory.
 static bool copy_self_block(struct nbc_builder *m, struct gompi_span from, struct gompi_span *to) {
 	if (from.bytes > 0 && from.at == to->at)

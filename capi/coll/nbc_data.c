@@ -8,8 +8,8 @@
 #include "coll/nbc_op.h"
 #include "transport/cma.h"
 
-// Bytes of one step of a reduction that reads operands directly: few enough to stay in the cache, enough to amortize
-// the system call. The call costs 2 us, and the copy of one step 10 us.
+// Bytes of one step of a reduction that reads operands directly. A step is small enough to stay in the cache, and large
+// enough to amortize the system call: the call costs 2 us, and the copy of one step 10 us.
 enum { REDUCE_CHUNK_BYTES = 128 << 10 };
 
 static const struct gompi_nbc_phase *current_phase(const struct gompi_nbc_op *s) { return &s->phase[s->phase_index]; }
@@ -172,7 +172,7 @@ uint64_t gompi_nbc_format(const struct gompi_nbc_op *s) {
 	if (p->kind == GOMPI_GATHERV)
 		return gompi_format_word(p->in.bytes, 1);
 	if (is_length_unknown(p->kind))
-		return gompi_format_word(gompi_nbc_space_of(s), 1); // the space of the table
+		return gompi_format_word(gompi_nbc_space_of(s), 1); // the space that holds the table of lengths
 	return gompi_format_word(s->longest_bytes, s->reduction.size);
 }
 
@@ -459,7 +459,8 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 					break;
 				}
 				gompi_set_error(&s->error, MPI_ERR_BUFFER,
-						"cannot read %llu bytes of the buffer of rank %d",
+						"cannot read the %llu bytes of the buffer of rank %d: the buffer is "
+						"not valid memory",
 						(unsigned long long)to.bytes, i);
 				from = to.bytes; // ends the loop; the other members still need this member
 				break;
@@ -475,7 +476,7 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 // (progress_nbc_op).
 static void note_missing_head(struct gompi_nbc_op *s, struct gompi_nbc_head *h) {
 	gompi_store(&s->missing_number, s->number);
-	gompi_store_release(&s->missing_head, h); // after missing_number; pairs with progress_nbc_op
+	gompi_store_release(&s->missing_head, h); // publishes missing_number; pairs with progress_nbc_op
 }
 
 // Returns true if all members from which this member reads have published their next segment. Stores in *in_segments

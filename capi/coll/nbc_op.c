@@ -159,7 +159,8 @@ void gompi_nbc_op_complete(struct gompi_nbc_op *s) {
 	if (s->mismatch.rank >= 0)
 		s->error.class = gompi_go_callbacks.mismatch_text(&s->mismatch, s->error.text);
 	else if (s->reduce_error != 0)
-		gompi_set_error(&s->error, s->reduce_error, "the reduction of the operands of two ranks failed");
+		gompi_set_error(&s->error, s->reduce_error,
+				"cannot reduce the operands of two ranks, for the reason that the error class names");
 	else if (s->error.class == MPI_SUCCESS && s->argument_error.class != MPI_SUCCESS)
 		s->error = s->argument_error;
 	if (s->idup != NULL)

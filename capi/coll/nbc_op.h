@@ -70,7 +70,7 @@ struct gompi_nbc_op {
 	uint32_t segments_read;       // segments that have been read from all members
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
-	bool is_awaited;              // another member may wait until this member has read its data
+	bool is_awaited;              // a member may wait until this member has read that member's data
 	// A head that has not been published yet, and the number that it will have. progress_nbc_op polls this head
 	// without the lock. missing_head is NULL if progress needs the lock.
 	struct gompi_nbc_head *_Atomic missing_head;

@@ -30,8 +30,9 @@ void gompi_nbc_unlock(struct gompi_nbc *b) {
 		gompi_missed_post(&active_nbcs.walk_lock.missed);
 }
 
-// Removes b from the list if it has no unfinished collectives, and returns true if so. prev is the predecessor of b in
-// the list, or NULL. The caller holds active_nbcs.lock.
+// Removes b from the list and returns true. Keeps b and returns false if b has unfinished collectives, or if another
+// thread holds the lock of b. The argument prev is the predecessor of b in the list, or NULL. The caller holds
+// active_nbcs.lock.
 static bool unlist_idle(struct gompi_nbc *b, struct gompi_nbc *prev) {
 	if (!gompi_mutex_trylock(&b->lock.mutex))
 		return false;

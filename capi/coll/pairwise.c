@@ -25,9 +25,9 @@ struct pairs {
 	// This member's block for itself. NULL if the block is in the buffer, or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
 	bool is_lent; // other members read this member's memory, which must not change until they finish
-	// Copies of blocks for direct reads, one after another; NULL if no block is copied. This field stays between
-	// is_lent and has_borrowed: the compiler would merge loads of adjacent flags into one load, which stalls after
-	// separate stores to the flags.
+	// Memory for direct reads: the table if it does not fit into the buffer, then the copies of blocks. NULL if
+	// this memory is not needed. This field stays between is_lent and has_borrowed: the compiler would merge loads
+	// of adjacent flags into one load, which stalls after separate stores to the flags.
 	char *packed;
 	bool has_borrowed; // this member has read a sender's memory; the sender waits for this member
 };
@@ -46,7 +46,7 @@ enum {
 	IN_BODY = 1,       // the buffer is one body
 	IN_ALL_BODIES = 4, // the buffer is all bodies together
 	TABLE_REMOTE = 2,  // instead of the table, the buffer has one entry with the table's address and bytes
-	SINGLE_BLOCK = 8   // the buffer has one block for the root and no table; the format word has bytes << 16
+	SINGLE_BLOCK = 8   // the buffer has one block for the root and no table; format word: bytes << 16, plus flags
 };
 
 // Maximum entries of a table in the buffer.

@@ -31,7 +31,8 @@ struct gompi_plan_cache {
 	unsigned next_evicted;
 };
 
-// Returns true if all arguments of a call are significant at every member, so that they can be compared.
+// Returns true if the cache can read all array arguments of a call in order to compare them. In MPI_Gatherv and
+// MPI_Scatterv, the arrays are significant only at the root. On an intercommunicator, their length is not c->size.
 static bool is_cacheable(const struct gompi_comm *c, const struct gompi_collective *a) {
 	switch (a->kind) {
 	case GOMPI_GATHERV:

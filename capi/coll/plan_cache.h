@@ -1,6 +1,6 @@
-// Cache of the plans of a communicator's most recent collectives that used messages, so that a loop does not compile
-// them again. A call reuses the plan of an earlier call with the same arguments, if the arguments' arrays have the same
-// contents.
+// Caches the plans of a communicator's most recent collectives over messages, so that Go does not compile the same plan
+// again in each iteration of a loop. A call reuses the plan of an earlier call with the same arguments, if the
+// arguments' arrays have the same contents.
 #ifndef GOMPI_PLAN_CACHE_H
 #define GOMPI_PLAN_CACHE_H
 
@@ -11,7 +11,8 @@ struct gompi_collective;
 
 #pragma GCC visibility push(hidden)
 
-// Returns an idle cached plan for this call and marks it as in use. Returns NULL if no cached plan is idle.
+// Returns an idle cached plan for this call and marks it as in use. Returns NULL if the cache has no idle plan for this
+// call.
 struct gompi_plan *gompi_plan_cache_acquire(struct gompi_comm *c, const struct gompi_collective *a);
 // Adds p, the plan of this call, to the cache. Evicts the oldest plan if the cache is full. Releases p instead if calls
 // of this kind are not cached, or if out of memory. The caller got p from gompi_plan_to_cache.

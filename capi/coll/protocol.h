@@ -68,8 +68,8 @@ static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_clas
 }
 
 // Publishes this member's buffer with signature w and format. Uses no full memory barrier, so this member can poll the
-// other buffers while its stores still leave the CPU's store buffer. The check for sleepers needs a barrier. Barrier
-// and check follow before a long wait and when the operation finishes (gompi_wake).
+// other buffers while its stores still leave the CPU's store buffer. The check for sleepers needs a barrier, so this
+// member executes the barrier and the check (gompi_wake) only before a long wait and when the operation finishes.
 static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint64_t format) {
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, t->seq);
 	gompi_store(&h->signature, w);
@@ -131,9 +131,9 @@ static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 
 // Finishes an operation in which no member waits for this member's finished word. Publishes the finished word only in
 // every fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce
-// in each operation. A member that fills bodies still finds enough free bodies. A member that waits until all members
-// have finished all earlier operations (pairs_begin) does not hang: each other member either waits too, and then
-// publishes its finished word (wait_word), or finishes the operation at once.
+// in each operation. A member that fills bodies still finds enough free bodies. A member may wait until all members
+// have finished all earlier operations (pairs_begin). This member does not hang, because each other member publishes
+// its finished word before it waits (wait_word), or finishes the operation at once.
 //
 // If filled is true, this member has filled its buffer, and the function wakes members that wait for it.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {
@@ -169,7 +169,7 @@ int gompi_shm_gather(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_allgather(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_alltoall(struct gompi_shm_coll *t, struct gompi_coll_call *c);
-int gompi_shm_reduce(struct gompi_shm_coll *t, struct gompi_coll_call *c); // and allreduce, scan, exscan
+int gompi_shm_reduce(struct gompi_shm_coll *t, struct gompi_coll_call *c); // also runs allreduce, scan and exscan
 int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_gatherv(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c); // blocks of individual lengths

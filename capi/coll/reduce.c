@@ -125,8 +125,8 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	rc = gompi_shm_await_all(t, c, w, format);
 	if (rc)
 		return rc;
-	// All members have filled this buffer, so all have finished the operation before it, and the next buffer is
-	// free.
+	// All members have filled their buffers of this operation, so all have finished the previous operation.
+	// Therefore this member's next buffer is free.
 	char *acc = gompi_shm_data(t, me, t->seq + 1, p);
 	uint64_t bytes = chunk_length(s, me);
 	for (int i = t->n - 1; i >= 0 && !*failed; i--) {

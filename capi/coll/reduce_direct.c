@@ -5,8 +5,8 @@
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// Bytes of one direct read: few enough to stay in the cache until they are reduced, enough to amortize the system call.
-// The call costs 2 us, and the copy 10 us.
+// Bytes of one direct read. The data is small enough to stay in the cache until it is reduced, and large enough to
+// amortize the system call: the call costs 2 us, and the copy 10 us.
 enum { DIRECT_READ_BYTES = 128 << 10 };
 
 // The state of the direct reads of a call.

@@ -1,5 +1,5 @@
 // Attributes of communicators (MPI-5.0 7.7.2), the predefined ones (9.1), and the deprecated names of the calls.
-// Nothing blocks or communicates except the application's callbacks.
+// Only the application's callbacks may block or communicate.
 #include "comm/attributes.h"
 
 #include "comm/comm.h"

@@ -27,7 +27,7 @@ struct gompi_comm {
 	int rank, size;           // rank of this process in the (local) group, and size of that group
 	bool is_inter;            // this is an intercommunicator
 	uint64_t id;              // base of its context ids: core/comm.Comm.Context adds an offset
-	struct gompi_ranks peers; // processes that messages are sent to: the group, or the remote group
+	struct gompi_ranks peers; // destinations of messages: the group or, if is_inter, the remote group
 
 	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one member
 	uint32_t barrier_count;
@@ -35,7 +35,7 @@ struct gompi_comm {
 	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL if barrier
 					     // is NULL
 	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h);
-					     // then shm_coll and nbc are NULL
+					     // if not NULL, shm_coll and nbc are NULL
 	struct gompi_plan_cache *plan_cache; // cached plans of the latest calls (coll/plan_cache.h)
 	int32_t plan_tag;                    // tag of the latest nonblocking or persistent collective that used a plan
 	struct gompi_topology topology;

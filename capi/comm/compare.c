@@ -1,4 +1,5 @@
-// Queries on communicators: kind, groups and comparison (MPI-5.0 7.4.1 and 7.6.1). Nothing blocks or communicates.
+// Queries on communicators: kind, groups and comparison (MPI-5.0 7.4.1 and 7.6.1). These calls neither block nor
+// communicate.
 #include "comm/comm.h"
 
 #include "base/error_status.h"

@@ -89,9 +89,9 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
 			continue;
-		// x is the candidate for the largest number. Stops if the other k - 1 numbers cannot all be at least
-		// x - spread, because their product n / x is too small: every solution with x then has a larger spread
-		// than the best solution so far. This holds for larger candidates too.
+		// x is the candidate for the largest number. Stops if the product n / x of the other k - 1 numbers is
+		// so small that they cannot all be at least x - spread. Every solution with x, or with a larger
+		// candidate, then has a larger spread than the best solution so far.
 		if (x > spread && power_up_to(x - spread, k - 1, n) > n / x)
 			break;
 		for (int j = i; j >= 0 && x - d->at[j] <= spread; j--)
@@ -141,9 +141,10 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	struct gompi_error_status v;
 	int rc = MPI_SUCCESS, left = nnodes, unset = 0;
 	if (ndims < 0 || (ndims > 0 && dims == NULL))
-		rc = gompi_set_error(&v, MPI_ERR_ARG,
-				     "ndims is %d and dims %p: ndims must not be negative, nor dims NULL", ndims,
-				     (void *)dims);
+		rc = gompi_set_error(
+			&v, MPI_ERR_ARG,
+			"ndims is %d and dims is %p; ndims must not be negative, and dims must not be NULL", ndims,
+			(void *)dims);
 	else if (nnodes <= 0)
 		rc = gompi_set_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
 	for (int i = 0; i < ndims && rc == MPI_SUCCESS; i++) {
@@ -153,16 +154,16 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 			unset++;
 		else if (left % dims[i] != 0)
 			rc = gompi_set_error(&v, MPI_ERR_DIMS,
-					     "nnodes is %d; it must be a multiple of the product of the positive dims, "
-					     "but with dims[%d], which is %d, it is not",
+					     "nnodes is %d, which is not a multiple of the product of the positive "
+					     "dims up to dims[%d] (%d)",
 					     nnodes, i, dims[i]);
 		else
 			left /= dims[i];
 	}
 	if (rc == MPI_SUCCESS && unset == 0 && left != 1)
 		rc = gompi_set_error(&v, MPI_ERR_DIMS,
-				     "the product of all dims is %d; it must be nnodes, which is %d, because no entry "
-				     "of dims is 0",
+				     "the product of all dims is %d, but nnodes is %d: make them equal, or set an "
+				     "entry of dims to 0",
 				     nnodes / left, nnodes);
 	if (rc != MPI_SUCCESS)
 		return gompi_return_error(rc, call, v.text, GOMPI_ON_NONE, 0);

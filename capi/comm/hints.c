@@ -1,5 +1,6 @@
 // The hints of communicators (MPI-5.0 7.4.4). MPI permits a library to ignore all hints. This library ignores them, and
-// stores them only for MPI_Comm_get_info. The lock of info objects guards the hints. Nothing blocks or communicates.
+// stores them only for MPI_Comm_get_info. The lock of info objects guards the hints. The calls neither block nor
+// communicate.
 #include <stdlib.h>
 
 #include "comm/comm.h"

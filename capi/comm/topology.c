@@ -1,4 +1,4 @@
-// Queries on topologies (MPI-5.0 8.5). Nothing blocks, communicates or calls Go.
+// Queries on topologies (MPI-5.0 8.5). These calls do not block, communicate or call Go.
 #include "comm/comm.h"
 
 #include <stdarg.h>
@@ -53,9 +53,10 @@ static inline bool is_list_invalid(int n, const void *at) { return n < 0 || (n >
 
 __attribute__((cold, noinline)) static int raise_list_error(MPI_Comm comm, const char *call, const char *noun, int n,
 							    const void *at) {
-	return raise_topology_error(comm, call, MPI_ERR_ARG,
-				    "%d %s at address %#llx: the number must not be negative, nor the address NULL", n,
-				    noun, (unsigned long long)(uintptr_t)at);
+	return raise_topology_error(
+		comm, call, MPI_ERR_ARG,
+		"%d %s at address %#llx: the number must not be negative, and the address must not be NULL", n, noun,
+		(unsigned long long)(uintptr_t)at);
 }
 
 __attribute__((cold, noinline)) static int raise_rank_error(MPI_Comm comm, const char *call, int rank, int size) {
@@ -230,8 +231,9 @@ static inline const struct gompi_comm *comm_to_map(MPI_Comm comm, const char *ca
 	return NULL;
 }
 
-// Returns the rank of the caller in the grid, which is its old rank: MPI_Cart_map and MPI_Graph_map do not reorder.
-// Both reject the same arguments as NewCart and NewGraph in core/comm.
+// Stores the rank of the caller in the grid, or MPI_UNDEFINED if the grid has no place for the caller. The rank is the
+// caller's old rank: MPI_Cart_map and MPI_Graph_map do not reorder. The two calls reject the same arguments as NewCart
+// and NewGraph in core/comm.
 int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
 	static const char call[] = "MPI_Cart_map";
 	int rc;

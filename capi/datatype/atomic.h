@@ -6,15 +6,15 @@
 #include "base/atomics.h"
 #include "datatype/op.h"
 
-// GOMPI_ATOMIC_MAX_COUNT: maximum number of elements that an operation may update with atomic instructions instead of
-// under the lock, if several threads update the same memory. For more elements, a vectorized loop under the lock is
-// faster (measured, docs/RATIONALE.md). Up to GOMPI_ATOMIC_ALWAYS_COUNT elements are always updated with atomic
-// instructions.
+// GOMPI_ATOMIC_MAX_COUNT: an operation on more elements acquires the lock even if several threads update the same
+// memory, because a vectorized loop under the lock is then faster than atomic instructions (measured,
+// docs/RATIONALE.md). GOMPI_ATOMIC_ALWAYS_COUNT: an operation on at most this number of elements always uses atomic
+// instructions, unless it updates several one-byte elements (gompi_atomic_is_allowed).
 enum { GOMPI_ATOMIC_MAX_COUNT = 64, GOMPI_ATOMIC_ALWAYS_COUNT = 2 };
 
 // Returns true if count elements of size bytes may be updated one by one. Several one-byte elements may not: programs
-// transfer structures as MPI_BYTE, for example a pointer with its rank, and expect the update of the whole structure to
-// be atomic (docs/RATIONALE.md).
+// transfer structures as MPI_BYTE, for example a rank with a displacement. They expect the update of the whole
+// structure to be atomic (docs/RATIONALE.md).
 static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }

@@ -1,5 +1,5 @@
-// Attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8). Few types have attributes or a name, so tables map the
-// handles of these types to them.
+// Attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8). Few types have attributes or a name. So these are not in
+// the type itself, but in tables indexed by the type's handle.
 #ifndef GOMPI_TYPE_ATTRIBUTES_H
 #define GOMPI_TYPE_ATTRIBUTES_H
 
@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Index 0: table of the constructed types; index 1: of the predefined types. A constructed and a predefined type need
-// separate tables, because their handles may end with the same bits.
+// Element 0 is the table of the constructed types, element 1 the table of the predefined types. A constructed and a
+// predefined type need separate tables, because their handles may end with the same bits.
 extern struct gompi_table gompi_type_attributes[2];
 
 static inline struct gompi_table *gompi_type_attributes_table(uintptr_t handle) {

@@ -22,17 +22,17 @@ struct gompi_buffer {
 	int64_t count;
 	const struct gompi_type *type; // NULL if the data is contiguous
 	int64_t skip_bytes;
-	// the operation's owner holds a reference to the type until the operation has completed, so that
-	// gompi_buffer_retain and gompi_buffer_release need not change the reference count
+	// true if the request that owns the buffer holds a reference to the type itself: gompi_buffer_retain and
+	// gompi_buffer_release then leave the reference count unchanged
 	bool type_held_by_owner;
 	uint8_t memory; // enum gompi_memory; always GOMPI_MEMORY_HOST at present
 };
 
 #pragma GCC visibility push(hidden)
 
-// Fills in *b for a buffer of count copies of a committed datatype. no_data is true if the call transfers no data, as
-// with MPI_PROC_NULL; then the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
-// MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
+// Fills in *b for a buffer of count copies of a committed datatype. The argument no_data is true if the call transfers
+// no data, as with MPI_PROC_NULL. The address is then not checked. Returns 0 or the error class in v: MPI_ERR_COUNT,
+// MPI_ERR_TYPE, MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v);
 

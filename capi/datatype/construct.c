@@ -25,7 +25,7 @@ struct construction {
 
 static inline int64_t sum_of(bool *overflow, int64_t x, int64_t y) {
 	int64_t sum;
-	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a branch costs less than accumulating the flag
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a branch costs less than always setting a flag
 		*overflow = true;
 	return sum;
 }
@@ -88,7 +88,7 @@ static void compute_bounds(struct construction *m) {
 		m->overflow |= __builtin_sub_overflow(m->hi, m->lo, &length);
 		length = sum_of(&m->overflow, length, f->align - 1);
 		f->lb = m->lo;
-		// avoids a division, which costs as much as the rest of this function
+		// a power of two needs no division, which costs as much as all other statements of this function
 		bool power = (f->align & (f->align - 1)) == 0 && length >= 0;
 		ub = sum_of(&m->overflow, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
 	}
@@ -220,7 +220,7 @@ static bool compute_share(const struct gompi_recipe *r, int64_t i, int64_t proce
 	}
 	*s = (struct darray_share){.block = block};
 	if (__builtin_mul_overflow(block, processes, &s->step))
-		s->step = INT64_MAX; // larger than the array in any case
+		s->step = INT64_MAX; // a step beyond the array: there is only one block
 	if ((size - 1) / block >= coordinate) {
 		s->start = block * coordinate;
 		s->blocks = (size - 1 - s->start) / s->step + 1;

@@ -10,14 +10,14 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n) {
-	if (n == 1) // a single block is usually long, so its copy needs no constant size
+	if (n == 1) // a single block is usually long, so code for constant sizes would not speed up its copy
 		copy_one(d, s, block);
 	else
 		copy_blocks(d, dstride, s, sstride, block, n);
 }
 
-// One side of a copy (source or destination). after_split has the blocks that follow r, if r is the rest of a block
-// that was copied in part.
+// One side of a copy (source or destination). If a block has been copied in part, r holds the part that has not been
+// copied, and after_split holds the blocks that follow.
 struct side {
 	struct gompi_run r, after_split;
 	struct gompi_cursor *source; // NULL if there are no further blocks

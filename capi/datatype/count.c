@@ -10,8 +10,8 @@
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
 
-// Returns `bytes` / `size`, or MPI_UNDEFINED if the division has a remainder. Most processors divide 32-bit integers in
-// half the time of 64-bit ones.
+// Returns `bytes` / `size`, or MPI_UNDEFINED if the division has a remainder. Divides 32-bit integers if possible,
+// because most processors divide these in half the time of 64-bit integers.
 static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
 	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;
@@ -102,7 +102,7 @@ static __attribute__((cold)) int raise_elements(const char *call, MPI_Datatype d
 	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Slow path of set_elements, for all cases. It is not inlined, so that the fast path needs no stack frame.
+// Handles every case of set_elements, including errors. It is not inlined, so that the fast path needs no stack frame.
 static __attribute__((noinline)) int set_elements_slow(const char *call, MPI_Status *status, MPI_Datatype datatype,
 						       int64_t n) {
 	const struct gompi_type_props *f = gompi_type_props_get(datatype);

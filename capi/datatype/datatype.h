@@ -45,7 +45,7 @@ struct gompi_type {
 _Static_assert(sizeof(struct gompi_type) == GOMPI_TYPE_HEAD * sizeof(int64_t), "the head of a program");
 
 enum {
-	GOMPI_TYPE_CONTIGUOUS = 1, // count copies are count*size bytes at origin
+	GOMPI_TYPE_CONTIGUOUS = 1, // count copies are count*size contiguous bytes, which begin at origin
 	GOMPI_TYPE_ELEM_CONTIGUOUS =
 		2, // count copies are count*elements elements, elem_size bytes each, at elem_origin
 	GOMPI_TYPE_STRIDED = 4,
@@ -82,8 +82,8 @@ static inline bool gompi_type_bytes(const struct gompi_type *t, int64_t count, i
 	return count >= 0 && !__builtin_mul_overflow(count, t->size, bytes);
 }
 
-// Computes the lowest byte and one past the highest byte that count copies touch, relative to the buffer's address; 0
-// and 0 if they touch none. Returns false if count is negative or a bound overflows.
+// Computes the lowest byte and one past the highest byte that count copies touch, relative to the buffer's address.
+// Stores 0 in both if the copies touch no byte. Returns false if count is negative or a bound overflows.
 static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, int64_t *lo, int64_t *hi) {
 	int64_t last;
 	*lo = *hi = 0;
@@ -165,7 +165,8 @@ static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, i
 }
 
 // Consumes and returns as many whole blocks of the current run as fit into `limit` bytes. Returns a run with n = 0 at
-// the end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
+// the end of the data. Also returns such a run if not even one block fits; gompi_cursor_next can then consume a part of
+// the block.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
@@ -225,7 +226,7 @@ struct gompi_type_props {
 	int64_t integers, addresses, counts, types;
 	int combiner;
 	int align; // largest alignment of an element; 1 if there are no elements
-	// if external32 differs from the native form only in byte order: size of the units whose bytes are reversed;
+	// size of the units whose bytes external32 reverses, if it differs from the native form only in byte order;
 	// else 0
 	int swap_unit_bytes;
 	bool is_large;   // constructed with large counts, so that only MPI_Type_get_envelope_c can describe it
@@ -246,7 +247,7 @@ struct gompi_type_meta {
 };
 
 // Copies a program to the slot of the predefined type with this handle. The program has `words` 8-byte words. Returns
-// false if it is longer than a slot.
+// false if the program is longer than a slot.
 bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words);
 
 // Returns a type without a handle. It has space for a program of `words` 8-byte words, whose head is zeroed, and for

@@ -15,8 +15,8 @@ int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses
 	if (f->is_large)
 		return gompi_return_error(
 			MPI_ERR_TYPE, call,
-			"the datatype was created with large counts: call the function whose name ends in _c",
-			GOMPI_ON_NONE, 0);
+			"the datatype was created with large counts: call the _c form of this function", GOMPI_ON_NONE,
+			0);
 	*integers = gompi_as_int(f->integers);
 	*addresses = gompi_as_int(f->addresses);
 	*datatypes = gompi_as_int(f->types);

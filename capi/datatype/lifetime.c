@@ -55,7 +55,7 @@ int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 	if (made == MPI_DATATYPE_NULL)
 		return rc;
 	if (gompi_type_attributes_copy(&v, (uintptr_t)oldtype, (uintptr_t)made) != MPI_SUCCESS) {
-		*newtype = MPI_DATATYPE_NULL; // as MPI_Comm_dup does after an error
+		*newtype = MPI_DATATYPE_NULL; // MPI_Comm_dup stores a null handle after an error, too
 		gompi_type_free(&made);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

@@ -47,7 +47,7 @@ static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
 }
 
 // Copies 8 bytes within application memory. gompi_copy_bytes copies any number of bytes and returns MPI_SUCCESS, so
-// that a fast path can end with a tail call to it and needs no stack frame.
+// that a fast path can end with a tail call of it. The fast path then needs no stack frame.
 static inline void gompi_copy_word(void *to, const void *from) { memcpy(to, from, 8); }
 __attribute__((visibility("hidden"))) int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 

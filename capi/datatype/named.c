@@ -36,7 +36,7 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 	}
 	bool power = size > 0 && size <= 32 && (size & (size - 1)) == 0;
 	if (!power || of[__builtin_ctz((unsigned)size)] == 0) {
-		gompi_set_error(&v, MPI_ERR_ARG, "no predefined datatype of this class has %d bytes", size);
+		gompi_set_error(&v, MPI_ERR_ARG, "no predefined datatype of the given typeclass has %d bytes", size);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	if (datatype == NULL)
@@ -46,7 +46,7 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 }
 GOMPI_ENTRY(MPI_Type_match_size, gompi_type_match_size);
 
-#define TWO_INTEGER8 (MPI_Datatype)0x233 // core/datatype.TwoInteger8
+#define TWO_INTEGER8 (MPI_Datatype)0x233 // a pair of INTEGER8s, without a name in MPI (core/datatype.TwoInteger8)
 
 int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type) {
 	static const char call[] = "MPI_Type_get_value_index";

@@ -54,8 +54,8 @@ PAIR_TYPE(double_double, double, double)
 _Static_assert(sizeof(f80) == 16 && sizeof(f128) == 16 && sizeof(c80) == 32 && sizeof(long_double_int) == 32,
 	"the sizes in core/datatype");
 
-// The types in which integers are added and multiplied: unsigned, so that they wrap around, and at least as wide as
-// int, so that C does not promote them.
+// The types in which integers are added and multiplied. They are unsigned, so that results wrap around. They are at
+// least as wide as int, so that C does not promote them to a signed type.
 typedef uint32_t wide_i8, wide_u8, wide_i16, wide_u16, wide_i32, wide_u32;
 typedef uint64_t wide_i64, wide_u64;
 typedef unsigned __int128 wide_i128, wide_u128;
@@ -65,7 +65,7 @@ typedef double wide_f64, wide_c64;
 typedef long double wide_f80, wide_c80;
 typedef _Float128 wide_f128, wide_c128;
 
-// core/datatype's TwoInteger8.
+// The handle of a pair of INTEGER8s, which has no name in MPI (core/datatype.TwoInteger8).
 #define MPI_2INTEGER8 ((MPI_Datatype)0x233)
 
 // The predefined datatypes: name after MPI_, C type, class. The class determines the allowed operations.

@@ -3,8 +3,9 @@
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Consecutive entries of a list of blocks. `prefix` is NULL if all blocks have `block` bytes; else it has the running
-// sum of the block sizes.
+// A group of n consecutive entries of a list of blocks, with `bytes` bytes in total. The displacements `disp` are
+// relative to `base`. The pointer `prefix` is NULL if all blocks have `block` bytes; else it points to the running sum
+// of the block sizes.
 struct entries {
 	const int64_t *disp, *prefix;
 	int64_t base, block, n, bytes;

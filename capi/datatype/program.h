@@ -1,5 +1,5 @@
 // The nodes of a type's program (datatype.h), for the files of this directory. core/datatype/format.go explains the
-// kinds of nodes and defines the same numbers.
+// kinds of nodes, and defines the same numbers for Go.
 #ifndef GOMPI_PROGRAM_H
 #define GOMPI_PROGRAM_H
 

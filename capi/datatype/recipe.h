@@ -10,7 +10,7 @@ struct gompi_recipe {
 	const char *call; // name of the constructor
 	int combiner;     // an MPI_COMBINER_ constant
 	bool is_large;    // the constructor has MPI_Count arguments (name ends in _c)
-	bool is_stored;   // stored by a type, which holds references to the types that it was constructed from
+	bool is_stored;   // a type's own copy of the arguments; the type holds references to the old types
 	int order;        // MPI_ORDER_ constant of a subarray or distributed array
 	int64_t n;        // number of copies, blocks or dimensions
 	// vector: blocklength and stride; indexed block: blocklength; resized: lb and extent; darray: size and rank
@@ -46,8 +46,8 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 
 #pragma GCC visibility push(hidden)
 
-// Stores a copy of r in the memory of t, after the program of t, which has this many words. Acquires references to the
-// old types that r contains.
+// Stores a copy of r in the memory of t, after the program of t, which has `words` 8-byte words. Acquires references to
+// the old types that r contains.
 void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
 // Makes a type without a handle. Returns NULL if Go must construct the type or report an error.
 struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r);

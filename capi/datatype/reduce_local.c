@@ -1,4 +1,4 @@
-// MPI_Reduce_local (MPI-5.0 6.9.7). Go determines and reports errors.
+// MPI_Reduce_local (MPI-5.0 6.9.7). If an argument may be invalid, Go executes the call and reports the error.
 #include "base/go_callbacks.h"
 #include "datatype/buffer.h"
 #include "datatype/op.h"
@@ -7,7 +7,7 @@
 
 static inline bool is_valid_address(const void *at) { return (uintptr_t)at - 4096 < 1ULL << 62; }
 
-// Returns true if a buffer argument is valid.
+// Returns true if a buffer argument is valid for count elements of a datatype.
 static bool is_buffer(const void *at, MPI_Count count, MPI_Datatype type) {
 	struct gompi_buffer b;
 	struct gompi_error_status v;

@@ -150,7 +150,7 @@ bool gompi_type_remove(uintptr_t handle) {
 	return gompi_type_remove_get_number(handle, &number);
 }
 
-// Frees a type, and the types that it was constructed from if it held their last references, recursively.
+// Frees a type, and recursively each type from which it was constructed and to which it held the last reference.
 void gompi_type_destroy(const struct gompi_type *t) {
 	gompi_type_meta(t)->next_to_free = NULL;
 	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {

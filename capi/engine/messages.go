@@ -11,7 +11,7 @@ package engine
 #include <stdlib.h>
 
 #include "message/engine.h"
-#include "message/request.h" // with the complete struct, a Request in an interface allocates no memory
+#include "message/request.h" // complete struct: with an incomplete one, a Request in an interface allocates memory
 */
 import "C"
 
@@ -51,7 +51,7 @@ func Open(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 	if errors.Is(err, unix.ENOMEM) {
 		return nil, errors.New("out of memory")
 	}
-	return nil, fmt.Errorf("cannot read random bytes: getrandom and /dev/urandom: %w", err)
+	return nil, fmt.Errorf("cannot read random bytes from getrandom or /dev/urandom: %w", err)
 }
 
 // Close frees the message engine of the process. No thread may use the engine any more.

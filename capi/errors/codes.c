@@ -22,7 +22,7 @@ static const struct class {
 
 // An error class or code that the application has added.
 struct added_code {
-	// 0 if removed; else the class of this code + 1 (for a class: its own number + 1); read without the lock
+	// class of this code + 1, or for a class its own number + 1; 0 if removed; read without the lock
 	gompi_a32 class_plus_one;
 	int code_count;       // for a class: number of its codes
 	char *text;           // NULL if it has no string
@@ -41,7 +41,7 @@ static int added_codes, last_removed;
 // The latest error of each class.
 static struct recent {
 	char *_Atomic text;  // the lock guards the text; the check for NULL reads the pointer without the lock
-	gompi_a64 raised_on; // kind << 32 | handle of the object on which the application raised the error; else 0
+	gompi_a64 raised_on; // if the application raised the error: kind << 32 | handle of the object; else 0
 } recent[CLASSES];
 
 int gompi_last_used_code = MPI_ERR_LASTCODE;
@@ -189,7 +189,7 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-// Slow path of MPI_Error_class, for all codes that are not small predefined classes and for all errors.
+// Implements MPI_Error_class for all codes that are not small predefined classes, and for all errors.
 static __attribute__((noinline)) int error_class_slow(int errorcode, int *errorclass) {
 	struct gompi_error_status v;
 	if (errorclass == NULL)

@@ -12,7 +12,7 @@ enum { CELL_CHECK_NS = 500000000 }; // interval at which the cells are checked f
 // The record that is forwarded from node to node.
 struct connect_request {
 	int32_t from, to;  // ranks: process `to` must connect to process `from`
-	int32_t hops_left; // number of further nodes that may forward the request; 0: drop it
+	int32_t hops_left; // number of further nodes that may forward the request
 	int32_t zero;
 };
 

@@ -1,5 +1,5 @@
-// Connections that can be made in one direction only: a process that cannot connect to a peer requests that the peer
-// connect to the process.
+// Connections that can be made in one direction only: if a process cannot connect to a peer, it asks the peer to open
+// the connection instead.
 //
 // The lowest process of a node is its living process with the lowest rank (health.h). A process writes its request into
 // its cell. The lowest process of its node sends the request to the lowest process of the next node, and so on until

@@ -5,8 +5,8 @@
 // is opened. A sender does not know whether the receiver has opened the group. So it sends a peer at most
 // GOMPI_EARLY_MAX_BYTES bytes, over all groups, that the peer has not acknowledged as matched with an open group. A
 // call that needs to send more first sends a query (INTERNODE_QUERY_OPEN) and waits until the peer has opened the
-// group. This wait cannot cause a deadlock: a collective call may have to wait for its peer anyway, and this wait
-// depends on no other group and therefore on no other thread. Once a process knows that a peer has opened a group, it
+// group. This wait cannot cause a deadlock, because a collective call may have to wait for its peer anyway. The wait
+// depends on no other group, and therefore on no other thread. Once a process knows that a peer has opened a group, it
 // sends that peer records of the group without limit.
 //
 // Only queries and records that are marked as sent early (is_early) are stored. Any other record for a group that is
@@ -33,8 +33,8 @@ enum internode_kind {
 	INTERNODE_GATHER,
 	INTERNODE_BCAST,
 	INTERNODE_MISMATCH,
-	// Flow control of early arrivals. In a query and in its reply, the field round is the round of the querying
-	// process that sends to the receiver of the query.
+	// Flow control of early arrivals. In a query and in its reply, the field `round` is the round in which the
+	// querying process sends to the receiver of the query.
 	INTERNODE_QUERY_OPEN, // asks whether the receiver has opened the group
 	INTERNODE_IS_OPEN,    // reply: the group is open; call.bytes may also acknowledge bytes
 	INTERNODE_ACK,        // belongs to no group: acknowledges call.bytes bytes that were sent early
@@ -81,7 +81,7 @@ struct gompi_internode {
 	bool is_open_everywhere; // all members have opened the group
 	bool has_failed;         // a call has failed, so some records of the group may still arrive
 	struct edge {
-		int32_t to_peer, from_peer; // receiver and sender of this member's records in the round
+		int32_t to_peer, from_peer; // this member sends to to_peer in the round, and receives from from_peer
 		gompi_a32 is_open;          // 1 if to_peer has opened the group
 		struct arrival arrival[GOMPI_INTERNODE_MAX_AHEAD];
 	} edge[]; // [rounds]

@@ -1,7 +1,7 @@
 // The network between the nodes of a job: ordered records, and reads and writes (RMA) of memory that peers have
-// registered. It runs on a provider: gompirma's own TCP provider (tcp/), or a provider of libfabric, which is loaded at
-// run time. core/fabric opens the network when a job spans nodes. If all processes are on one node, no code of this
-// directory runs.
+// registered. It runs on a provider: gompirma's own TCP provider (tcp/), or a provider of libfabric. libfabric is
+// loaded at run time. core/fabric opens the network when a job spans nodes. If all processes are on one node, the
+// network is never opened.
 //
 // A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
 // use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
@@ -73,7 +73,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 // When a committed record is sent.
 enum gompi_urgency {
 	FABRIC_NOW,         // at once, with all records that are queued for the peer
-	FABRIC_AFTER_BATCH, // when all records that arrived together with the request have been handled
+	FABRIC_AFTER_BATCH, // when the serving thread has handled all arrivals of its current poll
 	FABRIC_PENDING,     // with the next frame to this peer, at the latest in the progress thread's next round
 };
 

@@ -17,7 +17,7 @@
 enum {
 	PROBE_NS = 750000000,         // interval of the probes of the next node
 	SECOND_CHECK_NS = 500000000,  // interval at which a node's second living process checks whether the first lives
-	OTHERS_CHECK_NS = 2000000000, // interval at which its other processes check whether they are first or second
+	OTHERS_CHECK_NS = 2000000000, // interval at which a node's other processes check if they are first or second
 	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is declared failed
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
@@ -30,7 +30,7 @@ static struct {
 	int64_t timeout_ns, interval_ns;
 	int64_t next_tick_ns, last_tick_ns; // times of the next and of the previous tick
 	int64_t silence_since_ns; // silence of peers before this time is ignored, because this process was stopped
-	int probed_rank;          // rank of the process that is probed on the next node; -1 if none
+	int probed_rank;          // rank of the process on the next node that this process probes; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
 	bool *is_reported;        // by index on this node: the process' failure has been reported
 	gompi_a32 is_stopped;
@@ -71,7 +71,8 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 // --- A process has failed
 
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
-// failed process. Returns false if the failure was already recorded; the other nodes have then been notified already.
+// failed process. Returns false if the failure was already recorded; in this case the other nodes have been notified,
+// too.
 static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
@@ -247,7 +248,7 @@ static bool has_witness(int of, int64_t after, int64_t now) {
 }
 
 // Probes the lowest process of the next node. If that process has been silent for three quarters of the timeout, also
-// probes other processes of its node, so that one stopped process is not mistaken for a failed node.
+// probes other processes of its node. So one stopped process is not mistaken for a failed node.
 static void check_next_node(int64_t now) {
 	int to = -1;
 	for (int i = 1; i < health.nodes && to < 0; i++)
@@ -330,8 +331,8 @@ int64_t gompi_health_tick(int64_t now) {
 			health.next_tick_ns = now + health.interval_ns;
 		return health.next_tick_ns;
 	}
-	// This tick is late, so this process itself was stopped and could receive nothing. So silence of its peers
-	// before now is ignored.
+	// A late tick means that this process itself was stopped and received nothing. So the silence of its peers
+	// until now is ignored.
 	if (health.last_tick_ns != 0 && now - health.next_tick_ns > health.interval_ns)
 		health.silence_since_ns = now;
 	health.last_tick_ns = now;

@@ -246,7 +246,7 @@ static int send_round(struct block_exchange *t, int round) {
 	if (t->is_mismatch)
 		memcpy(at, &t->other_call, sizeof t->other_call);
 	for (int i = p.first; !t->is_mismatch && bytes > 0 && i <= p.last; i = next_block(&p, i), at += bytes)
-		// No member has forwarded this block to this member, so it is this member's own block.
+		// The condition is true for the blocks that no other member has sent to this member: its own blocks.
 		if (t->flow == EXCHANGE_ALLTOALL ? (i & (d - 1)) == 0 : i == 0)
 			t->b->fill(t->b->arg, (m->me + i) % m->n, 0, at);
 		else
@@ -336,7 +336,9 @@ static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 
 static int run_gather(struct block_exchange *t, bool wait_for_root) {
 	struct gompi_internode *m = t->m;
-	// A member must not send a record early (early.h) to a receiver that does not wait for this record.
+	// Only a group of two members can skip the synchronization, and only after both have opened the group.
+	// Before that, the record would be an early record (early.h), which a member may send only to a receiver that
+	// waits for it.
 	if (m->n != 2 || !m->is_open_everywhere)
 		return run_all_rounds(t);
 	int rc = begin_unsynced_call(m, t->waiting);

@@ -47,8 +47,8 @@ struct gompi_internode_call {
 // Maximum bytes of data in a record of a call: enough for 64 KiB and a description of the data.
 enum { GOMPI_INTERNODE_MAX_BYTES = (64 << 10) + 64 };
 
-// Returned by calls in which several members contribute data, if the members' calls do not match: they differ in
-// signature, format or number of bytes. *call then describes the call of a member that does not match.
+// Result of a call in which several members contribute data, if the members' calls do not match. Calls match if they
+// have the same signature, format and number of bytes. *call then describes the call of a member that does not match.
 enum { GOMPI_INTERNODE_MISMATCH = -1 };
 
 // One block per member, all of the same size. The blocks of n / 2 members (at least one) must together fit into
@@ -81,9 +81,9 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 // as in gompi_internode_allgather.
 //
 // Synchronizes all members, except in a group of two members that have both opened the group. In such a group of two,
-// the non-root member waits for the root only once every few calls, and may not learn of a mismatch in the other calls.
-// If wait_for_root is true, the non-root member waits for a record from the root and learns of a mismatch. All members
-// must pass the same wait_for_root, so the caller derives its value from signature and format.
+// the non-root member waits for the root only once every few calls. In all other calls it may not learn of a mismatch.
+// If wait_for_root is true, the non-root member always waits for a record from the root, and learns of each mismatch.
+// All members must pass the same wait_for_root, so the caller derives its value from signature and format.
 int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_internode_call *call,
 			   const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			   bool wait_for_root, const struct gompi_wait_desc *waiting);
@@ -103,8 +103,8 @@ int gompi_internode_stream(struct gompi_internode *m, struct gompi_internode_blo
 // until the next call on m.
 //
 // A member other than the root waits for its parent in the tree. The root waits in two cases only. Once every few
-// calls, all members synchronize. If a peer may not have opened the group, and no credit for early records is left, the
-// root waits until the peer has opened the group (early.h).
+// calls, all members synchronize. The root also waits until a peer has opened the group, if the peer may not have done
+// so yet and no credit for early records is left (early.h).
 int gompi_internode_bcast(struct gompi_internode *m, int root, struct gompi_internode_call *call, const void **data,
 			  uint32_t *bytes, const struct gompi_wait_desc *waiting);
 

@@ -10,8 +10,8 @@
 
 struct gompi_libfabric gompi_libfabric;
 
-// The symbol versions whose struct fi_info has the layout of the headers with which this file is compiled. A plain
-// dlsym would find the newest version.
+// The symbol versions to look up: their struct fi_info must have the layout of the headers with which this file is
+// compiled. A plain dlsym would find the newest version.
 #if FI_MAJOR_VERSION > 1
 #define INFO_VERSION "FABRIC_1.8"
 #elif FI_MINOR_VERSION >= 20

@@ -1,4 +1,5 @@
-// Registration of memory: for peers to read and write, and for the provider's own use.
+// Registration of memory: memory that peers read and write, and local memory that the provider sends from or receives
+// into.
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 

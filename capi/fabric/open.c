@@ -190,9 +190,11 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int c
 	int n = 1;
 	choose_builtin(&list[0].provider);
 	list[0].is_chosen = taken;
-	list[0].explanation = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
-			      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
-					       : "gompirma's own provider; libfabric has no better network";
+	list[0].explanation =
+		!taken ? "suitable; select it with GOMPIRMA_PROVIDER"
+		: wanted != NULL
+			? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
+			: "gompirma's own provider; libfabric has no provider for a faster network of this node";
 	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // the error is ignored, because the job may not need libfabric
 	if (!gompi_libfabric_load(ignored_error))
 		return n;
@@ -393,7 +395,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_FA
 	return true;
 }
 
-// Drops pending operations. Threads that still wait do not serve the network after this.
+// Drops pending operations. After this call, threads that still wait no longer serve the network.
 void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_polling();

@@ -17,8 +17,8 @@ enum {
 	GOMPI_SEND_WINDOW = 96,
 	GOMPI_SEND_WINDOW_CROWDED = 16,
 	GOMPI_CROWDED_FRAMES = 256,
-	// Number of received frames after which their credits are returned in a separate frame, if no other frame has
-	// returned them.
+	// Number of received frames after which this process returns their credits in a separate frame, unless a frame
+	// with records has returned them already.
 	GOMPI_ACK_FRAMES = 8,
 };
 
@@ -58,14 +58,16 @@ struct gompi_peer {
 	gompi_a32 is_unreachable; // 1 if the peer has failed because it cannot be reached
 	gompi_a32 is_reported;    // 1 if the peer's failure has been reported to all nodes
 
-	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen and sends_in_flight.
+	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen, sends_in_flight and
+	// reply_pending.
 	gompi_a32 activity_seen;   // 1 if a frame from the peer has arrived since the last check
 	gompi_a32 sends_in_flight; // number of frames to the peer that the provider has not completed
 	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
 	bool was_connected;        // a frame from the peer has arrived before
 	int probes_unanswered;     // number of probes without a reply
-	// Arrival of the last frame; since when this process probes the peer as the lowest process of the next node;
-	// since when operations are in progress; since when the peer refuses connections. Times in ns, 0 if none.
+	// Times in ns, 0 if not set. last_heard_ns: arrival of the last frame. watched_since_ns: when this process
+	// began to probe the peer as the lowest process of the next node. busy_since_ns: the first check that found
+	// operations in progress with the peer. refused_since_ns: the first refused connection since the last success.
 	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns;
 	struct gompi_peer *next; // next peer in the list of all peers
 };
@@ -124,8 +126,8 @@ struct gompi_peer *gompi_peers_dequeue_retries(void);
 extern gompi_a32 gompi_peers_unreported;
 // Returns true if a peer is on the retry list, or has queued records.
 bool gompi_peers_have_work(void);
-// Retries the operations of all peers on the retry list. Returns true if any of these peers did not have to be put on
-// the list again.
+// Retries the operations of all peers on the retry list. Returns true if at least one of these peers needs no further
+// retry.
 bool gompi_peers_retry(void);
 
 // Starts the transfers of p that can be started. The caller holds p's lock.

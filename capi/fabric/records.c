@@ -68,8 +68,8 @@ static char *reserve_or_wait(int peer, enum gompi_port port, size_t length, enum
 	return begin_record(p, port, length);
 }
 
-// Reserves a record. For a reply (FABRIC_ANSWER), retries when out of memory, because the provider's lack of memory may
-// be temporary, and the peer would wait forever for an omitted reply. Ends the process after TRIES failures.
+// Reserves a record. For a reply (FABRIC_ANSWER), retries when out of memory: the lack of memory may be temporary, and
+// without the reply the peer would wait forever. Ends the process after TRIES failures.
 static __attribute__((noinline)) char *reserve_with_retries(int peer, enum gompi_port port, size_t length,
 							    enum gompi_fabric_wait wait, int *class) {
 	enum { TRIES = 1000 };

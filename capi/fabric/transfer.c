@@ -10,8 +10,8 @@
 #include "fabric/peer.h"
 
 // Maximum bytes of one provider operation: DEVICE_SEGMENT_BYTES if the network has RDMA, else SEGMENT_BYTES. With RDMA,
-// at most DEVICE_INFLIGHT_BYTES are in progress per peer, so that a probe (health.h) waits behind no more bytes than
-// these.
+// at most DEVICE_INFLIGHT_BYTES are in progress per peer. This limits the time that a probe (health.h) waits for
+// earlier transfers.
 enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
 // Layout of gompi_transfer.internal.

@@ -1,6 +1,6 @@
 // Groups that are derived from other groups (MPI-5.0 7.3.2). Errors are raised on MPI_COMM_SELF; a rejected call
-// creates nothing. Nothing blocks or communicates. All calls take time linear in the sizes of the groups and lists,
-// except that the first search in a list of processes sorts it.
+// creates nothing. Nothing blocks or communicates. All calls take time linear in the sizes of the groups and lists.
+// Exception: the first search in a group's list of processes sorts the list.
 #include <stdlib.h>
 
 #include "base/error_status.h"
@@ -50,8 +50,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// Stores in *to the members of g with the n given ranks, in the order of the list `ranks`, if `included` is true. If it
-// is false, stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
+// If `included` is true, stores in *to the members of g with the n given ranks, in the order of the list `ranks`.
+// Otherwise stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {
 	struct marks m;
@@ -74,9 +74,10 @@ static const struct gompi_group *group_of_list_call(MPI_Group group, const char 
 	if (g == NULL) {
 		*rc = gompi_raise_invalid_group(group, call);
 	} else if (n < 0 || (n > 0 && list == NULL)) {
-		gompi_set_error(&v, MPI_ERR_ARG,
-				"%d %s at address 0x%zx: the number must not be negative, nor the address NULL", n,
-				noun, (size_t)list);
+		gompi_set_error(
+			&v, MPI_ERR_ARG,
+			"%d %s at address 0x%zx: the number must not be negative, and the address must not be NULL", n,
+			noun, (size_t)list);
 		*rc = gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 		return NULL;
 	}
@@ -138,7 +139,7 @@ static int check_triplet(int i, const int range[3], int size, int ranks_left, in
 	if (*count > ranks_left)
 		return gompi_set_error(
 			v, MPI_ERR_RANK,
-			"ranges[0] to ranges[%d] name more than the %d processes of the group: one occurs twice", i,
+			"ranges[0] to ranges[%d] name more than the %d processes of the group: a rank occurs twice", i,
 			size);
 	return MPI_SUCCESS;
 }

@@ -209,8 +209,8 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	if (n < 0 || (n > 0 && (ranks1 == NULL || ranks2 == NULL))) {
 		gompi_set_error(
 			&v, MPI_ERR_ARG,
-			"%d ranks at addresses %p and %p: the number must not be negative, nor the addresses NULL", n,
-			(const void *)ranks1, (void *)ranks2);
+			"%d ranks at addresses %p and %p: the number must not be negative, and no address may be NULL",
+			n, (const void *)ranks1, (void *)ranks2);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	int invalid = first_invalid_rank(a, n, ranks1);

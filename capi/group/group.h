@@ -1,6 +1,6 @@
 // Groups (MPI-5.0 7.3). The group of a communicator or window is created when the application first asks for it. All
-// requests return the same handle, and each requires one MPI_Group_free. So programs that request the group before
-// every operation and never free it do not accumulate memory.
+// requests return the same handle, and each requires one MPI_Group_free. So a program that requests the group before
+// every operation and never frees it does not leak memory.
 #ifndef GOMPI_GROUP_H
 #define GOMPI_GROUP_H
 
@@ -13,8 +13,8 @@ enum { GOMPI_RANK_UNKNOWN = INT32_MIN };
 struct gompi_group {
 	struct gompi_group *next; // next in the free list
 	struct gompi_ranks ranks;
-	gompi_ai32 rank;  // rank of this process; MPI_UNDEFINED if it is not a member, GOMPI_RANK_UNKNOWN until first
-			  // asked
+	gompi_ai32 rank;  // rank of this process; MPI_UNDEFINED if it is not a member, GOMPI_RANK_UNKNOWN until
+			  // the first call of MPI_Group_rank
 	uintptr_t handle; // valid while pending_frees > 0
 	uint64_t pending_frees; // number of MPI_Group_free calls still due
 	bool has_owner;         // true while a communicator or window refers to the group

@@ -527,7 +527,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 }
 GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen);
 
-// Executes MPI_Info_get_nkeys for MPI_INFO_ENV, and raises its errors.
+// Executes MPI_Info_get_nkeys for MPI_INFO_ENV, and raises the errors of the call for all objects.
 static __attribute__((cold, noinline)) int nkeys_slow(MPI_Info info, int *nkeys) {
 	struct gompi_error_status v;
 	int class = MPI_SUCCESS;

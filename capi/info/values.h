@@ -39,8 +39,8 @@ bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 
 // Replaces *kinds, which is NULL or allocated by malloc, by a value of GOMPI_KEY_ASSERT_KINDS without blanks. Accepts
 // kinds that only other libraries know ("cuda:device"): the assertion is a promise about buffers, not a request. A kind
-// may be followed by restrictors after colons. Changes nothing if the value is not a list of kinds, or if out of
-// memory.
+// may be followed by restrictors after colons. Leaves *kinds unchanged if the value is not a list of kinds, or if out
+// of memory.
 void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value);
 // Adds the key GOMPI_KEY_KINDS to x. `kinds` is the list of the asserted kinds, or NULL if none are asserted. The key's
 // value is the list of all supported kinds. If `kinds` is not NULL, the value has only the supported kinds in that

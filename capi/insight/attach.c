@@ -237,9 +237,9 @@ static void attach_once(void) {
 		sched_yield();
 }
 
-// Returns true if a thread has left its wrapper by longjmp, as an error handler may do. Then the current frame is at
-// the same address as the wrapper's frame, or is an older frame of the same stack, or the return address in the
-// wrapper's frame has changed.
+// Returns true if a thread has left its wrapper by longjmp, as an error handler may do. There are three signs of this:
+// the current frame has the address of the wrapper's frame, or is an older frame of the same stack, or the return
+// address in the wrapper's frame has changed.
 static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 	const uintptr_t stack = 8 << 20;
 	if (frame >= t->frame)
@@ -252,7 +252,7 @@ static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
 		return t->words != NULL && t->mode != 0 && has_unwound(t, frame);
-	t->frame = frame; // until the process is attached, calls count as nested
+	t->frame = frame; // marks the thread as inside a wrapper, so that calls in attach_once are not recorded
 	attach_once();
 	if (!gompi_load_acquire(&gompi_insight_is_attached)) { // pairs with the release in attach_rank
 		t->frame = 0;

@@ -77,8 +77,8 @@ void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uin
 	} else {
 		if (elapsed_ms < 2)
 			return;
-		// gompirun may have incremented its word late. So the call counts at most the time since the last
-		// measurement.
+		// gompirun may have incremented the word `tick` late. So the call counts at most the time since the
+		// last measurement.
 		elapsed_ticks = ms_to_ticks(elapsed_ms, now);
 		elapsed_ticks = elapsed_ticks < now - t->last_ticks ? elapsed_ticks : now - t->last_ticks;
 		stride = 1;

@@ -9,8 +9,8 @@
 
 _Atomic(void *) gompi_insight_next_table[2][GOMPI_INSIGHT_FUNCTIONS];
 
-// Returns the next definition of a symbol. If the MPI library was loaded as a dependency of a library that was loaded
-// by dlopen, such as an extension of Python, RTLD_NEXT does not find it. So this also searches the loaded MPI
+// Returns the next definition of a symbol. RTLD_NEXT does not find the MPI library if it was loaded as a dependency of
+// a library that dlopen has loaded, such as an extension of Python. So this function also searches the loaded MPI
 // libraries.
 static void *next_symbol(const char *name) {
 	void *next = dlsym(RTLD_NEXT, name);

@@ -37,8 +37,8 @@ struct openmp_context {
 };
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_context openmp_self;
 
-// Records the stack of a loop chunk or task as freed, because the next chunk or task of the thread reuses the stack but
-// is not ordered after this one.
+// Records the stack of a loop chunk or task as freed. The next chunk or task of the thread reuses the stack, but is not
+// ordered after this one.
 enum { MAX_STACK_BYTES = 1 << 18 };
 static void free_stack(void) {
 	char *here = __builtin_frame_address(0), *frame = openmp_self.frame;
@@ -355,7 +355,7 @@ static void run_task(void *task) {
 	bool seen = gompi_threads_self.is_tracked;
 	if (t->changed_words > 0)
 		memcpy(data, t->head, t->changed_words * sizeof t->head[0]);
-	gompi_threads_self.is_tracked = true; // for tasks at the end of a region: run_region_thread has reset it
+	gompi_threads_self.is_tracked = true; // run_region_thread cleared it before tasks at the end of a region
 	gompi_threads_suspend(&self);
 	gompi_threads_enter(&t->fork, !t->is_taskloop);
 	openmp_self = (struct openmp_context){.team = t->team,

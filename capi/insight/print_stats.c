@@ -1,4 +1,4 @@
-// Prints the table of --stats without gompirun, under another launcher. In MPI_Finalize the ranks reduce their
+// Prints the table of gompirun --stats if another launcher has started the job. In MPI_Finalize the ranks reduce their
 // counters, and rank 0 prints the table.
 
 #include <stdio.h>

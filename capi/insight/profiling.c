@@ -35,7 +35,7 @@ bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function) 
 
 // The functions that the program calls under the names MPI_X, if they are not this library's wrappers.
 static struct app_wrapper {
-	gompi_a64 low; // 0 if not known yet, 1 if the program has no such function
+	gompi_a64 low; // address of the function; 0 if not known yet; 1 if there is none
 	uint64_t size;
 } app_wrappers[GOMPI_INSIGHT_FUNCTIONS];
 

@@ -1,7 +1,7 @@
-// libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write records for gompirun to read. There
-// are wrappers of MPI_X, and of PMPI_X for programs that call PMPI_X directly, or that define MPI_X and call PMPI_X
-// there. The library is preloaded before the MPI library. It is not part of the MPI library and uses only mpi_rma.h. It
-// does not interpret the records. core/insight documents the format of a record.
+// libgompirma-insight.so: wrappers of all functions of the ABI (directory generated), which write records for gompirun
+// to read. There are wrappers of MPI_X, and of PMPI_X for programs that call PMPI_X directly, or that define MPI_X and
+// call PMPI_X there. The library is preloaded before the MPI library. It is not part of the MPI library, and uses only
+// the MPI library's header files. It does not interpret the records. core/insight documents the format of a record.
 //
 // A wrapper calls the next function of its name in the loader's order (next.c), which may belong to another tool. Each
 // call of the application makes one record. Nested calls, by a wrapper, by MPI or by a callback of the application, are
@@ -98,7 +98,7 @@ struct gompi_insight_cached_window {
 
 // State of a thread of the application.
 struct gompi_insight_thread {
-	bool is_outermost; // the next call is not nested in another MPI call
+	bool is_outermost; // true if the thread's next call is not nested in another MPI call
 	bool truncated;
 	uint32_t mode;
 	uint32_t number;
@@ -107,7 +107,7 @@ struct gompi_insight_thread {
 	void *return_address; // the wrapper's return address
 	// range of the loaded object that contains the last caller; this object is in the table
 	uintptr_t object_low, object_bytes;
-	uintptr_t binding_low, binding_bytes; // range of the Fortran bindings; 0 if they have made no call
+	uintptr_t binding_low, binding_bytes; // range of the Fortran bindings; 0 if no call from them was seen
 	uint64_t *words;                      // the record; capacity GOMPI_INSIGHT_MAX_RECORD words
 	uint64_t record_end;                  // position in the ring where the last record ends; 0 if it was dropped
 	uintptr_t error_object;               // window or communicator on which the call would raise an error
@@ -153,8 +153,8 @@ static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->is_out
 // from the application. If so, it also ends the call without recording or counting it (profiling.c).
 bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function);
 
-// Returns the address in the application that calls MPI_X. `back` is the return address of PMPI_X. If MPI_X is not this
-// library's wrapper but a function that calls PMPI_X, as in a program linked with a profiling library, returns the
+// Returns the address in the application that calls MPI_X. `back` is the return address of PMPI_X. The application's
+// MPI_X may be a function that calls PMPI_X, as in a program linked with a profiling library. In this case, returns the
 // address of the call of that function. Otherwise returns `back` (profiling.c).
 void *gompi_insight_call_site(int function, void *back);
 
@@ -163,7 +163,7 @@ static inline bool gompi_insight_is_recording(const struct gompi_insight_thread 
 	return __builtin_expect(t->mode & GOMPI_INSIGHT_MODE_RECORDS, 0);
 }
 
-// Begins the record of a call. `caller` is the return address of the call.
+// Begins the record of a call of the function with this number. `caller` is the return address of the call.
 void gompi_insight_begin_record(struct gompi_insight_thread *t, uint32_t function, void *caller);
 
 static inline void gompi_insight_add_word(struct gompi_insight_thread *t, uint64_t word) {
@@ -173,8 +173,8 @@ static inline void gompi_insight_add_word(struct gompi_insight_thread *t, uint64
 // Adds a list of n elements, of `size` bytes each, to the record. If n < 0, the list is not significant.
 void gompi_insight_add_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
 
-// Replaces a request handle that may represent several operations by a distinct handle, if the mode must know which
-// operation a call completes (requests.c).
+// Replaces a request handle that may represent several operations by a distinct handle. Does so only with --check,
+// which must know which operation a call completes (requests.c).
 void gompi_insight_make_distinct(struct gompi_insight_thread *t, MPI_Request *request);
 
 // Represents a text argument that is not significant.
@@ -193,8 +193,8 @@ void gompi_insight_write_op_entry(struct gompi_insight_thread *t);
 // Records the end and the result of a call. The caller then adds the outputs.
 void gompi_insight_set_result(struct gompi_insight_thread *t, int64_t result);
 
-// Copies the complete record to the ring. gompi_insight_write_may_drop may drop the record if the ring is full; it is
-// for calls that are not needed for the interpretation of other records.
+// Copies the complete record to the ring. gompi_insight_write_may_drop may drop the record if the ring is full. It is
+// for calls without which gompirun can still interpret all other records.
 void gompi_insight_write(struct gompi_insight_thread *t);
 void gompi_insight_write_may_drop(struct gompi_insight_thread *t);
 
@@ -224,12 +224,12 @@ static inline bool gompi_insight_awaits_check(const struct gompi_insight_thread 
 }
 
 // Hooks for the program's own loads and stores. watch.c sets them when this library is loaded. The other files call
-// watch.c only through them.
+// watch.c only through these hooks.
 struct gompi_insight_hooks {
 	void (*init)(void); // finds libgompirma-access.so
 	// before a call: records the accesses that the thread has gathered
 	void (*before_call)(struct gompi_insight_thread *t);
-	void (*flush_accesses)(struct gompi_insight_thread *t); // does the same at other times
+	void (*flush_accesses)(struct gompi_insight_thread *t); // records these accesses at other times
 	void (*after_record)(struct gompi_insight_thread *t);   // determines from a record which memory to watch
 	void (*forget_memory)(uintptr_t low, uintptr_t high);   // forgets accesses gathered in memory that is freed
 };
@@ -241,7 +241,7 @@ bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int
 
 // Returns the length of a list argument as the standard defines it, or < 0 if the list is not significant. The same
 // holds for the functions that follow.
-int64_t gompi_insight_peer_count(MPI_Comm comm); // of the remote group, if there is one
+int64_t gompi_insight_peer_count(MPI_Comm comm); // size of the remote group if there is one, else of the group
 int64_t gompi_insight_local_size(MPI_Comm comm);
 int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root); // significant at root only
 int64_t gompi_insight_neighbor_count(MPI_Comm comm, bool out);
@@ -249,12 +249,12 @@ int64_t gompi_insight_dim_count(MPI_Comm comm);
 int64_t gompi_insight_sum_ints(const int *numbers, int n);
 int64_t gompi_insight_last_int(const int *numbers, int n);
 
-// Returns the next function with this name in the loader's order, or NULL. It serves functions without an index in
-// gompi_insight_next_table.
+// Returns the next function with this name in the loader's order, or NULL. This function is for functions without an
+// index in gompi_insight_next_table.
 void *gompi_insight_next_symbol(const char *name);
 
-// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD. Adds
-// nothing for a null handle (members.c).
+// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD. For
+// a null handle, adds a list that is marked as absent (members.c).
 void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
@@ -270,7 +270,7 @@ bool gompi_insight_is_in_bindings(struct gompi_insight_thread *t, uintptr_t addr
 // Adds the loaded object that contains an address to the table.
 void gompi_insight_add_object(struct gompi_insight_thread *t, uintptr_t address);
 
-// The part of this process' rank, and the job; NULL if no process reads the records.
+// The part of this process' rank, and the job. Both are NULL if calls are neither recorded nor counted.
 extern struct gompi_insight_part *gompi_insight_part;
 extern struct gompi_insight_job *gompi_insight_job;
 extern gompi_a32 gompi_insight_is_attached; // this process has attached to its part

@@ -31,12 +31,12 @@ static struct thread_bucket {
 	atomic_flag lock; // guards the objects of the bucket
 	struct thread_object *first;
 } thread_buckets[BUCKETS];
-static gompi_a32 thread_objects_used;                       // more than OBJECTS: some objects are not in the table
+static gompi_a32 thread_objects_used;                       // if it exceeds OBJECTS, some objects are not in the table
 static atomic_flag clock_indexes_lock;                      // guards the clock_index variables below
 static gompi_a32 clock_indexes_used;                        // number of indexes in vector clocks
 static uint32_t clock_index_last[GOMPI_THREADS_CLOCK_SIZE]; // last clock value of the ended thread with this index
 static bool is_clock_index_free[GOMPI_THREADS_CLOCK_SIZE];
-static gompi_a32 record_all; // 1: every event is recorded
+static gompi_a32 record_all; // 1 if every event is recorded
 
 static void lock_flag(atomic_flag *busy) {
 	for (int i = 1; gompi_flag_test_and_set(busy); i++)
@@ -308,7 +308,7 @@ void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	if (self->clock_index > 0 &&
 	    fork->clock.counts[self->clock_index - 1] < self->clock.counts[self->clock_index - 1])
-		gompi_threads_record_all(); // one clock value would represent two different points
+		gompi_threads_record_all(); // otherwise one clock value would represent two points
 	self->clock = fork->clock;
 	self->pending_enter = fork->object;
 	self->drop_on_enter = drops;
@@ -411,7 +411,7 @@ void gompi_threads_resume(const struct gompi_threads_self *outer) {
 
 void gompi_threads_end_thread(uintptr_t thread) {
 	gompi_threads_leave(thread);
-	gompi_threads_set_writer(thread); // until a thread joins it
+	gompi_threads_set_writer(thread); // marks the thread's object as ended; gompi_threads_join clears the mark
 	gompi_threads_self.is_tracked = false;
 	release_clock_index(&gompi_threads_self);
 }

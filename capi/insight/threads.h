@@ -1,16 +1,17 @@
 // Synchronization between the threads of a rank, which --check must know. This library interposes the functions of the
-// C library and of gcc's libgomp that synchronize threads (thread_calls.c, openmp.c), and records which thread releases
+// C library and of gcc's libgomp that synchronize threads (thread_calls.c, openmp.c). It records which thread releases
 // and acquires which object (threads.c). The real function is always called; the code here only adds records.
 //
 // A release is recorded before the real function is called, an acquire after it. So in the ring of the rank each record
 // follows the records on which it depends. Calls inside MPI are not recorded. Threads that were created by the MPI
-// library, or by a runtime that synchronizes its own threads, are not tracked (is_tracked). The accesses of untracked
-// threads count as ordered in the order of their calls.
+// library, or by a runtime that synchronizes its own threads, are not tracked (is_tracked). The check treats calls and
+// accesses of untracked threads as ordered, in the order in which they are recorded.
 //
 // Most synchronization adds no information, for example a mutex that protects no MPI call. So each thread and object
 // has a vector clock: the calls and accesses after which it is ordered, as counts per thread. An event that would not
-// change a vector clock is not recorded. A clock in this process is advanced only after the record is in the ring. So
-// it is never ahead of the corresponding clock in gompirun, which an omitted event would not have changed.
+// change a vector clock is not recorded. A clock in this process is advanced only after the record is in the ring, so
+// it is never ahead of the corresponding clock in gompirun. Therefore an omitted event would not have changed
+// gompirun's clock either.
 #ifndef GOMPI_INSIGHT_THREADS_H
 #define GOMPI_INSIGHT_THREADS_H
 
@@ -108,8 +109,8 @@ void gompi_threads_resume(const struct gompi_threads_self *outer);
 void gompi_threads_end_thread(uintptr_t thread);
 void gompi_threads_join(uintptr_t thread);
 
-// Begins or ends a region. Its threads, which include the calling thread, are reused by other regions. A region without
-// events writes no record.
+// Begins or ends a region (a parallel region of OpenMP). The threads of a region, which include the calling thread, are
+// reused by other regions. A region without events writes no record.
 void gompi_threads_begin_region(struct gompi_threads_fork *fork);
 void gompi_threads_end_region(uintptr_t object);
 
@@ -123,7 +124,7 @@ void gompi_threads_record_all(void);
 uint64_t gompi_threads_new_object(void);
 
 // gompi_threads_note_memory notes that a record refers to a memory range. gompi_threads_free_memory records that a
-// range is freed.
+// range is freed, if a record may refer to it.
 void gompi_threads_note_memory(uintptr_t low, uintptr_t size);
 void gompi_threads_free_memory(uintptr_t low, uintptr_t size);
 

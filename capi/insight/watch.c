@@ -1,8 +1,8 @@
 // Records the program's own accesses, which libgompirma-access.so gathers. This file determines from the records of
 // calls which memory is watched. It writes records of the gathered accesses before the record of the next call.
 //
-// Watched memory: the memory of windows; each buffer of an operation until all operations on that window and target are
-// complete; the buffers of requests until the requests are complete.
+// The watched memory is the memory of windows and the buffers in use. A buffer of an RMA operation is in use until all
+// operations on the same window and target are complete. A buffer of a request is in use until the request is complete.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ enum { MAX_BUFFERS = 64, NO_TARGET = -1, MANY_TARGETS = -2 };
 struct watched {
 	struct watched *next;
 	uint64_t win;
-	int64_t target; // of the operations in progress
+	int64_t target; // target rank of the operations in progress, NO_TARGET or MANY_TARGETS
 	int lock_count; // number of locks that this process holds
 	int memory_count, memory_capacity, buffer_count;
 	struct extent *memory;
@@ -72,7 +72,7 @@ struct pending {
 };
 enum { PENDING_BUCKETS = 4096, NO_WINDOW = 0 };
 static struct pending *access_pending[PENDING_BUCKETS];
-static size_t pending_count, pending_dropped; // pending_dropped: number since the watched ranges were last rebuilt
+static size_t pending_count, pending_dropped; // pending_dropped: requests dropped since the last rebuild
 
 // Descriptions of the buffers of nonblocking and persistent functions, and of those that begin a split collective, one
 // letter per input:
@@ -619,7 +619,7 @@ static bool add_parsed_buffers(uint64_t request, const struct parsed *b, uint64_
 // Returns the handle that represents the split collective of a file. It differs from the handles of all requests.
 static uint64_t split_request(uint64_t file) { return file | UINT64_C(1) << 63; }
 
-// Watches the buffers of the operation that a call has started or begun.
+// Watches the buffers of the nonblocking operation or split collective that a call has started.
 static bool watch_request(const struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff, request_list = t->used_words - 2; // the list that holds the new request
 	uint64_t request = t->words[t->used_words - 1];
@@ -700,7 +700,7 @@ static void process_record(struct gompi_insight_thread *t) {
 		return;
 	for (uint32_t i = GOMPI_INSIGHT_HEAD_WORDS;
 	     gompi_load(&gompi_threads_extra_count) > 0 && i < t->used_words && i < MAX_NOTED_WORDS; i++)
-		// notes all words without interpretation, because some are addresses of buffers
+		// notes every word as if it were an address, because some words are addresses of buffers
 		gompi_threads_note_memory(t->words[i], 1);
 	if (t->words[5] != MPI_SUCCESS)
 		return;
@@ -710,7 +710,7 @@ static void process_record(struct gompi_insight_thread *t) {
 	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
 	if (what <= FREE) {
 		if (gompi_load(&access_runtime) == NULL)
-			find_accesses(); // the library may have been loaded meanwhile
+			find_accesses(); // dlopen may have loaded libgompirma-access.so
 		pthread_mutex_lock(&access_mutex);
 		track_window_memory(what, in);
 		pthread_mutex_unlock(&access_mutex);

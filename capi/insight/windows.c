@@ -1,6 +1,6 @@
 // The table of counted windows. The handle of a window differs between members. So a window is identified by its first
-// member, its number of members, and its ordinal among the windows that have the same first member and number of
-// members.
+// member, its number of members, and an ordinal. The ordinal counts the windows with the same first member and number
+// of members.
 
 #include <pthread.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static void enable_path_counts(MPI_Win win, uint32_t entry) {
 		gompi_insight_part->window[entry].has_paths = 1;
 }
 
-// Adds a window to the table. The last entry is reserved: it collects all windows without an entry.
+// Adds a window to the table. The last entry is reserved: it collects the counts of all windows that have no entry of
+// their own.
 static void add_window(MPI_Win win, MPI_Comm comm) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	int32_t leader = -1;

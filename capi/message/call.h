@@ -38,9 +38,10 @@ __attribute__((cold)) int gompi_request_raise_failed(const char *call, int class
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
-// Checks the arguments of a send in the most common case: all arguments are valid, the buffer is simple, and the target
-// is another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
-// returns the link. In all other cases returns NULL, and the caller must use gompi_call_check.
+// Checks the arguments of a send in the most common case: all arguments are valid, the buffer is simple
+// (gompi_buffer_simple), the target is another process of this node, and the link to it exists. Fills in those fields
+// of r that gompi_try_eager needs, and returns the link. In all other cases returns NULL, and the caller must use
+// gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -60,8 +61,8 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 	return process < 0 ? NULL : gompi_load_acquire(&r->vci->links[process]);
 }
 
-// Checks the arguments of a receive in the most common case: all arguments are valid, and the buffer is simple. Fills
-// in r. In all other cases returns false, and the caller must use gompi_call_check.
+// Checks the arguments of a receive in the most common case: all arguments are valid, and the buffer is simple
+// (gompi_buffer_simple). Fills in r. In all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);

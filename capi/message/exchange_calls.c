@@ -119,8 +119,8 @@ static void on_half_complete(struct gompi_vci *l, struct gompi_request *h) {
 
 static const struct gompi_request_kind half_kind = {.on_complete = on_half_complete};
 
-// Cancels those of the two messages that can be cancelled, so that both complete. The exchange counts as cancelled if
-// one of the messages is cancelled.
+// Cancels the two messages. A message that is already matched continues, and completes as usual (cancel.c). The
+// exchange counts as cancelled if one of the messages is cancelled.
 static int cancel_halves(struct gompi_request *r, struct gompi_error_status *v) {
 	(void)v;
 	gompi_vci_lock(r->vci);

@@ -4,8 +4,8 @@
 // A record begins on a cache line and is contiguous. If it does not fit before the end of the ring, a padding record
 // precedes it. A producer reserves lines by moving the tail, writes the record, and then stores the record's valid flag
 // with release order. The valid flag is the record's position plus a random key of the owner. Positions never repeat,
-// so no two records of an inbox have the same valid flag. The data of an old record, which may lie where the next
-// record will begin, equals the expected flag with a probability of 1 in 2^64 only. Therefore the owner need not clear
+// so no two records of an inbox have the same valid flag. Data of an old record may lie where the next record will
+// begin. This data equals the expected flag only with a probability of 1 in 2^64. Therefore the owner need not clear
 // the space that it releases, and never writes to the lines.
 //
 // A producer that fails before it has written the valid flag blocks the ring. Waits that need the owner then end with

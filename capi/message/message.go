@@ -1,5 +1,5 @@
 // Package message implements messages between processes, in C: matching, the eager and rendezvous protocols, requests,
-// and the MPI calls that need nothing else. core/p2p uses it through capi/engine, to start operations and query them.
+// and the MPI calls that use only messages. core/p2p uses it through capi/engine, to start operations and query them.
 package message
 
 /*

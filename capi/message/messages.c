@@ -161,8 +161,8 @@ static void messages_wait_lasts(void) {
 		gompi_messages_remind(m);
 }
 
-// Finds an inbox of a process whose next record is reserved but has no valid flag yet. Returns a nonzero number that
-// identifies the record, or 0 if no inbox has such a record.
+// Checks the inboxes of a process for a next record that is reserved but has no valid flag yet. Returns a nonzero
+// number that identifies the record, or 0 if there is none.
 static uint64_t incomplete_record(int process) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {
@@ -194,7 +194,7 @@ static bool fill_comm_record(const struct gompi_wait_desc *what, struct gompi_wa
 	return true;
 }
 
-// Number of packages that have called gompi_messages_use_services(true).
+// Number of packages whose services currently advance requests (gompi_messages_use_services).
 static gompi_a32 service_users;
 
 void gompi_messages_attach(struct gompi_messages *m) {

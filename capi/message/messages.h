@@ -166,8 +166,8 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each
-// unacknowledged send. The receiver drops the message when it is in MPI_Finalize too, because no call can receive the
-// message then.
+// unacknowledged send. A receiver drops the message only once the receiver is in MPI_Finalize too, because no call can
+// receive the message then.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).
@@ -175,7 +175,7 @@ bool gompi_messages_flushed(struct gompi_messages *m);
 // Makes progress: handles records that have arrived, sends pending output, copies data of matched messages. Returns
 // true if there was anything to do. Does not block: if another thread holds the lock, that thread makes the progress
 // for this thread too. gompi_vci_progress serves one VCI, the other two functions serve all VCIs.
-// gompi_messages_progress skips a VCI that has no work by an unlocked check.
+// gompi_messages_progress checks each VCI without the lock, and skips a VCI that has no work.
 bool gompi_vci_progress(struct gompi_vci *l);
 bool gompi_messages_progress(struct gompi_messages *m);     // VCIs that may have work
 bool gompi_messages_progress_all(struct gompi_messages *m); // all VCIs: required before a thread sleeps

@@ -1,8 +1,8 @@
 // Partitioned communication (MPI-5.0 chapter 4). Each pair of requests performs one handshake: the sender sends the
 // number and size of its partitions, and a channel, which is a context that only these two requests use. Afterwards
 // each partition of the sender is a message on the channel; the tag is the number of the partition. MPI_Pready sends
-// the message. At the receiver, MPI_Start posts a receive for each partition of the sender. If the handshake completes
-// later than MPI_Start, its completion posts the receives. So the two sides may divide the data differently. The thread
+// the message. At the receiver, MPI_Start posts a receive for each partition of the sender, so the two sides may divide
+// the data differently. If the handshake completes later than MPI_Start, its completion posts the receives. The thread
 // that completes the last message of a round completes the request. The channel belongs to the communicator's VCI,
 // whose lock guards the requests and messages.
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static const struct gompi_request_kind partitioned_kind;
 
 static struct partitioned *partitioned_of(const struct gompi_request *r) { return (struct partitioned *)r->object; }
 
-// Returns the context of a new channel. It has the format of the ids of core/p2p's NewID, but has bit 39 set, so that
-// it differs from all of them. It maps to VCI l.
+// Returns the context of a new channel. The context has the format of the ids that NewID of core/p2p returns, but bit
+// 39 is set, so that the context differs from all these ids. The context maps to VCI l.
 static uint64_t new_channel(const struct gompi_vci *l) {
 	static gompi_a64 channels;
 	const struct gompi_messages *m = l->messages;
@@ -280,10 +280,11 @@ static void partitioned_error_detail(const struct gompi_request *r, struct gompi
 	if (r->result.class != p->handshake_error)
 		gompi_request_text_detail(r, v);
 	else if (p->handshake_error == MPI_ERR_TRUNCATE)
-		gompi_set_error(v, p->handshake_error,
-				"the sender has %llu partitions of %llu bytes, but the receive buffer only %lld bytes",
-				(unsigned long long)p->data.partition_count,
-				(unsigned long long)p->data.partition_bytes, (long long)r->buf.size);
+		gompi_set_error(
+			v, p->handshake_error,
+			"the sender has %llu partitions of %llu bytes, but the receive buffer has only %lld bytes",
+			(unsigned long long)p->data.partition_count, (unsigned long long)p->data.partition_bytes,
+			(long long)r->buf.size);
 	else
 		gompi_set_error(v, p->handshake_error, "%s",
 				p->handshake_error == MPI_ERR_NO_MEM
@@ -319,15 +320,16 @@ static int check_init(struct gompi_request *q, struct gompi_envelope *e, int par
 	bool counts_are_valid = parts >= 0 && elements >= 0 && !__builtin_mul_overflow(elements, parts, &e->count);
 	if (!counts_are_valid)
 		e->count = 0;
-	// Wildcards are invalid. Checking them as the arguments of a send finds the error.
+	// MPI_ANY_SOURCE and MPI_ANY_TAG are invalid here. gompi_call_check rejects them only for a send, so wildcards
+	// are checked as the arguments of a send.
 	bool has_wildcard = e->peer == MPI_ANY_SOURCE || e->tag == MPI_ANY_TAG;
 	if (gompi_call_check(q, e, !is_send && !has_wildcard, v) != MPI_SUCCESS)
 		return v->class;
 	if (!counts_are_valid)
-		return gompi_set_error(
-			v, MPI_ERR_COUNT,
-			"partitions is %d and count %lld; both must not be negative, and the product must fit 64 bits",
-			parts, (long long)elements);
+		return gompi_set_error(v, MPI_ERR_COUNT,
+				       "partitions is %d and count is %lld; neither may be negative, and their product "
+				       "must fit into 64 bits",
+				       parts, (long long)elements);
 	if (request == NULL)
 		return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
 	if (info != MPI_INFO_NULL && !gompi_info_exists(info))
@@ -394,7 +396,7 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 	if (__builtin_expect(r != NULL && r->kind == &partitioned_kind, 1))
 		return r;
 	if (gompi_load(&gompi_app_messages) == NULL)
-		*rc = gompi_call_error(call, MPI_ERR_COMM, "MPI is not running");
+		*rc = gompi_call_error(call, MPI_ERR_COMM, "MPI is not initialized, or has been finalized");
 	else
 		*rc = gompi_request_error(call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL, MPI_ERR_REQUEST,
 					  "%#zx is not a partitioned request", (size_t)request);
@@ -465,9 +467,10 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 		return rc;
 	int64_t n = (int64_t)partition_high - partition_low + 1;
 	if (n <= 0)
-		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
-					   "partition_low is %d and partition_high %d; low must not exceed high",
-					   partition_low, partition_high);
+		return gompi_request_error(
+			call, r->comm, MPI_ERR_ARG,
+			"partition_low is %d and partition_high is %d; partition_low must not be larger", partition_low,
+			partition_high);
 	// Limits n, which may not fit into an int: mark_ready also finds the error with partition_count + 1.
 	int32_t partition_count = partitioned_of(r)->partition_count;
 	return mark_ready(call, r,
@@ -486,8 +489,8 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 		return rc;
 	if (length < 0 || (length > 0 && array_of_partitions == NULL))
 		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
-					   "length is %d and array_of_partitions %p: length must not be negative, nor "
-					   "the array NULL",
+					   "length is %d and array_of_partitions is %p; length must not be negative, "
+					   "and the array must not be NULL",
 					   length, (const void *)array_of_partitions);
 	return mark_ready(call, r, length, 0, array_of_partitions);
 }

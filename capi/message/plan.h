@@ -27,8 +27,8 @@ enum gompi_step_kind {
 	STEP_CALL_GO, // calls Go; the field `bytes` is the number of the action
 };
 
-// One step. Addresses are integers, because they may point to memory of Go. The layout equals that of p2p.Step, which
-// capi/engine/plan.go checks.
+// One step. Addresses are integers, because they may point to memory of Go. p2p.Step has the same layout;
+// capi/engine/plan.go compares the two.
 struct gompi_step {
 	uint8_t kind;
 	uint8_t context_index;  // index in gompi_plan_params.context of the message's context
@@ -112,9 +112,9 @@ void gompi_plan_reset(struct gompi_plan *p);
 // to the plan's buffers afterwards.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // Notifies the processes whose messages the plan waits for, so that their progress threads run. Called when a wait of
-// this process lasts, or when other processes wait for data that its progress thread passes on. From the second call in
-// the same step on, also sets needs_doorbell of these processes, so that each message to them wakes their progress
-// threads.
+// this process takes long, or when other processes wait for data that its progress thread passes on. From the second
+// call in the same step on, also sets needs_doorbell of these processes, so that each message to them wakes their
+// progress threads.
 void gompi_plan_remind(struct gompi_plan *p);
 
 // Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. Also sets the
@@ -124,8 +124,8 @@ void gompi_plan_remind(struct gompi_plan *p);
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t);
 
 // Adds a started plan to the list of active plans, which each progress call advances. A plan without a request stays in
-// the list until gompi_plan_deactivate. A plan with a request stays in the list until the plan is complete, which also
-// completes the request. Such a plan may already be freed when the function returns.
+// the list until gompi_plan_deactivate. A plan with a request stays in the list until the plan is complete. Its request
+// then completes too, and the plan may already be freed when the function returns.
 void gompi_plan_activate(struct gompi_plan *p);
 void gompi_plan_deactivate(struct gompi_plan *p);
 // Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of
@@ -156,7 +156,7 @@ void gompi_plan_uncache(struct gompi_plan *p);
 	 (gompi_load(&(m)->plan_needs_app) != 0 && !gompi_is_progress_thread))
 // Advances all active plans of a process. Returns true if a plan with a request has completed.
 bool gompi_plans_progress(struct gompi_messages *m);
-// Advances all plans, and calls gompi_plan_remind for them. Called when a wait lasts.
+// Advances all plans, and calls gompi_plan_remind for them. Called when a wait takes long.
 void gompi_plans_remind(struct gompi_messages *m);
 
 #pragma GCC visibility pop

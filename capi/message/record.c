@@ -56,8 +56,8 @@ bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r)
 	       gompi_load(&p->flow) == FLOW_EAGER && send_eager_record(p, r, 0, 0, true) == MPI_SUCCESS;
 }
 
-// Returns RECORD_DOORBELL if a plan or later buffered sends depend on the completion of this send, not only a thread
-// that waits for it.
+// Returns RECORD_DOORBELL if a plan or later buffered sends depend on the completion of this send. Otherwise returns 0:
+// at most a waiting thread depends on it, and this thread finds the acknowledgement by polling.
 static unsigned doorbell_flag(const struct gompi_request *r) {
 	return r->urgent || r->mode == MODE_BUFFERED ? RECORD_DOORBELL : 0;
 }

@@ -2,8 +2,8 @@
 #include "message/messages.h"
 #include "message/plan.h"
 
-// Sends one RECORD_REMINDER to each process of this node that has unacknowledged sends of this process, if at least one
-// of these sends was started after the last reminder.
+// Sends one RECORD_REMINDER to each process of this node to which this process has unacknowledged sends, if at least
+// one of these sends is newer than the last reminder.
 static void remind_receivers(struct gompi_vci *l) {
 	gompi_vci_lock(l);
 	if (l->send_ids.total_added != l->sends_at_reminder) {

@@ -122,8 +122,9 @@ void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct
 	}
 }
 
-// Minimum average length in bytes of the receive buffer's contiguous runs for reading directly into them. With shorter
-// runs, reading into one bounce buffer of BOUNCE_BYTES bytes and unpacking from there costs less.
+// Data is read directly into a noncontiguous receive buffer if its contiguous runs have at least MIN_DIRECT_RUN_BYTES
+// bytes on average. With shorter runs, it costs less to read into one bounce buffer of BOUNCE_BYTES bytes and to unpack
+// from there.
 enum { MIN_DIRECT_RUN_BYTES = 512, BOUNCE_BYTES = 64 << 10 };
 
 // Stores in `out` the ranges of the segments of m that contain bytes [from, to) of its data. Returns the number of
@@ -141,8 +142,8 @@ static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, 
 	return n;
 }
 
-// Maximum number of retries after EFAULT, one per millisecond. While the memory of a window is being made shared in
-// place, the kernel refuses stores to it.
+// Maximum number of retries after EFAULT, one per millisecond. The kernel refuses stores to memory of a window while
+// the memory is being made shared (win/in_place.h).
 enum { MAX_FAULT_RETRIES = 100 };
 
 // Copies the data for r from the sender's memory. Returns MPI_SUCCESS, MPI_ERR_BUFFER if a buffer is not valid memory,

@@ -192,7 +192,7 @@ int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error
 	case MPI_ERR_TRUNCATE:
 		return gompi_set_error(
 			v, s->class,
-			"the message from rank %d with tag %d has %llu bytes, but the receive buffer only %lld",
+			"the message from rank %d with tag %d has %llu bytes, but the receive buffer has only %lld",
 			s->source, s->tag, (unsigned long long)r->size_or_receive_id, (long long)r->buf.size);
 	case MPI_ERR_BUFFER:
 		if (r->receive)
@@ -211,5 +211,8 @@ int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error
 			v, s->class,
 			"rank %d cannot read the %lld bytes of the message: the send buffer %p is not valid memory",
 			r->peer, (long long)r->buf.size, (void *)r->buf.at);
-	return gompi_set_error(v, s->class, "the receive from rank %d failed", s->source);
+	return gompi_set_error(
+		v, s->class,
+		"cannot receive the data of the message from rank %d, for the reason that the error class names",
+		s->source);
 }

@@ -38,8 +38,8 @@ struct gompi_request_kind {
 	int (*start)(struct gompi_request *r, struct gompi_error_status *v);
 	int (*cancel)(struct gompi_request *r, struct gompi_error_status *v);
 	// The function `release` is called when neither the application nor the operation needs the request any more.
-	// If `release` fails, it may set result.class. free_object later frees the remaining data of the kind. It may
-	// access only the field object, because the other fields are invalid by then.
+	// If `release` fails, it may set result.class. The function free_object later frees the remaining data of the
+	// kind. By then only the field `object` of the request is valid.
 	void (*release)(struct gompi_request *r);
 	void (*free_object)(struct gompi_request *r);
 	// Writes the error description to v. The error class is result.class.

@@ -1,4 +1,4 @@
-// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered sends: buffered.c.
+// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9), except buffered sends, which are in buffered.c.
 #include "base/tuning.h"
 #include "message/call.h"
 #include "message/z_calls.h"
@@ -54,9 +54,10 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 // they receive fill both inboxes. Then a message of 8 KiB takes 7.4 us if the send waits for space, and 3.9 us with
 // process_vm_readv.
 //
-// A send to another node or a synchronous send of more than MAX_DOUBLE_COPY_BYTES bytes leaves its data in place, if
-// the receiver can read the data there (may_use_rendezvous), even if there is space. A blocking send of eager size
-// never leaves its data in place, because programs rely on its completion before the receive.
+// A synchronous send of more than MAX_DOUBLE_COPY_BYTES bytes to a process of this node leaves its data in place even
+// if there is space. For this, the receiver must be able to read the data there (may_use_rendezvous). A send to another
+// node is eager whenever its data fits into a record. A blocking send of eager size never leaves its data in place,
+// because programs rely on its completion before the receive.
 enum { MAX_QUEUED_BYTES = 1024, MAX_DOUBLE_COPY_BYTES = 4096 };
 
 static inline bool may_use_rendezvous(const struct gompi_link *p, const struct gompi_request *r,

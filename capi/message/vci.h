@@ -104,9 +104,9 @@ enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_vci {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_biased_mutex lock;
-	gompi_a32 missed_progress; // 1: a thread has left its progress to the lock holder (base/combining_lock.h)
+	gompi_a32 missed_progress; // 1 if a thread has left its progress to the lock holder (base/combining_lock.h)
 	bool has_completions;      // an operation has completed since the lock was acquired: the unlock wakes waiters
-	bool has_released_space;   // space in the inbox has been released since then: the unlock notifies producers
+	bool has_released_space;   // inbox space has been released under this lock: the unlock notifies producers
 	bool must_flush;           // the next flush of pending output may find space
 	bool work_is_urgent;       // data in the work list is urgent: its sender waits
 	gompi_a32 inbox_error;     // error class if the inbox is damaged, else 0
@@ -278,9 +278,9 @@ static inline void gompi_vci_unlock(struct gompi_vci *l) {
 // gompi_vci_unlock does.
 void gompi_vci_unlock_progress(struct gompi_vci *l);
 // Releases the lock for calls that start an operation and return. Copies data of the work list only if its sender
-// waits. Another copy would delay the operations that the application is about to start, and the processes that wait
-// for these operations. Other data is copied later: by a waiting thread of this process, which this function wakes if
-// it sleeps, or as soon as the sender waits.
+// waits. Any other copy would delay the operations that the application is about to start, and the processes that wait
+// for these operations. So other data is copied later: by a waiting thread of this process, which this function wakes
+// if it sleeps, or as soon as the sender waits.
 void gompi_vci_unlock_started(struct gompi_vci *l);
 // Releases the lock after a record from the network has been handled. Does not copy, wait, or make progress for another
 // thread, because this would delay the following records. Waiting threads or the progress thread do this work later:

@@ -7,8 +7,8 @@
 // status (MPI_ERR_PENDING for an incomplete request), and raises MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
 //
 // The argument wait_error is MPI_SUCCESS, or the error class of a wait for a request that can never complete. In the
-// latter case the error text names the first request that depends on a failed process. If no request does, it names the
-// first incomplete request.
+// second case the error text names the first request that depends on a failed process. If no request depends on a
+// failed process, the text names the first incomplete request.
 static int end_all_requests(const char *call, int count, MPI_Request requests[], MPI_Status statuses[],
 			    int wait_error) {
 	struct gompi_first_failure f;

@@ -46,7 +46,7 @@ func (l *Library) Init() (rank int, err error) {
 		unix.Close(fd)
 		return 0, err
 	}
-	go func(f *os.File) { // waits in Go's network poller, which uses no thread for each wait
+	go func(f *os.File) { // waits in Go's network poller, which needs no thread per descriptor
 		var b [8]byte
 		if _, err := f.Read(b[:]); err == nil {
 			close(l.lost)

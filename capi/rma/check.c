@@ -115,7 +115,7 @@ static int check_accumulate(struct gompi_checked_op *c) {
 	const struct gompi_type *target_type = c->target.type;
 	if (target_type->elem == 0)
 		return gompi_set_error(c->error, MPI_ERR_TYPE,
-				       "the elements of the target datatype must all have one predefined datatype");
+				       "all elements of the target datatype must be of the same predefined datatype");
 	// MPI defines only bitwise operations on MPI_BYTE. The other operations treat MPI_BYTE as MPI_UINT8_T, as in
 	// other MPI libraries.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
@@ -136,13 +136,14 @@ static int check_accumulate(struct gompi_checked_op *c) {
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
 					   : is_copyable(s->type, target_type));
 		if (!same)
-			return gompi_set_error(c->error, MPI_ERR_TYPE,
-					       "the %s datatype has elements of %s, but the target datatype of %s",
-					       name, gompi_type_label((MPI_Datatype)(uintptr_t)s->type->elem, label),
-					       gompi_type_label((MPI_Datatype)(uintptr_t)target_type->elem, other));
+			return gompi_set_error(
+				c->error, MPI_ERR_TYPE,
+				"the %s datatype has elements of %s, but the target datatype has elements of %s", name,
+				gompi_type_label((MPI_Datatype)(uintptr_t)s->type->elem, label),
+				gompi_type_label((MPI_Datatype)(uintptr_t)target_type->elem, other));
 		if (s->count * s->type->elements != c->elements)
 			return gompi_set_error(c->error, MPI_ERR_TRUNCATE,
-					       "the %s buffer has %lld elements, but the target buffer %lld", name,
+					       "the %s buffer has %lld elements, but the target buffer has %lld", name,
 					       (long long)(s->count * s->type->elements), (long long)c->elements);
 	}
 	return MPI_SUCCESS;
@@ -175,12 +176,11 @@ static int check_range(struct gompi_checked_op *c) {
 			rc = gompi_for_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_set_error(
-				c->error, rc,
-				"target %d has no attached memory for the bytes %#llx to %#llx (displacement "
-				"%#llx, count %lld)",
-				r->target, (unsigned long long)from, (unsigned long long)to,
-				(unsigned long long)r->disp, (long long)c->target.count);
+			return gompi_set_error(c->error, rc,
+					       "target %d has not attached all memory from address %#llx to %#llx "
+					       "(displacement %#llx, count %lld)",
+					       r->target, (unsigned long long)from, (unsigned long long)to,
+					       (unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
 			return gompi_set_error(c->error, rc,
 					       "target %d ended while it was in MPI_Win_attach or MPI_Win_detach",
@@ -264,7 +264,7 @@ int gompi_rma_check_args(struct gompi_checked_op *c) {
 			    ? local_bytes > target_bytes
 			    : target_bytes > local_bytes && local_bytes != 0) // a get of zero bytes moves nothing
 			return gompi_set_error(c->error, MPI_ERR_TRUNCATE,
-					       "the origin buffer has %lld bytes, but the target buffer %lld bytes",
+					       "the origin buffer has %lld bytes, but the target buffer has %lld bytes",
 					       (long long)local_bytes, (long long)target_bytes);
 	}
 	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))

@@ -6,7 +6,8 @@
 #include "datatype/buffer.h"
 #include "rma/rma.h"
 
-// An operation whose arguments have been looked up and checked. The types of its buffers are never NULL.
+// An operation whose arguments have been looked up and checked. The type of a buffer that the operation uses is never
+// NULL, even if the data is contiguous. The type of an unused buffer is NULL.
 struct gompi_checked_op {
 	const struct gompi_operation *args;
 	struct gompi_win *w;
@@ -20,8 +21,8 @@ struct gompi_checked_op {
 	MPI_Datatype element;   // predefined type of the elements of an accumulate
 	int64_t elements;       // number of elements of an accumulate
 	bool spans_regions;     // the target's buffer lies in several attached regions
-	// types of bytes for the three buffers, if an accumulate copies between different element types; else NULL;
-	// this struct owns them
+	// types with bytes as elements for the three buffers, if an accumulate copies between different element types;
+	// else NULL. This struct owns these types
 	struct gompi_type *byte_types[3];
 };
 
@@ -54,9 +55,9 @@ static inline bool gompi_has_result(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE;
 }
 
-// Returns true if c is a put with overlapping target entries, which must be written in order. A single segment through
-// the progress thread keeps the order. Several segments may overtake each other on the ring and CMA paths, so each
-// segment must complete before the next segment is sent.
+// Returns true if c is a put with overlapping target entries, which must be written in order. If the whole put is one
+// segment, the target's progress thread writes its entries in order. Several segments may overtake each other on the
+// ring and CMA paths, so each segment must complete before the next segment is sent.
 static inline bool gompi_needs_ordered_put(const struct gompi_checked_op *c) {
 	return c->args->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
 }

@@ -1,6 +1,6 @@
-// Put, get and the accumulates with valid arguments that can complete at once, but not on the fast path: derived
-// datatypes, partly mapped memory, any number of elements, short puts over the network. gompi_rma_slow_path handles all
-// other calls.
+// Puts, gets and accumulates that the fast path does not handle, if their arguments are valid and they can complete at
+// once. Examples are derived datatypes, partly mapped memory, any number of elements, and short puts over the network.
+// gompi_rma_slow_path handles all other calls.
 #include "base/poll.h"
 #include "datatype/buffer.h"
 #include "rma/rma.h"
@@ -36,8 +36,8 @@ static bool put_remote(struct gompi_win *w, const void *origin, int target, MPI_
 	    __builtin_mul_overflow((int64_t)disp, (int64_t)member->disp_unit, &offset) ||
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT_BYTES)
 		return false;
-	// The conversion to uint64_t makes negative offsets huge. In a dynamic window all sizes are 0: only the target
-	// knows what is attached.
+	// The conversion to uint64_t makes negative offsets huge, so that the comparison rejects them. In a dynamic
+	// window all sizes are 0, because only the target knows which memory is attached.
 	if ((uint64_t)offset > member->size || (uint64_t)bytes > member->size - (uint64_t)offset ||
 	    !gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes))
 		return false;

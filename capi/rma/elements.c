@@ -105,10 +105,11 @@ static void find_mapped_elements(const struct gompi_mapped_range *p, uint64_t at
 // thread.
 struct unmapped_elements {
 	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or 0
-	// target_offsets: in the target's window; array_offsets: in the arrays of this process
+	// type: words of the type that describes the elements; target_offsets: offsets in the target's window;
+	// array_offsets: offsets in the whole arrays of the call
 	int64_t *type, *target_offsets, *array_offsets;
 	char *origin, *result;
-	bool crosses_border; // an element has bytes in the mapped range
+	bool crosses_border; // true if one of these elements has some bytes in the mapped range
 };
 
 // Adds the element at offset `at` in the target's window and at array_offset in the arrays.
@@ -190,7 +191,7 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 			// mapped elements that follow it.
 			if (unmapped.crosses_border && unmapped.flags != 0) {
 				gompi_update_end(
-					&u); // the progress thread needs the lock, and this process waits for it
+					&u); // send_unmapped waits for the progress thread, which needs the lock
 				begun = false;
 				if ((rc = send_unmapped(&unmapped, c, origin, result)) != MPI_SUCCESS)
 					break;
@@ -205,7 +206,7 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 				break;
 		}
 	}
-	gompi_update_end(&u); // the progress thread needs the lock, as above
+	gompi_update_end(&u); // before send_unmapped, because the progress thread needs the lock
 	if (rc == MPI_SUCCESS && unmapped.n != 0)
 		rc = send_unmapped(&unmapped, c, origin, result);
 	free(words);

@@ -9,7 +9,8 @@ int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 }
 GOMPI_ENTRY(MPI_Get_c, gompi_get_c);
 
-// Does not call gompi_get_c: comparing the counts before they are widened saves some instructions.
+// Does not call gompi_get_c: a comparison of the int counts, before the conversion to MPI_Count, saves some
+// instructions.
 int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 	      int target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	return gompi_move(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,

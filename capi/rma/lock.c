@@ -119,8 +119,9 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 		if (__builtin_expect(rc != MPI_SUCCESS, 0))
 			break;
 	}
-	// Locks of members on other nodes are acquired at their first use, possibly after locks that are requested
-	// later. The standard promises no order (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
+	// The lock of a member on another node is acquired with the first operation to this member, possibly after
+	// locks that this thread requests later. The standard permits any order (MPI-5.0 12.5.3; RATIONALE, "Locks
+	// between nodes").
 	if (rc == MPI_SUCCESS && w->remote != NULL)
 		rc = gompi_lock_all_remote(w, "MPI_Win_lock_all");
 	if (__builtin_expect(rc == MPI_SUCCESS, 1))

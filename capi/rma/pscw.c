@@ -1,9 +1,9 @@
 // MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
 //
-// A target posts by incrementing one byte for each origin; MPI_Win_start of the origin waits for the change. For a
-// target on another node, MPI_Win_start does not wait: a notification precedes the first operation of the epoch, and
-// the operations wait for the post at the target. An origin completes by adding one to the target's counter.
-// MPI_Win_wait waits until the counter has grown by the size of the group of MPI_Win_post.
+// A target posts by incrementing a byte for each origin. MPI_Win_start at the origin waits until its byte changes. For
+// a target on another node, MPI_Win_start does not wait. Instead, a start record precedes the first operation of the
+// epoch, and the operations wait at the target until it has posted. An origin completes by adding one to the target's
+// counter. MPI_Win_wait waits until the counter has grown by the size of the group of MPI_Win_post.
 #include <stdlib.h>
 
 #include "base/failure.h"
@@ -38,7 +38,7 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 		if (ranks[i] < 0) {
 			free(ranks);
 			return gompi_set_error(v, MPI_ERR_RANK,
-					       "rank %d of the group is a process that does not belong to the window",
+					       "the process with rank %d in the group is not a member of the window",
 					       i);
 		}
 	}

@@ -1,9 +1,9 @@
 // The common parts of the communication calls: the fast check and, for the slow path, the description of an operation.
 //
 // Each call first checks for the common case: valid window and rank, open epoch, mapped target, equal predefined types
-// and counts, in bounds. The functions of direct.c handle other valid arguments that need no checked description. For
-// all other calls, they fill in a struct gompi_operation for gompi_rma_slow_path (slow_path.c), which executes the call
-// or reports the error.
+// and counts, in bounds. The functions of direct.c handle other valid arguments if the call can complete without a
+// struct gompi_checked_op. For all other calls, the functions of direct.c fill in a struct gompi_operation and call
+// gompi_rma_slow_path (slow_path.c), which executes the call or reports the error.
 #ifndef GOMPI_RMA_H
 #define GOMPI_RMA_H
 
@@ -18,8 +18,8 @@
 // request-based operation. Sets the fields `call`, rma_request and `path` of r. Returns the result of the MPI call.
 int gompi_rma_slow_path(struct gompi_operation *r);
 
-// Returns *a | *b. It is written in assembly because compilers do not fuse a relaxed load with the operation on the
-// loaded value: a put or get would need one more instruction (TestInstructions).
+// Returns *a | *b. It is written in assembly, because compilers do not fuse a relaxed load with the operation on the
+// loaded value. In C, a put or get would need one more instruction (TestInstructions).
 static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {
 	uint32_t bits = gompi_load(a);
 #if defined(__x86_64__)
@@ -45,7 +45,8 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 				     __builtin_mul_overflow(count, size, bytes),
 			     0))
 		return false;
-	// The conversion to uint64_t makes negative offsets huge. 8 bytes, the most common size, have a separate limit.
+	// The conversion to uint64_t makes negative offsets huge, so that the comparisons reject them. Accesses of 8
+	// bytes, the most common size, have a separate limit, which saves an addition.
 	if (__builtin_expect(*bytes == 8, 1)) {
 		if (__builtin_expect((uint64_t)offset >= t->offset_limit_8b, 0))
 			return false;

@@ -10,7 +10,7 @@
 //
 // Without its handlers the runtime cannot preempt goroutines by SIGURG (scripts/build.sh turns this preemption off),
 // and cannot convert a fault to a panic. So a fault in Go, or in an application function that Go has called, ends the
-// process as in C, with the signal, core dump and location of the fault.
+// process as in a C program: with the signal of the fault, and with a core dump that shows its location.
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>

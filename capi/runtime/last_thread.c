@@ -1,8 +1,8 @@
-// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). With gompirma
-// the C library would never do so, because it also counts the threads of the Go runtime. So when the main thread ends
-// by pthread_exit, a watcher thread starts. The watcher periodically lists the threads of the process, and calls
-// exit(0) when only library threads are left. In a program whose main thread does not call pthread_exit, no watcher
-// starts.
+// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). In a process
+// with gompirma, the C library would never call exit(0), because it also counts the threads of the Go runtime. So when
+// the main thread ends by pthread_exit, a watcher thread starts. The watcher periodically lists the threads of the
+// process, and calls exit(0) when only library threads are left. In a program whose main thread does not call
+// pthread_exit, no watcher starts.
 #define _GNU_SOURCE
 #include "runtime/last_thread.h"
 

@@ -54,8 +54,8 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 	return n > 0 || at == to ? at + n : at + sprintf(at, "%#llx", (unsigned long long)object);
 }
 
-// Appends a description of an error code that the application raised. Omits the text of a predefined class, because
-// this text describes an earlier error.
+// Appends a description of an error code that the application raised. Omits the stored text of a predefined class,
+// because this text describes the last error of the class, not this one.
 static char *append_code(char *to, int code) {
 	char digits[16], *first = digits + sizeof digits - 1;
 	int n, rest = code;

@@ -74,8 +74,8 @@ void gompi_check_limits(void) {
 	reserve_mappings();
 }
 
-// Replaces pthread_create for the Go runtime (--wrap in main.go). If it fails, the runtime retries for some time and
-// then aborts.
+// Replaces pthread_create for the Go runtime (--wrap in runtime.go). If pthread_create fails, the runtime retries for
+// some time and then aborts the process.
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 

@@ -8,9 +8,9 @@
 // failure of the peer.
 //
 // Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
-// The higher rank accepts the request of the lower rank and closes its own attempt. The lower rank rejects the request
-// of the higher rank (ANSWER_CROSSED) if it has already sent its own request. Otherwise it accepts the request, because
-// it may never be able to connect itself.
+// The higher rank accepts the request of the lower rank and closes its own attempt. If the lower rank has already sent
+// its own request, it rejects the request of the higher rank (ANSWER_CROSSED). Otherwise it accepts the request,
+// because the lower rank may never be able to connect itself.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -125,7 +125,7 @@ static void watch_listeners(uint32_t events) {
 }
 
 // Stops accepting connections. Accepting resumes when a link is closed or authenticated, or when the timer expires
-// after PROOF_SHORT_NS (resume_accepting). Connections wait in the listening sockets' queues meanwhile.
+// after PROOF_SHORT_NS (resume_accepting). Meanwhile, new connections wait in the listening sockets' queues.
 static void pause_accepting(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->accept_at_ns == 0)
@@ -284,8 +284,8 @@ static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, i
 	return i < h->count ? h->addresses[i] : loopback;
 }
 
-// Sets the order in which the addresses of p's host are tried: first the address that worked last for p's node, then
-// the loopback address if p is on this host, then the published addresses in their order.
+// Sets the order in which the addresses of p's host are tried. First is the address that worked last for p's node, then
+// the loopback address if p is on this host. The published addresses follow in their order.
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_host *h = peer_host(p);
@@ -338,7 +338,7 @@ static bool offer_idle_links(int at_least);
 static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->unauth_links > 0)
-		return drop_oldest_unauth(now); // if false, a link can be closed within PROOF_SHORT_NS
+		return drop_oldest_unauth(now); // if false, the oldest link can be closed within PROOF_SHORT_NS
 	offer_idle_links(1);
 	if (t->fd_shortage_reported)
 		return false;
@@ -755,7 +755,8 @@ static bool is_idle(const struct gompi_tcp_link *l) {
 	       l->head_have_bytes == 0 && !l->is_stalled;
 }
 
-// Closes an idle link after both sides have agreed. Requests another link if something has been queued meanwhile.
+// Closes an idle link after both sides have agreed. Requests another link if data has been queued since the offer to
+// close.
 static void close_idle_link(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	p->link = NULL;
@@ -901,7 +902,8 @@ int gompi_tcp_listen(char *error_detail, size_t error_bytes) {
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
 		snprintf(error_detail, error_bytes,
-			 "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host", n, first, last);
+			 "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host: name a larger range", n,
+			 first, last);
 	return error;
 }
 

@@ -318,8 +318,8 @@ static bool end_body(struct gompi_tcp_link *l) {
 	}
 }
 
-// Handles n received bytes, and returns the number of bytes handled. This number is less than n if there is no receive
-// buffer for the rest, or after an error, which sets *ok to false.
+// Handles n received bytes, and returns the number of bytes handled. This number is less than n if no receive buffer is
+// posted for the remaining bytes. It is also less than n after an error, which sets *ok to false.
 static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *ok) {
 	size_t at = 0;
 	for (;;) {
@@ -334,7 +334,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 				at += chunk;
 				if (l->head_have_bytes < need)
 					return at;
-				continue; // the kind is known now, and may have a longer head
+				continue; // the kind is known now, and its head may be longer
 			}
 			bool wait = false;
 			if (!begin_body(l, &wait)) {

@@ -93,7 +93,7 @@ struct gompi_tcp_link {
 	int fd; // -1 if the link is closed
 	enum gompi_link_state state;
 	bool request_sent;                        // this side has sent its request
-	uint32_t epoll_events;                    // events registered with epoll
+	uint32_t epoll_events;                    // events for which the link is registered with epoll
 	int address_index;                        // index of the peer's address, if this side connects (tried_address)
 	struct gompi_tcp_link *next, *prev;       // list of all links
 	struct gompi_tcp_peer *peer;              // NULL if the peer is not known yet
@@ -149,7 +149,7 @@ struct gompi_tcp_peer {
 	// Flags: a message has been printed; all addresses refuse connections; this process has stopped trying.
 	bool is_warned, is_refused, is_unreachable;
 	struct {
-		int error; // errno; -1 if a process of another job answers; 0 if not known yet
+		int error; // errno of the last attempt; -1 if a process of another job answers; 0 if not known yet
 		int64_t when;
 	} address_errors[GOMPI_HOST_MAX_ADDRESSES + 1];
 };
@@ -169,15 +169,16 @@ struct gompi_tcp_state {
 	struct gompi_tcp_buffer *buffers;      // posted receive buffers
 	struct gompi_tcp_buffer *free_buffers; // free list
 	struct gompi_tcp_link *stalled;        // list of links that wait for a receive buffer
-	struct gompi_tcp_link *hot_link;       // link that received data last, which is polled first
+	struct gompi_tcp_link *hot_link;       // the link that received data last; it is polled first
 	uint64_t last_request_id;              // id of the last read or write
 	int max_links;                         // number of links above which idle links are closed
 	int unauth_links;                      // number of links in state LINK_UNAUTHENTICATED
 	int spare_fd;                          // spare descriptor, closed to accept one more connection; -1 if closed
-	bool spare_fd_owed;                    // spare_fd is closed, and no idle link is being closed to reopen it
+	bool spare_fd_owed;                    // spare_fd is closed, and no peer has been asked to close an idle link
 	int64_t accept_at_ns;                  // the listeners are not watched until this time; 0 if they are watched
 	bool fd_shortage_reported;             // the lack of file descriptors has been reported
-	// Functions of connect.c that link.c calls: gompi_link_broken and gompi_link_on_close.
+	// Functions of connect.c that link.c calls through pointers, because files must not depend on each other in a
+	// cycle: gompi_link_broken and gompi_link_on_close.
 	void (*on_broken)(struct gompi_tcp_link *l, int error);
 	void (*on_close)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 };
@@ -192,8 +193,8 @@ void gompi_link_set_events(struct gompi_tcp_link *l, bool out);
 // Sends as much as possible of the queue of the link's peer.
 void gompi_link_send(struct gompi_tcp_link *l);
 // Returns a zeroed item, or NULL if out of memory. gompi_item_free frees an item. gompi_tcp_peer_enqueue queues an item
-// whose head has been filled in: items with large data of reads and writes at the end of the queue, all other items
-// before them.
+// whose head has been filled in. It appends items with large data of reads and writes to the queue, and inserts all
+// other items before these.
 struct gompi_tcp_item *gompi_item_alloc(void);
 void gompi_item_free(struct gompi_tcp_item *i);
 void gompi_tcp_peer_enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
@@ -242,7 +243,7 @@ struct gompi_tcp_completion {
 bool gompi_completion_reserve(void);
 // Releases the entry of an operation that has not started.
 void gompi_completion_unreserve(void);
-// Adds the completion of an operation. The operation has reserved an entry when it started.
+// Adds the completion of an operation, for which the operation reserved an entry when it started.
 void gompi_completion_add(void *context, size_t length, int error);
 // Drops all completions and reserved entries, because the endpoint is closed.
 void gompi_completions_clear(void);

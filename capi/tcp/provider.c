@@ -20,7 +20,7 @@
 enum {
 	INJECT_BYTES = 4096, // maximum bytes of an injected message, which is sent at once or copied
 	MAX_EVENTS = 32,     // maximum epoll events that are read at once
-	HOT_POLLS = 8,       // every HOT_POLLS-th poll serves all links, the other polls only the hot link
+	HOT_POLLS = 8,       // every HOT_POLLS-th poll serves all links; all other polls serve only the hot link
 };
 
 // --- Polling
@@ -144,7 +144,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		i = gompi_alloc_or_abort(sizeof *i); // part of the message has been sent, so the rest must be sent too
+		i = gompi_alloc_or_abort(sizeof *i); // a part of the message has been sent, so all of it must be sent
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT_HEAD_BYTES;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};

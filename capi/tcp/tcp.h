@@ -23,12 +23,12 @@ enum {
 	GOMPI_TCP_VERSION = 1,        // version of the protocol
 };
 
-// Event callbacks, called under the caller's lock.
+// Event callbacks. The provider calls them inside the functions below, so the thread holds the lock of the callers.
 struct gompi_tcp_events {
 	// An open connection to a peer has ended unexpectedly, because the process or its network has failed.
 	void (*on_failed)(int peer);
-	// This process stops trying to reach the peer, because it could not connect to any address of the peer for a
-	// long time. gompi_tcp_error_detail has the reasons.
+	// This process stops trying to reach the peer, because it has been unable to connect to any address of the peer
+	// for a long time. gompi_tcp_error_detail has the reasons.
 	void (*on_unreachable)(int peer);
 	// This process has tried to connect for a second without success, so the callback should request that the peer
 	// connect instead. Called repeatedly.
@@ -43,7 +43,7 @@ struct gompi_tcp {
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	int fd; // readable when there is work, if fi_trywait has returned 0 before
+	int fd; // readable when there is work; to be polled only after fi_trywait has returned 0
 };
 
 // Opens the endpoint and begins to listen. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict the

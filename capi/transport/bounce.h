@@ -26,9 +26,9 @@ struct gompi_bounce {
 // Marks all buffers of this process as free. Called when a node's memory is opened.
 void gompi_bounce_open(void);
 
-// Acquires a buffer of this process and returns its index. Returns -1 if all buffers are in use. In this case the
-// oldest buffer becomes free when process *peer has acknowledged packet *number; *peer is -1 if the packet that names
-// this buffer has not been sent yet.
+// Acquires a buffer of this process and returns its index. Returns -1 if all buffers are in use. Then it sets *peer and
+// *number: the oldest buffer becomes free when process *peer has acknowledged packet *number. It sets *peer to -1 if
+// the packet that names the oldest buffer has not been sent yet.
 int gompi_bounce_acquire(int *peer, uint64_t *number);
 char *gompi_bounce_data(int buffer);
 // Returns the name by which a packet refers to a buffer. The name has the type of an address, but is not a valid
@@ -55,11 +55,11 @@ int gompi_bounce_collect(void);
 // are kept for the next gompi_bounce_collect.
 void gompi_bounce_poll(void);
 
-// Moves `bytes` bytes between the memory `local` and the buffer that a packet of `peer` names. The target calls it to
-// apply the packet. This is a gompi_pull_function (packet.h).
+// Moves `bytes` bytes between the memory `local` and the buffer that a packet of `peer` names. The target calls this
+// function to apply the packet. It is a gompi_pull_function (packet.h).
 bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
-// Stores the error class of a packet that was not applied in the buffer that `address` names, where the origin reads
-// it. The target calls it. Does nothing if `address` names no buffer.
+// Stores an error class in the buffer that `address` names, because the packet with this name was not applied. The
+// target calls this function; the origin reads the class from the buffer. Does nothing if `address` names no buffer.
 void gompi_bounce_store_error(int peer, uint64_t address, int class);
 
 #pragma GCC visibility pop

@@ -12,7 +12,8 @@
 bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
 // Moves `bytes` bytes between the contiguous memory `local` and `count` elements of a datatype at an address of `peer`.
-// One system call moves many segments of the datatype. Returns the same as gompi_cma_move.
+// One system call moves many segments of the datatype. Returns true on success. On failure, some bytes may have been
+// moved.
 bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
 			     int64_t bytes, bool write);
 

@@ -10,8 +10,8 @@ _Static_assert(STREAM_DATA_BYTES % 8 == 0 && STREAM_DATA_BYTES < 1 << 16, "gompi
 // --- Operations
 
 // Returns the bytes to reserve for the data of a packet: enough for the whole operation, or the maximum. Non-contiguous
-// data also needs layout words (layout.h). For small blocks, this estimate of the layout words is too low, and the
-// operation takes more packets.
+// data also needs layout words (layout.h). For small blocks, the estimate of the layout words is too low; the operation
+// then takes more packets.
 static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t bytes = sides * (o->bytes < STREAM_DATA_BYTES ? o->bytes : STREAM_DATA_BYTES);

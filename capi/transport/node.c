@@ -19,11 +19,13 @@ enum { MIN_CMA_SEGMENT = 512 };
 // ring takes 4.9 us between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
 enum { MAX_RING_BYTES = 16 << 10 };
 
-// Two operations within this time (ns) are a series, if no thread of the target polls its ring when they are sent.
+// If two operations follow each other within this time (ns), and no thread of the target polls its ring when they are
+// sent, they are treated as a series (wake_for_series).
 enum { SERIES_NS = 100000 };
 
-// Returns true if the target serves its ring soon without being woken: a thread of the target polls it, or the
-// synchronization is active target, so that the target serves the ring in its own synchronization call.
+// Returns true if the target serves its ring soon without being woken. Either a thread of the target polls the ring, or
+// the epoch is one of active target synchronization. In the latter case, the target serves the ring in its own
+// synchronization call.
 static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }

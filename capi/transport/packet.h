@@ -1,9 +1,9 @@
 // One-sided operations as packets, which an origin writes and a target applies, and the target's answers. This file
 // does not depend on how packets are carried: by a ring on a node, or by a stream between nodes.
 //
-// A packet holds an operation, or as much of an operation as fits. If the data is larger, a packet may instead name a
-// bounce buffer of the origin (bounce.h) that holds the data (PACKET_*_PULL). Then the target copies the data from the
-// buffer.
+// A packet holds an operation, or as much of an operation as fits. If the data does not fit, a packet may instead name
+// a bounce buffer of the origin (bounce.h) that holds the data (PACKET_*_PULL). The target then copies the data from
+// this buffer.
 #ifndef GOMPI_PACKET_H
 #define GOMPI_PACKET_H
 
@@ -95,7 +95,7 @@ struct gompi_outgoing {
 	enum gompi_packet_kind kind; // without PACKET_IN_ORDER and PACKET_LAYOUT
 	uint64_t offset;             // in the target's window, in bytes; an address in a dynamic window
 	MPI_Datatype type;           // type of the elements; MPI_BYTE for a put or get
-	const void *origin;          // local data, or the name of a bounce buffer (so is `result`); NULL if none
+	const void *origin;          // local data, or the name of a bounce buffer; NULL if none; `result` likewise
 	void *result;
 	uint64_t element_bytes, bytes; // size of one element; total size
 	struct gompi_cursor *cursor;   // layout at the target; NULL if the data is contiguous at `offset`

@@ -59,9 +59,9 @@ static bool cell_state_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->state) == t->state;
 }
 
-// Implements find_failed (struct gompi_wait_desc) for a wait on a cell. Returns the process that owns the ring if it is
-// unreachable, else GOMPI_NONE_FAILED. Other failures do not end the wait: a thread that has reserved a cell must fill
-// it and copy out the answer, because otherwise the ring would stop at this cell.
+// Implements find_failed (struct gompi_wait_desc) for a wait on a cell. Returns the process that owns the ring if this
+// process is unreachable, else GOMPI_NONE_FAILED. Other failures do not end the wait. A thread that has reserved a cell
+// must fill it and copy out the answer; otherwise the target would stop serving the ring at this cell.
 static int failed_ring_owner(const void *peer, struct gompi_stuck_entry *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_unreachable(rank, place) ? rank : GOMPI_NONE_FAILED;
@@ -76,7 +76,7 @@ static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *cal
 	struct cell_wait t = {cell_at(ring, *pos), lap_state(*pos) + CELL_FREE};
 	gompi_prefetch_rmw(t.cell);
 	if (__builtin_expect(!cell_state_reached(&t), 0)) {
-		gompi_ring_doorbell(process); // the ring is full of packets for which the target has not been woken
+		gompi_ring_doorbell(process); // the ring is full of packets that have not woken the target
 		struct gompi_wait_desc waiting = {.call = call,
 						  .peer = peer,
 						  .object = w->handle,
@@ -365,8 +365,8 @@ static void apply_packets(struct gompi_ring *ring) {
 bool gompi_ring_serve(void) {
 	static atomic_flag serving = ATOMIC_FLAG_INIT;
 	bool worked = false;
-	// This code needs no lock of base/combining_lock.h: a thread that finds the flag set leaves its packet in the
-	// ring, and the thread that has set the flag checks the ring again after clearing the flag.
+	// This code needs no lock of base/combining_lock.h. A thread that finds the flag set leaves its packet in the
+	// ring. The thread that has set the flag checks the ring again after it has cleared the flag.
 	while (has_packet() && !gompi_flag_test_and_set(&serving)) {
 		apply_packets(ring_of(gompi_node.local_index));
 		worked = true;

@@ -12,11 +12,11 @@
 struct gompi_stream;
 
 struct gompi_rma_request {
-	gompi_a32 pending_parts;                // number of parts in progress, plus 1 until the call has sent all parts
+	gompi_a32 pending_parts;                // parts in progress, plus 1 until the call has sent its last part
 	gompi_a32 error_class;                  // error class of the first part that has failed
 	struct gompi_error_detail error_detail; // error detail of that part
 	int ring_process;                       // process of this node whose ring has received parts; -1 if none
-	bool is_notified;                       // the doorbell of ring_process has been rung for these parts
+	bool is_notified;                       // the doorbell of ring_process has been rung since the parts were sent
 	struct gompi_stream *stream;            // stream whose answers are expected; NULL if none
 	bool is_dynamic;                        // the window is dynamic; the text of an error depends on this
 	struct gompi_request *request;          // the MPI request; NULL until the call has sent all parts
@@ -32,7 +32,7 @@ extern gompi_a32 gompi_rma_request_event; // 1 if the last part of an operation 
 struct gompi_rma_request *gompi_rma_request_get(const struct gompi_win *w, const struct gompi_operation *o);
 
 // Adds a part before it is sent through the ring of a process of this node. The next two functions do the same for a
-// part that is sent as a record of a stream or as a transfer.
+// part that is sent as a record of a stream, or as a read or write of registered memory.
 void gompi_rma_request_add_ring(struct gompi_rma_request *g, int process);
 void gompi_rma_request_add_stream(struct gompi_rma_request *g, struct gompi_stream *s);
 void gompi_rma_request_add_rdma(struct gompi_rma_request *g);

@@ -46,7 +46,7 @@ struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank) {
 struct gompi_mutex gompi_stream_answers_mu;
 
 // Marks a stream as broken with this error class, because a call ends its wait on the stream with an error. After this
-// function, no answer of the stream is processed, so none writes to the call's buffers.
+// function has returned, no further answer of the stream is processed. So no answer writes to the call's buffers.
 static void break_stream(struct gompi_stream *s, int class) {
 	uint32_t none = 0;
 	gompi_mutex_lock(&gompi_stream_answers_mu);

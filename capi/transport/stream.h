@@ -5,9 +5,9 @@
 // FABRIC_RMA. Answers are also sent as records of this port. A process numbers the packets that it sends to a member of
 // a window, and the member applies them in the order of their numbers. This sequence is a stream. The member sends an
 // acknowledgement only when a packet requests it, but sends results of operations without a request. So a flush sends
-// one packet that requests an acknowledgement, and waits for one answer, however many operations precede it. Large puts
-// and gets between contiguous memory are not sent as records. They read and write the member's memory directly, and an
-// epoch ends only after they have completed.
+// one packet that requests an acknowledgement, and waits for one answer. The number of operations before the flush does
+// not matter. Large puts and gets between contiguous memory are not sent as records. Instead, the network reads or
+// writes the member's registered memory. An epoch ends only after these transfers have completed.
 //
 // A lock request is a record of the stream, too. The records after it wait at the target until the target has acquired
 // the lock for the origin. So MPI_Win_lock need not send anything: the lock request is sent before the first operation,

@@ -44,8 +44,8 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 		s->peer, FABRIC_RMA, sizeof(struct gompi_packet) + data, FABRIC_WAIT, class);
 }
 
-// Flags of a record, in this order: the record requests an answer; a flush must wait for the record; the record returns
-// a result.
+// Flags of a record. RECORD_WANTS_ANSWER: the record requests an answer. RECORD_NEEDS_FLUSH: a flush must wait for the
+// record. RECORD_RETURNS_DATA: the record returns a result.
 enum { RECORD_WANTS_ANSWER = PACKET_WANTS_ANSWER, RECORD_NEEDS_FLUSH = 2, RECORD_RETURNS_DATA = 4 };
 
 // Assigns a number to a record that has been written, and sends or queues the record. The argument `bits` holds
@@ -96,7 +96,8 @@ static inline bool gompi_stream_must_send_lock(struct gompi_stream *s) {
 }
 
 // Sends the lock or start record of the epoch if the epoch needs this record and it has not been sent.
-// gompi_stream_ensure_lock does the same, with a fast path. Both return 0 or an error class.
+// gompi_stream_ensure_lock does the same, and has a fast path for the case that nothing must be sent. Both return 0 or
+// an error class.
 int gompi_stream_send_lock(struct gompi_stream *s);
 static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 	return gompi_stream_must_send_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;

@@ -12,8 +12,9 @@
 #pragma GCC visibility push(hidden)
 
 // A transport. Functions that can fail return 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM, or an error
-// that the target has reported. Functions that block make progress meanwhile. The argument `at` is the target's buffer
-// (offset, count, type). The caller has checked that this buffer is inside the window and that at->type is not NULL.
+// that the target has reported. Functions that block make progress while they wait. The argument `at` is the target's
+// buffer (offset, count, type). The caller has checked that this buffer is inside the window and that at->type is not
+// NULL.
 struct gompi_transport {
 	const char *name;
 	// Moves the data of the put or get o between the buffer `local` and the target. On return, a put has been sent,
@@ -40,8 +41,8 @@ struct gompi_transport {
 	int (*flush_before_barrier)(struct gompi_win *w, int peer, const char *call);
 	// The function `lock` acquires the lock of `target` for an epoch. The function `unlock` waits until all
 	// operations of this process have completed at `target`, then releases the lock. Between nodes only, `target`
-	// may be GOMPI_ALL for the locks of all targets. Then the lock of each target is acquired with the first
-	// operation to this target.
+	// may be GOMPI_ALL for the locks of all targets. In this case, the lock of each target is acquired with the
+	// first operation to this target.
 	int (*lock)(struct gompi_win *w, int target, bool exclusive, const char *call);
 	int (*unlock)(struct gompi_win *w, int target, bool exclusive, const char *call);
 	// Opens an exposure epoch for the member `origin`.

@@ -211,5 +211,5 @@ void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 
 void gompi_owner_release(struct gompi_win_member *m) {
 	uint32_t owner_id = gompi_my_owner_id;
-	gompi_cas_strong(&m->accumulate_state, &owner_id, 0); // does nothing if a thread has acquired the lock
+	gompi_cas_strong(&m->accumulate_state, &owner_id, 0); // fails if another thread has acquired the lock
 }

@@ -9,15 +9,15 @@
 // A small update costs two plain stores and a load in addition to its atomic instruction. It sets the activity flag of
 // its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
 // bears the cost of the ordering. After this thread has set the word, it calls membarrier(2), which is a full barrier
-// in every running process, and waits until every flag that may have been set before is cleared. The change back needs
-// no barrier, because the lock holder makes it. Elements that no instruction covers (over 8 bytes, pair types,
-// misaligned) always need the lock or ownership. docs/RATIONALE.md has the measurements.
+// in every running process. Then it waits until every flag that may have been set before the barrier is cleared. The
+// change back needs no barrier, because the lock holder makes it. Elements that no instruction covers (over 8 bytes,
+// pair types, misaligned) always need the lock or ownership. docs/RATIONALE.md has the measurements.
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
 // updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits only for the
 // owner's flag. Because a revocation is expensive, a thread becomes the owner only while no other thread uses the
-// memory: at its first update, and later after a number of consecutive updates. That number grows with the recent
-// ownership transfers.
+// memory: at its first update, and later after a number of consecutive updates. The more ownership transfers happened
+// recently, the more updates are required.
 #ifndef GOMPI_MODE_H
 #define GOMPI_MODE_H
 
@@ -64,7 +64,7 @@ static inline bool gompi_atomic_update_begin(struct gompi_win_member *m) {
 // How a thread may update the memory at present.
 enum gompi_hold {
 	HOLD_NOTHING,
-	HOLD_ACTIVITY, // one by one, in SMALL mode, with its activity flag set
+	HOLD_ACTIVITY, // by atomic instructions, in SMALL mode, with the thread's activity flag set
 	HOLD_OWNER,    // by plain loops, as the owner
 	HOLD_LOCK,     // by plain loops, with the lock
 };

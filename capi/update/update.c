@@ -65,7 +65,8 @@ static int update_held(struct gompi_update *u, char *to, const void *origin, voi
 	const struct gompi_operation *o = u->operation;
 	bool one_by_one = u->atomic_bytes != 0 && gompi_is_aligned(to, (int64_t)u->atomic_bytes);
 	if (u->hold == HOLD_ACTIVITY && !one_by_one) {
-		// These elements are not aligned: use the lock for the rest of the operation.
+		// These elements are not aligned, so the remaining elements of the operation are updated under the
+		// lock.
 		gompi_update_end(u);
 		u->needs_no_lock = false;
 		int rc = acquire_update_lock(u);

@@ -7,8 +7,8 @@
 #include "update/mode.h"
 #include "win/operation.h"
 
-// An operation in progress on the memory of its target: gompi_update_begin, any number of gompi_update, then
-// gompi_update_end.
+// An operation in progress on the memory of its target. The caller calls gompi_update_begin, then gompi_update any
+// number of times, then gompi_update_end.
 struct gompi_update {
 	struct gompi_win *w;
 	const struct gompi_operation *operation; // only its kind, target, op and compare are used

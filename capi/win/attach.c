@@ -181,7 +181,7 @@ int gompi_win_attach(MPI_Win win, void *base, MPI_Aint size) {
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
-	// above all addresses of a process, on any system
+	// max_address is above all addresses of a process, on any system
 	uint64_t address = (uintptr_t)base, max_address = UINT64_C(1) << 56;
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,

@@ -8,8 +8,8 @@
 #include "base/wait.h"
 
 // Waits a moment for the process `peer`, which is changing its table. `spins` is the number of earlier waits for this
-// change. *start_ns is 0 before the first wait; then it is the time of the first wait or of the latest check for
-// failure. Returns MPI_ERR_PROC_ABORTED if the process has failed during the change.
+// change. *start_ns is 0 before the first wait. After that, it is the time of the first wait, or of the latest check
+// whether the process has failed. Returns MPI_ERR_PROC_ABORTED if the process has failed during the change.
 static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	if (spins < GOMPI_ATTACHED_TABLE_POLLS && !gompi_node.policy.is_oversubscribed) {
 		gompi_pause();
@@ -65,8 +65,8 @@ static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from
 }
 
 // Returns the address at which `size` bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be
-// mapped. w->mapping caches the most recent region; Go caches all regions. The flag `busy` is not held during the call
-// of Go, because that call takes long.
+// mapped. The field w->mapping caches the region used last; Go caches all regions. The flag `busy` is not held during
+// the call of Go, because that call takes long.
 static char *map_heap_region(struct gompi_win *w, int64_t heap_offset, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	char *base = NULL;

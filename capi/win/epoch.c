@@ -96,8 +96,9 @@ int gompi_epoch_enter_slow(struct gompi_win *w, enum gompi_epoch_call call, int 
 	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
 		return v->class;
 	if (target == MPI_PROC_NULL && call == EPOCH_UNLOCK && !unlock_proc_null(w))
-		return gompi_set_error(v, MPI_ERR_RMA_SYNC,
-				       "this process holds locks of other ranks, but not of MPI_PROC_NULL");
+		return gompi_set_error(
+			v, MPI_ERR_RMA_SYNC,
+			"this process holds locks of other ranks, but not of MPI_PROC_NULL: call MPI_Win_lock first");
 	if (row->at_once && !gompi_epoch_transition(w, call))
 		return report_wrong_epoch(w, call, v);
 	if (target == MPI_PROC_NULL && call == EPOCH_LOCK)

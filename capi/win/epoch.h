@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns the index of the access epoch in a window's access word, for the tables of z_epoch.h: 0 if no epoch is open,
-// k if bit k - 1 is set.
+// Converts a window's access word to the number of its access epoch, which is the index in the tables of z_epoch.h. The
+// number is 0 if no epoch is open, and k if bit k - 1 is set.
 static inline int gompi_access_index(uint32_t access) {
 	access &= ACCESS_MASK;
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;

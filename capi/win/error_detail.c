@@ -14,7 +14,8 @@ static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_DATA_TOO_LONG] = "the message has %llu bytes after its header; the maximum is %llu",
 	[DETAIL_PARTIAL_ELEMENT] = "%llu bytes are not a multiple of the element size %llu",
 	[DETAIL_NO_ADDRESSES] = "the message has %llu bytes after its header, but the buffer addresses need %llu",
-	[DETAIL_ADDRESS_MISMATCH] = "the message names the address %#llx for %llu bytes that it carries itself",
+	[DETAIL_ADDRESS_MISMATCH] =
+		"the message names the address %#llx for its data, although it also contains the data (%llu bytes)",
 	[DETAIL_BAD_LAYOUT] = "the layout after the header (%llu bytes) does not describe %llu bytes of data",
 	[DETAIL_OP_TOO_LARGE] = "the operation has %llu bytes; a message can have at most %llu",
 	[DETAIL_DATA_TOO_SHORT] = "received %llu bytes of data, but the operation needs %llu",

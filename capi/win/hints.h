@@ -7,16 +7,16 @@
 #include "base/abi.h"
 #include "base/error_status.h"
 
-// Promises that members make by info keys. core/rma uses the first three too. A promise is in force if all members make
-// it. By default, no promise is made and no bit is set. So each bit for accumulate_ordering says that an ordering is
-// not needed.
+// Promises that members make by info keys. core/rma uses the first three bits too. A promise is in force if all members
+// make it. By default, no promise is made and no bit is set. So each bit for accumulate_ordering says that an ordering
+// is not needed.
 enum {
 	PROMISE_SAME_SIZE = 1 << 0,
 	PROMISE_SAME_DISP_UNIT = 1 << 1,
 	PROMISE_NONCONTIGUOUS = 1 << 2, // info key alloc_shared_noncontig
 	PROMISE_NO_LOCKS = 1 << 3,
 	PROMISE_SAME_OP = 1 << 4, // info key accumulate_ops
-	PROMISE_NOT_RAR = 1 << 5, // accumulate_ordering does not contain rar; the next three bits: raw, war, waw
+	PROMISE_NOT_RAR = 1 << 5, // accumulate_ordering does not contain rar; the next three bits are for raw, war, waw
 	PROMISE_NO_ORDER = 15 * PROMISE_NOT_RAR,
 };
 

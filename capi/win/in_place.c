@@ -1,16 +1,16 @@
 // See in_place.h.
 //
-// Sharing and unsharing both proceed in steps of at most STEP_BYTES bytes: write-protect the pages, copy them, replace
-// the mapping with one system call. The kernel changes mappings under a lock that page faults also acquire, so a
+// Sharing and unsharing both proceed in steps of at most STEP_BYTES bytes: write-protect the pages, copy them, then
+// replace the mapping by one system call. The kernel changes mappings under a lock that page faults also acquire, so a
 // reading thread finds either the old page or the new one. A store between the copy and the replacement would be lost.
 // The write protection makes such a store fault, and the SIGSEGV handler waits for the end of the step and retries the
 // store. The thread that executes the step blocks all signals: a store by a signal handler on this thread would make
-// the thread wait for itself. Only a store by the kernel itself (read(2) into the buffer by another thread) fails with
-// EFAULT.
+// the thread wait for itself. One case remains: if another thread's read(2) stores into the pages during a step, the
+// kernel's store is not retried, and read(2) fails with EFAULT.
 //
 // fork(): a child would share the memory with its parent and with every origin. So the parent copies the memory before
-// the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not run these
-// handlers and do not need them.
+// the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen run no fork
+// handlers (pthread_atfork) and need none, because their child does not use the memory.
 #define _GNU_SOURCE
 #include "win/in_place.h"
 

@@ -9,8 +9,8 @@
 // queue, but only MAX_LOCK_BYPASSES times for each turn. So no thread starves. A thread with k tickets before its own
 // waits for these k threads and for at most MAX_LOCK_BYPASSES * (k + 1) newcomers. The thread also waits for each
 // thread that was already acquiring the lock when the ticket was drawn. Before the ticket is drawn, any number of other
-// threads may acquire the lock. Bypasses also make the lock fast: if waiters for a lock that is held for some 10 ns
-// slept and woke at each hand-over, the lock would be 1,000 times slower.
+// threads may acquire the lock. Bypasses also make the lock fast. Without bypasses, each hand-over of a lock that is
+// held for only 10 ns would include a sleep and a wake-up, and would take 1,000 times as long.
 //
 // For a process on another node, the member's own process draws a ticket. It cannot block for another process, so it
 // polls for the turn of the ticket. Each unlocker rings the doorbell of the progress thread of the member's process.
@@ -65,8 +65,8 @@ uint32_t gompi_lock_enqueue(struct gompi_win_member *m);
 // Returns true on success.
 bool gompi_lock_try_ticket(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
 
-// Notifies the waiters in the queue that the lock may be free or that the turn has changed. The last action of the
-// caller before this call must be a seq_cst read-modify-write.
+// Notifies the waiters in the queue that the lock may be free or that another ticket has its turn. The caller's last
+// action before this call must be a seq_cst read-modify-write, which serves as the full fence of the wake-up.
 void gompi_wake_lock_waiters(struct gompi_win_member *m);
 
 // Releases the lock of the memory of `rank` and notifies the waiters in the queue.

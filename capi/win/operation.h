@@ -11,7 +11,7 @@ enum gompi_rma_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_
 struct gompi_operation {
 	enum gompi_rma_kind kind;
 	bool returns_request; // a request-based call (R-form), which returns a request
-	MPI_Request *request; // where to store the request; NULL is an error of an R-form
+	MPI_Request *request; // where to store the request; an R-form with NULL is erroneous
 	// Where a transport stores the state of an R-form that is still pending when the call returns
 	// (transport/rma_request.h). NULL if no request may be left pending.
 	struct gompi_rma_request **rma_request;

@@ -1,4 +1,4 @@
-// The report of a member's memory to tools (mpix_gompirma.h).
+// Reports to a tool where a member's memory is mapped, and the paths to this memory (mpix_gompirma.h).
 #include "win/win.h"
 
 enum {

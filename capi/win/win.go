@@ -1,5 +1,5 @@
-// Package win is the window in C: the window descriptor that the calls of MPI-5.0 12 use, the data on each target, the
-// memory attached to dynamic windows, and the epoch check.
+// Package win implements the window in C: the window descriptor that the calls of MPI-5.0 12 use, the data about each
+// target, the memory attached to dynamic windows, and the epoch check.
 //
 // It must not know how data reaches a target.
 package win

@@ -1,5 +1,5 @@
-// The window descriptor of the data path. Go fills it in when the window is created. The calls of MPI-5.0 chapter 12
-// (RMA) use nothing else.
+// The window descriptor of the data path. Go fills it in when the window is created. After that, the calls of MPI-5.0
+// chapter 12 (RMA) find all properties of the window here.
 #ifndef GOMPI_WIN_H
 #define GOMPI_WIN_H
 
@@ -42,7 +42,7 @@ struct gompi_win_member {
 
 // A window's control memory on one node, zeroed at creation. It has an entry for each rank from the lowest to the
 // highest member on this node. Then the barrier of MPI_Win_fence and the posts follow, for the local_size members on
-// this node. Entries of ranks on other nodes use no memory where such entries fill whole pages (core/rma).
+// this node. Pages that hold only entries of ranks on other nodes use no memory (core/rma).
 //
 // posts[origin * local_size + target], with indices on the node, counts the exposure epochs that member `target` has
 // opened for member `origin`, modulo 256. Only the target writes the count, so no atomic read-modify-write is needed. A
@@ -53,9 +53,9 @@ struct gompi_win_shared {
 
 #define GOMPI_BARRIER_SIZE(n) (GOMPI_CACHE_LINE * (2 + 2 * (size_t)(n)))
 
-// What this process knows about one member; 32 bytes. In a window that spans nodes, the entries of members on other
-// nodes are zero and use no memory until this process opens an epoch to that member by MPI_Win_lock or MPI_Win_start
-// (base/sparse.h).
+// What this process knows about one member; 32 bytes. In a window that spans nodes, the entry of a member on another
+// node is zero and uses no memory at first (base/sparse.h). It is written when this process opens an epoch to that
+// member by MPI_Win_lock or MPI_Win_start.
 struct gompi_target {
 	char *base; // where the member's memory is mapped in this process, if TARGET_DIRECT
 	// Number of bytes that this process can address from `base` on. With TARGET_DIRECT, this is the member's size.
@@ -110,7 +110,7 @@ enum {
 
 struct gompi_attached_regions;
 
-// Memory of another process that is mapped in this process.
+// A region of another process that is mapped in this process.
 struct gompi_win_mapping {
 	atomic_flag busy; // spin lock that guards the other fields
 	char *base;
@@ -150,8 +150,8 @@ struct gompi_win {
 	int32_t *ranks;
 	_Atomic uint8_t *posts; // see struct gompi_win_shared
 	// internode synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a
-	// node leader. The field partner is the leader of the other node if there are exactly two nodes and this
-	// process is the only member on its node; else -1.
+	// node leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is
+	// the only member on its node. Then `partner` is the leader of the other node.
 	struct gompi_internode *internode;
 	int32_t partner;
 	uint32_t barrier_count; // number of barriers on this window that this process has executed

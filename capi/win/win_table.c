@@ -23,9 +23,9 @@ static __attribute__((constructor)) void invalidate_index_0(void) {
 	gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX);
 }
 
-// Descriptors without a window. The MAX_RETIRED_WINDOWS most recently closed ones keep their content: a late, erroneous
-// call on another thread then reads the old content, and not memory that is in use for something else. Older
-// descriptors are empty and can be reused.
+// Descriptors without a window. The MAX_RETIRED_WINDOWS descriptors that were closed last keep their content. So a
+// late, erroneous call on another thread reads the old content, and not memory that is in use for something else. All
+// other descriptors here are empty and can be reused.
 enum { MAX_RETIRED_WINDOWS = 16 };
 static struct {
 	pthread_mutex_t mu;
@@ -230,8 +230,8 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v) {
 }
 
 // Executes a barrier of the members on this node of a window that spans nodes. Between the two halves of the barrier,
-// the node leader executes a barrier of all node leaders. If leaders is NULL, this process is not a node leader, or the
-// other nodes are not synchronized.
+// the node leader executes a barrier of all node leaders. The argument `leaders` is NULL if this process is not a node
+// leader, or if the barrier concerns only this node.
 static int two_level_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting,
 			     struct gompi_internode *leaders) {
 	int rc = gompi_barrier_gather(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);

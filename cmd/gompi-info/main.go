@@ -187,7 +187,7 @@ func (i Info) print(out io.Writer) error {
 		w.line("feature", "%s", f)
 	}
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
-	w.line("limit", "%d handles of each kind in a process, but %d windows", i.Limits.HandlesPerKind,
+	w.line("limit", "%d handles of each kind in a process, except windows: %d", i.Limits.HandlesPerKind,
 		i.Limits.Windows)
 	w.line("limit", "%s of shared memory for the windows of a process", formatBytes(i.Limits.HeapPerProcess))
 	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName,
@@ -206,7 +206,7 @@ func (i Info) print(out io.Writer) error {
 	k := i.Kernel
 	w.line("kernel", "%s", k.Release)
 	w.line("kernel", "memfd_create: %s%s", yesNo(k.Memfd),
-		textUnless(k.Memfd, ", so shared memory is a segment of System V"))
+		textUnless(k.Memfd, ", so shared memory is a System V segment"))
 	w.line("kernel", "membarrier (private, expedited): %s", yesNo(k.Membarrier))
 	w.line("kernel", "process_vm_readv / writev: %s", k.ProcessVM)
 	w.line("kernel", "/proc/PID/fd of own processes: %s", yesNo(k.ProcFd))

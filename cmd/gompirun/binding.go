@@ -18,7 +18,7 @@ import (
 //	              that it may use all cores.
 //	core          `each` cores for each rank, with all their usable hardware threads
 //	hwthread      `each` hardware threads for each rank
-//	socket, numa  all processors of one socket or NUMA node for each rank; consecutive ranks share it
+//	socket, numa  all processors of one socket or NUMA node for each rank; consecutive ranks may get the same one
 //
 // The directory `sys` holds the topology of the processors.
 func bindings(n int, what string, each int, sys string) []unix.CPUSet {

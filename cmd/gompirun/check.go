@@ -126,7 +126,8 @@ func (l *checkListener) abandon() { l.order.Abandon() }
 func (l *checkListener) end() error {
 	l.advanced(math.MaxInt64)
 	if n := l.order.Dropped(); n > 0 {
-		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of calls were not checked\n", n)
+		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of calls were not checked, "+
+			"because a signal or the time limit ended the analysis\n", n)
 	}
 	if l.order.Err != nil {
 		return l.order.Err

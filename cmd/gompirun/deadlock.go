@@ -46,7 +46,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
-		default: // this wait needs the calls of all its edges; one of them is enough to describe it
+		default: // this wait ends only after the calls of all its edges, so any one edge certainly delays it
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -155,9 +155,8 @@ func (p snapshot) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withheldText returns text on rank `rank`, which is in MPI_Finalize. The text names the kind of call that it will not
-// make, although rank `other` waits for such a call. If `other` waits for no call of it, the text says that it waits
-// for `other`.
+// withheldText returns text on rank `rank`, which is in MPI_Finalize. If rank `other` waits for a call by `rank`, the
+// text says that `rank` will not make a call of this kind. Otherwise it says that `rank` waits for `other`.
 func (p snapshot) withheldText(rank, other int) string {
 	for i := range p[other].waits {
 		w := &p[other].waits[i]
@@ -282,9 +281,10 @@ func (p snapshot) mismatches() (lines []string) {
 				meet++
 			}
 		}
-		// Different collectives are no error if a member has completed its part of a non-synchronizing
-		// collective and has called the next collective. If all members are in a collective, this case is
-		// excluded: the members in the earlier collective would have no member left to wait for.
+		// A member may leave a non-synchronizing collective early and call the next collective. Then the
+		// members are in different collectives without an error. This cannot be the case if two of the
+		// collectives are synchronizing. Nor can it be the case if every member waits in a collective: then
+		// the members that still wait in the earlier collective wait for no member that can complete it.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}

@@ -51,8 +51,8 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 }
 
 // findForeign searches for another MPI library among the libraries that the dynamic loader would load for a program.
-// It returns ok = false for a program that is not an ELF file. It also does so for a program that is linked to gompirma
-// or to another library with the standard ABI.
+// It returns ok = false for a program that is not an ELF file, and for a program that is linked to gompirma or to
+// another library with the standard ABI.
 func findForeign(path string, env []string) (found foreign, ok bool) {
 	needed, loader := linkage(path)
 	if loader == "" || isGompirma(needed) || !slices.ContainsFunc(needed, mayUseMPI) {

@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input returns the standard input of rank 0. Rank 0 inherits a file or a pipe directly, so that only what rank 0 reads
-// is consumed, and a shell loop around gompirun can read the rest. Rank 0 cannot read a terminal, since its process
-// group is not the terminal's foreground group. gompirun then reads the terminal and writes to a pipe.
+// input returns the standard input of rank 0. Rank 0 inherits a file or a pipe directly. So gompirun consumes only the
+// input that rank 0 reads, and a shell loop around gompirun can read the remaining input. Rank 0 cannot read a
+// terminal, since its process group is not the terminal's foreground group. gompirun then reads the terminal and writes
+// to a pipe.
 func (j *job) input() (*os.File, error) {
 	if !isTerminal(0) {
 		return os.Stdin, nil

@@ -22,7 +22,7 @@ const (
 	graceTerm   = 500 * time.Millisecond // from SIGTERM to SIGKILL
 	graceLinger = 300 * time.Millisecond // for processes that ranks left running to end by themselves
 	graceKilled = 200 * time.Millisecond // for the kernel to remove killed processes
-	graceOutput = time.Second            // for the reader of gompirun's output to read the rest, after a signal
+	graceOutput = time.Second            // after a signal, for the reader of gompirun's output to read all output
 	graceEnding = 10 * time.Second       // for exiting ranks, until the kernel reports their exit status
 	graceLost   = time.Second            // for the end of a rank that other ranks report as failed
 )
@@ -116,8 +116,8 @@ func newJob(opts *options) (*job, error) {
 	if opts.bind != "none" {
 		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
 		if j.bindings == nil && opts.bind != "" && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few of these for %d ranks; "+
-				"the ranks are not bound\n", opts.bind, len(j.ranks))
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: this machine has too few of these units "+
+				"for %d ranks; the ranks are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)

@@ -36,7 +36,7 @@ For each program:
   -H, -host, -hosts LIST  run on host[:slots],...: names and addresses of this machine or of others
                           (see "Other hosts")
   -f, -hostfile, -machinefile FILE
-                          read the hosts from a file, one a line: host[:slots] or host slots=N;
+                          read the hosts from a file, one per line: host[:slots] or host slots=N;
                           # begins a comment
 
 For the job, before the first program:
@@ -52,46 +52,50 @@ For the job, before the first program:
                           write the output, or the errors, of each rank to a file: %r is the rank,
                           %0r the rank with leading zeros, %h the host, %g the number of the
                           program, %p is 0, %% is a percent sign
-  --output-filename DIR   write them to DIR/1/rank.R/stdout and stderr
+  --output-filename DIR   write the output and errors of each rank to DIR/1/rank.R/stdout and
+                          DIR/1/rank.R/stderr
   --timeout S             end the job after S seconds, print what each rank waited for, exit with
                           status 124. Default: the variable MPIEXEC_TIMEOUT, if above 0
   --deadlock WHAT         what to do when all ranks wait in MPI without progress: report prints once
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
   --deadlock-after S      report a deadlock after S seconds without progress (default 5)
-  --bind-to WHAT          core, hwthread: bind each rank to one of these, if there are enough;
-                          socket, numa: bind blocks of ranks to all processors of one; none: do not
-                          bind. Default: each rank is bound to an equal share of the cores, if there
-                          are at least as many cores as ranks. Slurm and other launchers bind
-                          themselves
-  --map-by WHAT           :PE=N binds each rank to N units with --bind-to core or hwthread;
-                          ppr:N:node is -ppn N
+  --bind-to WHAT          core, hwthread: bind each rank to one core or hardware thread, if there
+                          are enough; socket, numa: bind a block of ranks to all processors of a
+                          socket or NUMA node; none: do not bind. Default: each rank is bound to an
+                          equal share of the cores, if there are at least as many cores as ranks.
+                          On other hosts, Slurm or the other launcher binds the ranks
+  --map-by WHAT           PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
+                          hwthread); ppr:N:node is the same as -ppn N
   --stats, --stats=FILE   at the end of the job, print calls, bytes and times of each function and
                           window, and the three largest costs; or write them to FILE as JSON
                           (docs/INSIGHT.md)
-  --check, --check=FILE   find data races and MPI misuse; print file and line, or also write them to
-                          FILE as JSON; exit status 3 if any (docs/INSIGHT.md)
-  --check=error           --check, and the later call of a data race raises MPI_ERR_RMA_CONFLICT;
-                          calls wait until they have been checked
-  --check=strict          --check, and find sends that complete only because MPI buffers messages
+  --check, --check=FILE   find data races and MPI misuse, and print file and line of each; with
+                          =FILE, also write them to FILE as JSON. Exit status 3 if there are any
+                          (docs/INSIGHT.md)
+  --check=error           like --check; also, the later call of a data race raises
+                          MPI_ERR_RMA_CONFLICT. Calls wait until they have been checked
+  --check=strict          like --check; also find sends that complete only because MPI buffers
+                          messages
   --trace FILE            write every call of every rank to FILE as a timeline with arrows, for
                           Perfetto, chrome://tracing and gompirun report (docs/INSIGHT.md)
-  --trace=drop            with --trace=FILE: ranks do not wait for gompirun; calls that it cannot
-                          record in time are missing in the file, which has their number
-  --records FILE          write every call of every rank to FILE, one a line, with its arguments
+  --trace=drop            with --trace=FILE: ranks do not wait for gompirun. Calls that it cannot
+                          read in time are missing in the file, which states their number
+  --records FILE          write every call of every rank to FILE, one per line, with its arguments
                           (docs/INSIGHT.md)
   --preflight             start no program; print which hosts can connect to each other, by which
-                          addresses and how fast, and why others cannot; exit status 1 if any
+                          addresses and how fast, and why others cannot; exit status 1 if two
+                          hosts cannot connect
   -q, --quiet             print no failures and warnings of gompirun itself
   -V, --version           print the version
   -h, --help              print this text
 
 Other hosts: to start ranks on other machines, gompirun runs one of srun, MPICH's mpiexec and Open
-MPI's mpirun, whichever is installed, and prints which. In a Slurm allocation it uses srun and,
-without -H, all nodes of the allocation, with the number of tasks of each node or equally many
-processes on each (-H localhost: this machine only). Ranks are placed in blocks. gompirun rejects
-options that the launcher does not support. The launcher handles input, and ends the other ranks
-when a rank fails. The program needs the same path on all hosts.
+MPI's mpirun, whichever is installed, and prints which. In a Slurm allocation it uses srun. Without
+-H it then uses all nodes of the allocation, with as many processes on each node as the allocation
+has tasks there, or equally many. -H localhost uses this machine only. Each host gets consecutive
+ranks. gompirun rejects options that the launcher does not support. The launcher handles input, and
+ends the other ranks when a rank fails. The program needs the same path on all hosts.
 
 Options have one or two dashes and values as "--opt V" or "--opt=V". These have no effect, because
 they are the default or have no meaning on one machine: --oversubscribe --nooversubscribe -v
@@ -706,8 +710,8 @@ func (p *parser) checkRemote() error {
 	p.opts.passed = p.passed
 	switch {
 	case p.opts.nodes > 0:
-		return fmt.Errorf("--nodes simulates machines; it cannot be combined with host %s, a real "+
-			"one", p.opts.remote)
+		return fmt.Errorf("--nodes simulates machines; it cannot be combined with host %s, which is "+
+			"another machine", p.opts.remote)
 	case p.opts.deadlock == deadlockAbort:
 		return fmt.Errorf("--deadlock abort is not supported on several machines: gompirun "+
 			"cannot observe the ranks on host %s",

@@ -173,7 +173,7 @@ func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	return buf, n, err
 }
 
-// forward forwards the lines that data completes and holds back the rest.
+// forward forwards the lines that `data` completes. It holds back an unfinished line at the end of `data`.
 func (s *stream) forward(data []byte) {
 	if s.unbuffered {
 		s.to.writeBytes(s, data)

@@ -246,8 +246,8 @@ func TestErrorClasses(t *testing.T) {
 	require.Equal(t, 63+18, classes)
 }
 
-// TestRemoved checks the functions and constants that MPI-3.0 removed, which are not part of the ABI: ten functions
-// with the prototypes of MPI-2.2, three combiners that no datatype has.
+// TestRemoved checks the functions and constants that MPI-3.0 removed: ten functions with the prototypes of MPI-2.2,
+// and three combiners that no datatype has. They must not be in the table of the ABI.
 func TestRemoved(t *testing.T) {
 	var prototypes []string
 	for _, f := range Removed() {

@@ -1,10 +1,10 @@
 // Package abi owns the facts of the MPI 5.0 standard ABI: one table of all functions with the semantic kinds of their
-// parameters, all constants, and the prototypes of callbacks. It must not depend on the implementation. core/abi/gen
-// generates the header, entry points, linker map and Go constants from the table.
+// parameters, all constants, and the prototypes of callbacks. The package must not depend on the implementation of MPI.
+// core/abi/gen generates the header, entry points, linker map and Go constants from the table.
 //
-// The table is the text files in table/: one for each chapter of the standard, and one each for kinds, constants and
-// callbacks. People read and review these files. The package parses them at the first use. A program that uses only the
-// constants does not contain them.
+// The table consists of the text files in table/: one file for each chapter of the standard, and one each for kinds,
+// constants and callbacks. People read and review these files. The package parses them at the first use. A program that
+// uses only the constants does not contain the files.
 //
 // A function has one line, followed by one line for each parameter:
 //
@@ -20,11 +20,11 @@
 //   - -f: not in Fortran.
 //   - -f08: in the mpi module only.
 //   - -ierror: no ierror in Fortran (otherwise it is implied).
-//   - deprecated=: since when.
+//   - deprecated=: the version of MPI that deprecated the function.
 //   - by=: for a removed function, the function that replaced it.
 //
-// After a parameter's name and kind may follow: its direction (out or inout; the default is in), const, async,
-// optional, and
+// A parameter's line may contain, after the name and the kind, its direction (out or inout; the default is in), const,
+// async, optional, and
 //
 //   - len=: its array dimensions.
 //   - large: the parameter exists in the large-count form only.

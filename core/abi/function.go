@@ -41,7 +41,7 @@ func (k *Kind) DiffersLarge() bool { return k.C != k.CLarge }
 // Param is one parameter of a function or callback.
 type Param struct {
 	Name     string // name in the standard's text and in Fortran
-	CName    string // name in the C prototype; differs from Name only if C cannot or does not use Name
+	CName    string // name in the C prototype; differs from Name only if the standard's C binding uses another name
 	Kind     *Kind
 	Dir      Dir
 	Const    bool
@@ -94,7 +94,7 @@ type Function struct {
 	F08        bool      // exists in the mpi_f08 module
 	F90        bool      // exists in the mpi module
 	Large      bool      // this is the _c form
-	OtherForm  *Function // the other form, or nil
+	OtherForm  *Function // the other of the two forms, MPI_Put_c for MPI_Put; nil if there is only one
 }
 
 // CParams returns the parameters of the C prototype.
@@ -108,8 +108,8 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// CanWiden returns whether this function can call its large-count form with widened arguments: the two forms differ
-// only in parameters that are passed by value.
+// CanWiden returns whether this function can call its large-count form with widened arguments. This holds if the two
+// forms differ only in parameters that are passed by value.
 func (f *Function) CanWiden() bool {
 	if f.Large || f.OtherForm == nil {
 		return false

@@ -24,9 +24,9 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 // Chapters returns the titles of the standard's chapters that have functions, by number.
 func Chapters() map[int]string { return parsed().chapters }
 
-// Removed returns the functions that MPI-3.0 removed. They are not part of the ABI, and the library does not export
-// them. Instead, the header and the Fortran bindings implement each of them by the function that replaced it. The
-// result is shared: do not change it.
+// Removed returns the functions that MPI-3.0 removed. Since they are not part of the ABI, the library does not export
+// them. Instead, the header and the Fortran bindings implement each removed function by the function that replaced it.
+// The result is shared: do not change it.
 func Removed() []*Function { return parsed().removed }
 
 // RemovedConstants returns the constants that MPI-3.0 removed and that the header and the Fortran bindings still
@@ -98,8 +98,8 @@ var numbers = sync.OnceValue(func() map[string]int64 {
 	return values
 })
 
-// lines calls the function `use` with each line of a table that is neither empty nor a comment. It removes trailing
-// blanks, but not leading ones.
+// lines calls the function `use` with each line of a table, except empty lines and comments. It removes trailing
+// blanks, and keeps leading ones.
 func lines(name string, use func(line string)) {
 	text, err := tables.ReadFile(path.Join("table", name+".txt"))
 	if err != nil {

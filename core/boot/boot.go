@@ -1,6 +1,6 @@
 // Package boot determines the rank of a process, the size of the job and its node. Before the processes can communicate
-// by other means, they exchange small values through the launcher. The package owns the connection to the launcher. It
-// must not interpret the values, and must not use shared memory or messages.
+// by other means, they exchange small values through the launcher. The package owns the connection to the launcher. The
+// package must not interpret the values. It must not use shared memory or messages.
 //
 // Open chooses the protocol from the environment: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
 // mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or none if no launcher started the process. Nodes determines
@@ -35,7 +35,7 @@ type Client interface {
 
 	// Put publishes a value of any bytes under a key that no process has used in this job. A key consists of
 	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends one message to the launcher for
-	// about 750 bytes.
+	// each 750 bytes of the value, approximately.
 	Put(key, value string) error
 	// Get returns the value that the process of the given rank has published under key before the last Fence. Get
 	// sends as many messages as Put for this value.
@@ -48,7 +48,7 @@ type Client interface {
 	// error. The limit applies to a Fence only if no watch reports whether the awaited processes are alive. It
 	// never applies to the first Fence, since a process may run for long before it calls MPI_Init.
 	Limit(d time.Duration)
-	// SetWatch sets the watch that reports whether the other processes are alive.
+	// SetWatch sets the Watch, which reports whether the other processes are alive.
 	SetWatch(w pmi1.Watch)
 
 	// Finalize notifies the launcher that this process has finished and may end. Only Rank and Size may be called
@@ -106,16 +106,16 @@ func peerTimeout(text string) (time.Duration, error) {
 const MaxKey = 48
 
 // Open finds the launcher that started this process and registers with it. Without a launcher, the process is a job of
-// its own. Call Open once. Open sets close-on-exec for the descriptors that the launcher passed, so that programs that
-// this process starts do not inherit them.
+// its own. Call Open once. Open sets close-on-exec for the descriptors of the launcher, so that programs started by
+// this process do not inherit them.
 //
 // Launchers may be nested, so the environment may hold variables of several launchers. Open uses the innermost launcher
-// that it can identify. Gompirun removes the variables of other launchers. PMI_FD has precedence over PMIx if the
-// descriptor that it names is open. (Open MPI's mpirun closes the descriptor of an outer launcher.) Slurm's own
-// variables do not select a launcher.
+// that it can identify. Gompirun removes the variables of other launchers. PMI_FD has precedence over PMIx if it names
+// an open socket. (Open MPI's mpirun closes the descriptor of an outer launcher.) Slurm's own variables do not select a
+// launcher.
 //
-// Errors (MPI_ERR_OTHER): the environment is inconsistent, or names a launcher that cannot be reached or speaks neither
-// PMI-1 nor PMIx.
+// Errors: MPI_ERR_OTHER if the environment is inconsistent, if the launcher cannot be reached, or if it uses another
+// protocol than PMI-1 and PMIx.
 func Open() (Client, error) { return open(os.LookupEnv) }
 
 func open(env func(string) (string, bool)) (Client, error) {

@@ -15,8 +15,8 @@ import (
 
 // Variables of the environment that gompirun sets for each process, in addition to the variables of PMI-1. EnvJob holds
 // the job's name, and protects against a wrong use of the control segment. A process of this job may run another
-// launcher, whose processes inherit these variables, and possibly the control segment's descriptor. They do not belong
-// to this job. They detect this, because their launcher's name for the job differs from EnvJob.
+// launcher, whose processes inherit these variables, and possibly the control segment's descriptor. Those processes do
+// not belong to this job. They detect this, because their own launcher's name for the job differs from EnvJob.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"

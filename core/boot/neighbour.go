@@ -57,7 +57,7 @@ const maxAddresses = 6
 
 // ListenSpec describes the addresses and ports to which other processes may connect on this host.
 type ListenSpec struct {
-	Addresses   []string // best first
+	Addresses   []string // in the order of preference
 	OnlyListed  bool     // only these addresses are permitted
 	First, Last int      // ports; 0 and 0 permit any
 }
@@ -190,8 +190,8 @@ func netNamespace() string {
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
-// watch starts to watch the next process, at the address that it has published. The argument `silent` is the time after
-// which a failed path to that process counts as a failure of the process; 0 means no limit.
+// watch starts to watch the next process, at the address that it has published. The next process counts as failed if
+// the network path to it is broken for the time `silent`; 0 means no limit.
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)

@@ -137,7 +137,7 @@ func TestNeighbourListens(t *testing.T) {
 
 // TestNeighbourEndWatch checks that a process listens only until the end of MPI_Init. After that, a process that is
 // already connected to it keeps its connection and still detects its failure. A process that connects later is refused,
-// and can detect neither life nor failure.
+// and cannot detect whether the first process is alive.
 func TestNeighbourEndWatch(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EnvNode names a variable that splits a machine into several nodes for tests: processes with different values of it
-// count as processes of different nodes.
+// EnvNode names an environment variable that splits a machine into several nodes for tests. Processes with different
+// values of the variable count as processes of different nodes.
 const EnvNode = "GOMPIRMA_NODE"
 
 // NodeMap describes which processes of the job share a node. Nodes are numbered in the order of their lowest rank.
@@ -45,8 +45,8 @@ func (p *NodeMap) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 // (processes, users, network), as the same user. It is collective. Each process publishes two values and fetches about
 // 2 sqrt(Size) values, or none if gompirun reported that all processes run on one node. If the launcher does not report
 // failures, the processes watch each other from then on. The function `permitted` returns the addresses and ports for
-// their connections. The argument `silent` is the time after which a failed path to a process counts as a failure of
-// the process; 0 means no limit.
+// their connections. A process counts as failed if the network path to it is broken for the time `silent`; 0 means no
+// limit.
 func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMap, error) {
 	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())

@@ -2,9 +2,9 @@ package boot
 
 import "strconv"
 
-// Nth returns a client for use number n of the launcher, counted from 0, by the processes of a job. (Each MPI instance
-// that the process creates is one use.) A use may repeat the keys of earlier uses. From the second use on, the
-// launcher's control segment is not available, because the first use owns it.
+// Nth returns a client for the n-th MPI instance that the process creates, counted from 0. An instance may publish
+// values under the keys of earlier instances. The launcher's control segment is available only to the first instance,
+// which keeps it.
 func Nth(c Client, n int) Client {
 	if n == 0 {
 		return c

@@ -62,7 +62,7 @@ func (o *oneOfMany) prepare() {
 }
 
 // TestScale measures the cost for one process of the boot of a large job, without the launcher's time. docs/SCALING.md
-// has the figures.
+// has the results.
 func TestScale(t *testing.T) {
 	const count = 1000 // number of nodes
 	sizes := []int{1000, 10000}

@@ -6,9 +6,9 @@ import "gompirma/core/abi"
 // packed before and is unpacked afterwards. They are used between nodes, on intercommunicators, and for nonblocking and
 // persistent collectives. The blocking forms on one node are shared-memory collectives (shm.go).
 //
-// If the members have agreed on the number of bytes (schedule.fixed is false), the pattern of messages may depend on
-// this number. Otherwise the pattern is always the same, and messages of 0 bytes are sent too. Therefore a member that
-// passes a different length gets an error, and no process waits for a message that is never sent.
+// The pattern of messages may depend on the number of bytes only if the members have agreed on this number
+// (schedule.fixed is false). Otherwise the pattern is always the same, and messages of 0 bytes are sent too. So if a
+// member passes a different length, that member gets an error, and all messages for which processes wait are sent.
 
 // Sizes in bytes at which one algorithm replaces another. Below each size, the number of rounds dominates the cost.
 // Above it, the number of bytes that each process moves dominates.
@@ -270,7 +270,7 @@ func (v view) allgatherRing(blocks [][]byte) {
 }
 
 // alltoall copies in[v.rank] of process i to out[i] of this process. In step k, each process sends to the process k
-// ranks above it, so that not all processes send to the same process at once.
+// ranks above it. So in each step, every process receives from only one process.
 func (v view) alltoall(in, out [][]byte) {
 	v.copy(out[v.rank], in[v.rank])
 	for k := 1; k < v.size; k++ {
@@ -388,8 +388,8 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 }
 
 // allreduce stores the reduction of the vectors `own` of all processes to the buffer `out`. The arguments `own` and
-// `out` may be the same memory. Every process gets the same bits: each element is either computed once and copied, or
-// computed everywhere from the same operands in the same order.
+// `out` may be the same memory. Every process gets the same bits. Each element is either computed once and copied to
+// all processes, or each process computes it from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
 		v.copy(out, own)

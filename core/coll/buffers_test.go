@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPoolSize checks that a buffer that is released returns to the pool that it came from. It also checks that a
-// buffer exceeds the request by at most an eighth.
+// TestPoolSize checks that a released buffer returns to its own pool. It also checks that a buffer exceeds the
+// requested size by at most an eighth.
 func TestPoolSize(t *testing.T) {
 	before := 0
 	for n := minPooledBytes; n < 1<<24; n += n/1000 + 1 {

@@ -24,7 +24,7 @@ type Blocks struct {
 	Types          []*datatype.Type
 }
 
-// Call is one collective call of the application. The package does not read arguments that are not significant at this
+// Call is one collective call of the application. The package reads only the arguments that are significant at this
 // process (MPI-5.0: "significant only at root"). Sends and Receives return whether the send and the receive arguments
 // are significant.
 //
@@ -45,7 +45,7 @@ type Call struct {
 	Tag        int32  // tag that C chose for a nonblocking or persistent call; 0 if this package chooses it
 
 	sources, destinations []int32 // neighbors, in a neighborhood collective
-	deferredErr           error   // error to return at the end of the call: lengths differ
+	deferredErr           error   // error that the call returns only at its end, because data lengths differ
 }
 
 const inPlace = abi.MPI_IN_PLACE
@@ -174,7 +174,7 @@ type sideShape uint8
 
 const (
 	shapeNone    sideShape = iota
-	shapeOne               // Count elements
+	shapeOne               // one block of Count elements
 	shapePerRank           // a block of Count elements for each process
 	shapeVarying           // blocks of different sizes
 )

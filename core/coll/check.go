@@ -24,9 +24,9 @@ import (
 //
 // MPI_ERR_ARG for a missing array.
 //
-// If this process' block to itself has different lengths on the send and the receive side, Check stores
-// MPI_ERR_TRUNCATE or MPI_ERR_COUNT in k.deferredErr. The call returns that error at its end, because the other members
-// need this process to take part.
+// The block of this process to itself may have different lengths on the send and the receive side. Then Check stores
+// MPI_ERR_TRUNCATE or MPI_ERR_COUNT in k.deferredErr. The call returns this error only at its end, because the other
+// members need this process to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v does not support intercommunicators", k.Kind)
@@ -92,8 +92,8 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
 }
 
-// checkSide validates the buffer of one side with its counts. It does not check the types of blocks without data, which
-// the handle lookup has checked. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
+// checkSide validates the buffer of one side with its counts. It skips the types of blocks without data, because the
+// handle lookup has checked them. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int, neighbors []int32) error {
 	switch sh {
 	case shapeVarying:

@@ -33,7 +33,7 @@ func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 type state struct {
 	shm           Shm   // shared-memory collectives; nil if the members do not share memory
 	blockingCount int32 // number of blocking calls so far; the latest call has this number as its tag
-	startedCount  int32 // the same for nonblocking and persistent calls
+	startedCount  int32 // number of nonblocking and persistent calls so far, from which their tags follow
 	// operands of the blocking call in progress; nil before the first blocking call
 	operands *operands
 }

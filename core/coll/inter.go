@@ -10,7 +10,7 @@ type rootSide uint8
 const (
 	rootIsRemote rootSide = iota // the root is in the remote group
 	rootIsSelf                   // this process is the root: it passed MPI_ROOT
-	rootInGroup                  // another process of this group is the root: MPI_PROC_NULL
+	rootInGroup                  // another process of this group is the root: this process passed MPI_PROC_NULL
 )
 
 func (v view) interBarrier() {
@@ -81,8 +81,8 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	v.scatter(blocks, out, 0, routeDirect)
 }
 
-// interGather stores the blocks of the group that does not contain the root at the root: the block `own` of process i
-// to blocks[i].
+// interGather copies the block `own` of each process i of the group that does not contain the root to blocks[i] at the
+// root.
 func (v view) interGather(own []byte, blocks [][]byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:

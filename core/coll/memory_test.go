@@ -11,7 +11,7 @@ import (
 type mailbox struct {
 	mu    sync.Mutex
 	eager int
-	lanes map[[2]int]*lane // from, to
+	lanes map[[2]int]*lane // by sender and receiver
 }
 
 type lane struct{ sends, recvs []*parcel }

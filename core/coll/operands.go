@@ -176,7 +176,8 @@ func (k *Call) prepare(o *operands) error {
 		}
 		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, max(mine, all))
 		if inPlace {
-			// Received data must not overwrite data that has not been sent yet.
+			// Received data must not overwrite the buffer before its data has been sent. So the data to
+			// send is copied.
 			o.ins = make([][]byte, n)
 			for i, b := range o.outs {
 				o.ins[i] = o.copied(b)
@@ -246,8 +247,9 @@ func (o *operands) discardAll(bytes, n int) {
 }
 
 // fixUnequalSelf changes the operands of a call with an error: this process' block to itself has different lengths in
-// the send and receive arguments. With the new operands, the call is correct for the other members. They receive the
-// data that this process sends to them, and this process accepts their data even if the data does not fit its buffer.
+// the send and receive arguments. With the new operands, the call is correct for the other members. The other members
+// receive the data that this process sends to them. This process accepts their data even if the data does not fit its
+// buffer.
 func (k *Call) fixUnequalSelf(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {

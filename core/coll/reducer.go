@@ -17,8 +17,8 @@ import (
 //   - Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap, because the loops of these operations
 //     need it.
 //
-// The result is stored to the application's receive buffer without the gaps, so that the bytes there between the data
-// do not change.
+// The result is stored to the application's receive buffer without the gaps, so that the gaps in that buffer keep their
+// contents.
 
 // reducer is a reduction on elements in wire format.
 type reducer struct {

@@ -74,9 +74,8 @@ func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// forward adds a step that sends b, which contains data that this process has received. If the received data had a
-// wrong length, the step sends one byte more or less than len(b). Thereby every process that receives a part of the
-// data detects the error.
+// forward adds a step that sends b, which contains received data. If the received data had a wrong length, the step
+// sends one byte more or less than len(b). So every process that receives a part of the data detects the error.
 func (v view) forward(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepForward, peer: to, via: v.link, buf: b})
 }

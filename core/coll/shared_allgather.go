@@ -4,8 +4,8 @@ import "gompirma/core/comm"
 
 // SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, so that there is one
 // copy for each node instead of one for each process. With many members, copies in each process would take too much
-// memory. A result is not shared if all members are on one node, if there is little data, or if there is no shared
-// memory. It is not shared at a member that is alone on its node.
+// memory. Each process has its own copy if all members are on one node, if there is little data, or if shared memory is
+// short. A member that is alone on its node also has its own copy.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm
@@ -32,7 +32,7 @@ func (w *SharedAllgather) Allgather(mine []byte) ([]byte, error) {
 	st := e.state(c)
 	w.calls++
 	if w.calls == 1 && n > 1 && c.Hierarchy != nil && st.shm != nil && w.firstBytes*c.Size() >= minSharedBytes {
-		// The error can be ignored: Either all members of the node get the error and use e.Allgather, or
+		// The error can be ignored. Either all members of the node get the error and use e.Allgather, or
 		// e.Allgather fails too.
 		w.shared, _ = c.Extend(int64((w.firstBytes + w.laterBytes) * c.Size()))
 	}

@@ -13,7 +13,8 @@ import (
 // Shm is the interface to the shared-memory collectives of a communicator. Its members on one node communicate through
 // shared memory, without messages. C implements them (capi/coll/shm_coll.h), so that C entry points can use them
 // without a call into Go. If C passes a call to this package, the package converts the data to bytes and then uses the
-// same shared memory. Some members of a call may therefore enter it from C and others from Go.
+// same shared memory. So in one call, some members may enter the shared-memory collective from C, and other members
+// from Go.
 //
 // If the members are on several nodes, the members of each node share memory, and one process of each node communicates
 // with the other nodes (capi/coll/hierarchy.h).
@@ -72,7 +73,7 @@ type ShmCall struct {
 	Type    *datatype.Type
 	Combine func(in, inout []byte) error
 
-	Agreed Agreed // result
+	Agreed Agreed // values on which the members have agreed; set by Run
 }
 
 // Agreed holds the values on which the members of a call that must use messages have agreed in shared memory.

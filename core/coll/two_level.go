@@ -9,9 +9,9 @@ import (
 )
 
 // Two-level collectives for large data among members on several nodes. The members of a node use shared-memory
-// collectives, and the node leader of each node (speaker in the code) exchanges messages with the other node leaders.
-// The root of the call is the node leader of its node. For small data, C does the same (capi/coll/hierarchy.h). C
-// passes a call to this file after the members have agreed that the data is large.
+// collectives. The node leader of each node (speaker in the code) exchanges messages with the leaders of the other
+// nodes. The root of the call is the node leader of its node. For small data, C does the same (capi/coll/hierarchy.h).
+// C passes a call to this file after the members have agreed that the data is large.
 
 // maxShmElement is the size in bytes of the largest element that is reduced in shared memory. An element of this size
 // fits the control block, so its reduction works even if memory for large buffers is short.
@@ -112,8 +112,8 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the node leaders of c. Only node leaders use the schedule, but all
-// members call this function, because it also counts the call, and the count determines the tags of later calls.
+// internodeSchedule returns an empty schedule of the node leaders of c. Only node leaders use the schedule. But all
+// members call this function, because it also counts the call: the count determines the tags of later calls.
 func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.blockingCount++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
@@ -219,8 +219,8 @@ func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	}
 }
 
-// twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks.
-// Communicators can have many members, so it allocates no slice for each of them.
+// twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks. It
+// does not allocate a slice for each member, because a communicator can have many members.
 func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)

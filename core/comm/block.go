@@ -22,8 +22,8 @@ const (
 	pageSize  = 4096
 )
 
-// BarrierSize returns the size of the memory of a barrier of n members: one cache line for arrivals, one for the phase
-// and two for each member.
+// BarrierSize returns the size of a barrier of n members in bytes: one cache line for arrivals, one for the phase, and
+// two for each member.
 func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 
 // CollSize returns the size of the memory that core/coll uses in the control block of n members. core/coll sets it
@@ -132,7 +132,7 @@ func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
-	// No member has used the block, so nothing in it needs clearing.
+	// No member has used the block, so all of it is still zero.
 	if _, place := c.LocalMembers(); place == 0 && c.Block != nil {
 		c.host.FreeBlock(c.block, c.blockSize(), 0)
 	}

@@ -54,7 +54,7 @@ func (t *Cart) Coords(rank int) []int32 {
 }
 
 // Rank returns the rank at coordinates. Coordinates of a periodic dimension may be out of range. Errors: MPI_ERR_ARG if
-// another coordinate is out of range.
+// a coordinate of a non-periodic dimension is out of range.
 func (t *Cart) Rank(coords []int32) (int32, error) {
 	rank := int32(0)
 	for i, x := range coords {

@@ -1,8 +1,8 @@
 // Package comm owns communicators: their members, the context that separates their messages, and the creation of new
 // communicators from existing ones.
 //
-// It must not depend on the transports or on windows. It accesses its process only through Host: for the messages by
-// which members agree on a new communicator, and for the shared memory of the control block.
+// It must not depend on the transports or on windows. It accesses its process only through Host. Members need Host to
+// send the messages by which they agree on a new communicator, and to share the memory of the control block.
 package comm
 
 import (
@@ -69,7 +69,7 @@ type Comm struct {
 	Info       any            // of capi: the communicator's initial hints
 	Errhandler uintptr        // of capi: initial error handler; 0 for MPI_ERRORS_ARE_FATAL
 	Topology   any            // *Cart, *Graph or *DistGraph of this package, or nil
-	Coll       any            // core/coll
+	Coll       any            // of core/coll: its state of the communicator
 
 	idups atomic.Int32
 
@@ -179,8 +179,8 @@ func (c *Comm) release() {
 }
 
 // Channel returns a communicator of the same processes with other contexts. The contexts belong to the identity `id`,
-// which one of the processes has obtained from NewChannel. Channel sends no messages and uses no shared memory. Only
-// the processes that use the channel create it, and each of them ends it with Forget.
+// which one of the processes has obtained from NewChannel. Channel is local: it sends no messages. Only the processes
+// that use the channel create it, and each of them ends it with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
 	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
 		Handle: c.Handle}

@@ -26,8 +26,7 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup). The caller
 // copies the attributes. Collective: it costs a broadcast, and an allgather of 4 bytes if a member has to map memory
-// for the control block. Errors: MPI_ERR_NO_MEM if a member has no memory for the control block; then no member gets a
-// communicator.
+// for the control block. Errors: MPI_ERR_NO_MEM at all members if memory for the control block is short at any member.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.collectiveTeam()) }
 
 // dup implements Dup. The members communicate as the team `all`, which consists of all members of c.

@@ -71,7 +71,7 @@ func (c *Comm) Shrink(b []byte) {
 }
 
 // AllocBlock allocates size bytes of zeroed memory that the members of this node can share, and returns its name. Only
-// this member knows the name: it sends the name to the other members, and one member frees the block. Errors:
+// this member knows the name, so it sends the name to the other members. One member frees the block. Errors:
 // MPI_ERR_NO_MEM.
 func (c *Comm) AllocBlock(size int64) (name uint64, err error) {
 	b, name, err := c.host.AllocBlock(size)

@@ -104,8 +104,9 @@ func checkWeights(what string, list []int32) error {
 // Edge is an edge of a distributed graph.
 type Edge struct{ From, To, Weight int32 }
 
-// NewDistGraph creates a communicator of a graph. Each edge may be passed by any member (MPI_Dist_graph_create).
-// Collective. During the call every member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
+// NewDistGraph creates a communicator with a distributed graph (MPI_Dist_graph_create). Any member may pass any edge of
+// the graph. Collective. During the call every member holds all edges, 12 bytes each. Errors as for
+// NewDistGraphAdjacent.
 func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	flat := make([]int32, 0, 3*len(edges))
 	for i, e := range edges {

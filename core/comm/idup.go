@@ -12,8 +12,8 @@ type Draft struct {
 	err    error
 }
 
-// DraftSize is the size of the leader's message: a byte that is 1 if the result of Open is the same at all members,
-// followed by the message of writeOffer.
+// DraftSize is the size of the leader's message: one byte, and the message of writeOffer. The byte is 1 if Open
+// certainly has the same result at all members.
 const DraftSize = 1 + offerBytes
 
 // Draft begins a duplicate of c.
@@ -38,7 +38,7 @@ func (d *Draft) Open(leaderOffer []byte) int32 {
 }
 
 // End returns the communicator. The argument `class` is the largest error class of all members, and `err` the error of
-// the exchange of the classes. End fails if either of them is an error.
+// the exchange of the classes. End fails if `class` or `err` is an error.
 func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(leaderOffer))

@@ -19,13 +19,13 @@ type leaderLink struct {
 	x          Context
 	tag        int32
 	peer       int
-	sendsFirst bool // this side sends its second message, if any, before it receives; on the other side it is false
+	sendsFirst bool // true on one of the two sides: that side sends its second message, if any, before it receives
 	mine       []byte
 	head       [2][8 + firstSwapBytes]byte // first messages of this side and of the other side
 }
 
-// The first message carries the length and the first bytes of the data, at most this number. A second message carries
-// the rest.
+// Maximum number of data bytes in the first message, which also carries the length of the data. A second message
+// carries all further bytes.
 const (
 	firstBcastBytes = MaxShortBytes - 16 // for a broadcast in bcastOrError
 	firstSwapBytes  = 64 - 8             // for a message between leaders

@@ -227,7 +227,7 @@ func (t *team) shareBlock(c *Comm) error {
 func (c *Comm) agreeSubgroups(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockMsgBytes
 	b := make([]byte, size)
-	b[size-blockMsgBytes+12] = 1 // "cannot fail to open", unless there is a block
+	b[size-blockMsgBytes+12] = 1 // the flag of the announcement: without a block, no member can fail to open it
 	var mine error
 	sharers := 0
 	if n != nil {

@@ -71,7 +71,8 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.overflow || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of the process grid %v is not size, which is %d",
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of the process grid %v must be equal to "+
+			"size, which is %d",
 			psizes, size)
 	}
 	dims := make([]dimension, len(gsizes))
@@ -155,9 +156,9 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension describes which indices of one array dimension belong to a type. The dimension has `size` indices. Those of
-// the type form `blocks` blocks. The first block begins at index `start`, and each further block begins `step` indices
-// after the one before it. A block has `block` indices, the last block `last`.
+// dimension describes which indices of one array dimension belong to a type. The dimension has `size` indices. The
+// indices that belong to the type form `blocks` blocks. The first block begins at index `start`, and each further block
+// begins `step` indices after the one before it. A block has `block` indices, the last block `last`.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }

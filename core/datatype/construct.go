@@ -45,7 +45,7 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
-	lo, hi := int64(0), int64(0) // bounds, unless a component has explicit bounds; components include padding
+	lo, hi := int64(0), int64(0) // bounds with padding; used if no component has explicit bounds
 	for _, c := range comps {
 		if c.n == 0 {
 			continue

@@ -180,8 +180,8 @@ func TestRefusedArguments(t *testing.T) {
 
 var one2 = []int64{1, 1}
 
-// TestLifetime checks that the handle of a freed type is invalid at once, but the type lives as long as an operation or
-// another type uses it.
+// TestLifetime checks that the handle of a freed type is invalid at once. The type itself must live as long as an
+// operation or another type uses it.
 func TestLifetime(t *testing.T) {
 	before := Live()
 	inner := must(Vector(Small, 2, 1, 2, named(abi.MPI_INT)))
@@ -268,8 +268,8 @@ func backwards(x []int64) []int64 {
 	return out
 }
 
-// TestDeepTypes checks that programs of deeply nested structures have a small depth. It tests nested structures that
-// are the larger part of the enclosing structure, and ones that are the smaller part.
+// TestDeepTypes checks that programs of deeply nested structures have a small depth. It tests inner structures that are
+// the larger part of the enclosing structure, and inner structures that are the smaller part.
 func TestDeepTypes(t *testing.T) {
 	c := named(abi.MPI_CHAR)
 	deep, wide := c, must(Vector(Small, 10, 1, 2, c))

@@ -45,7 +45,7 @@ func TestContents(t *testing.T) {
 		}
 	}
 	types := []*Type{i}
-	want := map[string][2]Contents{ // small, large
+	want := map[string][2]Contents{ // results for the small and for the large form of the constructor
 		"contiguous": {{Combiner: abi.MPI_COMBINER_CONTIGUOUS, Integers: []int32{3}, Types: types},
 			{Combiner: abi.MPI_COMBINER_CONTIGUOUS, Counts: []int64{3}, Types: types}},
 		"vector": {

@@ -1,6 +1,6 @@
 // Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a
 // type, a flat []int64 program that describes which bytes a type touches (format.go). It must not depend on
-// communication or on C, and does not check whether a call is permitted at its time.
+// communication or on C. It does not check whether MPI permits a call at the time of the call.
 //
 // # Types
 //

@@ -18,17 +18,18 @@ package datatype
 //	seq      NodeSeq    size  n  disp[n]  prefix[n+1]  child[n]     child[i] at base + disp[i]
 //
 // The packed size before entry i is prefix[i], that of the node prefix[n]. Every node yields at least one byte and
-// every n is at least 2. Each loop and list at least doubles the packed size, and a seq inlines the entries of a child
-// seq that holds more than half of its packed size. Therefore the depth is less than MaxDepth for any type.
+// every n is at least 2. Each loop and list at least doubles the packed size. A child seq that holds more than half of
+// the packed size of its parent seq is inlined: the parent gets the entries of the child. Therefore the depth is less
+// than MaxDepth for any type.
 //
 // Neighbouring bytes are merged into one block, whatever their element types, so that a copy moves as many bytes at
 // once as possible. The program describes bytes; only the head has element types, which accumulates need. HeadElem is
 // the handle of the predefined type that all elements have, or 0 if they have different types.
 //
-// Elements of MPI_SHORT_INT, MPI_DOUBLE_INT and other pair types contain bytes that do not belong to them, so such a
-// type has two roots. HeadRoot describes the bytes (packed size HeadSize). HeadElemRoot describes the elements
-// including their gaps (packed size HeadElements*HeadElemSize). For all other types with HeadElem set, both are the
-// same node. Without HeadElem, HeadElemRoot is 0.
+// Elements of MPI_SHORT_INT, MPI_DOUBLE_INT and other pair types contain gaps, that is, bytes without data. So a type
+// with such elements has two roots. HeadRoot describes the bytes (packed size HeadSize). HeadElemRoot describes the
+// elements including their gaps (packed size HeadElements*HeadElemSize). For all other types with HeadElem set, both
+// are the same node. Without HeadElem, HeadElemRoot is 0.
 //
 // Magic is the first word of every program; it changes with the format. MaxDepth bounds the number of nodes on a path
 // from a root to a block.
@@ -62,7 +63,8 @@ func (l Layout) Packed(count int64) (n int64, ok bool) {
 }
 
 // Bounds returns the lowest byte and one past the highest byte that count copies touch, relative to the buffer's
-// address; both are 0 if they touch none. It returns ok = false if a bound does not fit 64 bits or count is negative.
+// address; both are 0 if the copies have no bytes. It returns ok = false if a bound does not fit 64 bits or count is
+// negative.
 func (l Layout) Bounds(count int64) (lo, hi int64, ok bool) {
 	if count < 0 {
 		return 0, 0, false

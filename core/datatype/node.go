@@ -9,12 +9,12 @@ import (
 // nodes. Nodes are immutable and shared between types.
 type node struct {
 	kind     int16
-	overlap  bool // FlagOverlap
+	overlap  bool // value of FlagOverlap
 	depth    int32
 	size     int64 // packed size, > 0
-	count    int64 // loop
-	stride   int64 // loop
-	child    *node // loop, list
+	count    int64 // of a loop: number of copies of the child
+	stride   int64 // of a loop: bytes from one copy to the next
+	child    *node // of a loop or list
 	lo, hi   int64 // lowest byte and one past the highest byte touched, relative to the base
 	segments int64
 	*entries // never nil: points to noEntries for a block or a loop
@@ -23,8 +23,8 @@ type node struct {
 // entries holds the additional fields of a node that is a list, blocks or seq.
 type entries struct {
 	disps    []int64
-	prefix   []int64 // blocks, seq
-	children []*node // seq
+	prefix   []int64 // of blocks and seq: packed size before each entry, and of all entries
+	children []*node // of a seq: one for each entry
 }
 
 var noEntries entries

@@ -13,7 +13,7 @@ import (
 // Type is a datatype, predefined or derived.
 type Type struct {
 	h        uintptr
-	number   uintptr // number in derived; equal to h if Handles is nil
+	number   uintptr // number in the table `derived`; equal to h if Handles is nil
 	basic    *Basic  // description of a predefined type, including unnamed types; else nil
 	args     args    // arguments of its constructor
 	elem     *Basic  // the predefined type that all elements have; nil if they differ or there are none
@@ -21,7 +21,7 @@ type Type struct {
 	numbers  int64   // number of basic elements; a pair type counts as two
 	unit     int64   // bytes of each element that `numbers` counts; 0 if their sizes differ or there are none
 	external int64   // bytes in external32
-	reversed int32   // Facts.Reversed
+	reversed int32   // value of Facts.Reversed
 	sig      signature
 	lb, ub   int64
 	align    int32 // the largest alignment of an element, 1 without elements
@@ -225,8 +225,8 @@ func (t *Type) Assemble(room []int64) []int64 {
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
 // IsUnmapped returns whether data that begins lo bytes after an address lies in the first page of the address space.
-// Such data is an error of the program: Either the address is NULL or a constant of MPI such as MPI_IN_PLACE, or it is
-// MPI_BOTTOM and the displacements of the type are not addresses.
+// Such data is an error of the program. For example, the address is NULL or MPI_IN_PLACE, or it is MPI_BOTTOM and the
+// displacements of the type are not addresses.
 func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
 // InMemory returns an error if the data of count >= 0 copies cannot lie in mapped memory. Pack and Unpack may be called

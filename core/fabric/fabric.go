@@ -33,13 +33,13 @@ type Network interface {
 	// requests; "" if none. The first call takes about 300 ms if libfabric may have a provider.
 	Choose(wanted string) (Provider, error)
 	// Open opens this process' endpoint. The result `address` is the address of the endpoint. The result `host` is
-	// the part of the address that all processes of the machine have in common; One process of each node publishes
+	// the part of the address that all processes of the machine have in common. One process of each node publishes
 	// this part.
 	Open(p Provider) (address, host string, err error)
 	// Begin passes the addresses of all processes to the network. Afterwards the network can be used.
 	Begin(j *Job) error
-	// Run is the body of the network's progress thread: until Stop is called, it makes progress while no other
-	// thread does, and sleeps while there is nothing to do.
+	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress
+	// while no other thread does, and sleeps while the network is idle.
 	Run()
 	// JobEnding declares that the job is about to end: a process that disconnects after this has not failed.
 	JobEnding()

@@ -77,8 +77,8 @@ func expand(g *Group, ranges []Triplet) ([]int32, error) {
 		}
 		if int64(len(out))+count > int64(g.n) {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[0] to ranges[%d] name more than the %d processes of the group: one occurs "+
-					"twice", i,
+				"ranges[0] to ranges[%d] name more than the %d processes of the group: a rank "+
+					"occurs twice", i,
 				g.n)
 		}
 		for k := int64(0); k < count; k++ {

@@ -62,8 +62,8 @@ type entry[T any] struct {
 	next uint32
 }
 
-// lastNumber returns the entry's last number. When the entry is reused, the new number is larger by the number of
-// entries.
+// lastNumber returns the number from which the entry's next number is computed: the next number is larger by the number
+// of entries. It is the latest number of the entry, or of an entry that shrinkLocked combined with this one.
 func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
@@ -159,8 +159,8 @@ func (t *Table[T]) growLocked() {
 	}
 }
 
-// shrinkLocked halves the table. It returns false if two live entries would share an entry. If both old entries are
-// free, the numbers of the new entry continue after the later of their last numbers.
+// shrinkLocked halves the table. It returns false if two live entries would share an entry. The numbers of each new
+// entry continue after the later of the last numbers of its two old entries.
 func (t *Table[T]) shrinkLocked() bool {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old) / 2)
@@ -210,8 +210,8 @@ func (t *Table[T]) trim() {
 	}
 }
 
-// trimUnitsLocked returns the memory of the live objects for trim.Watch, which counts objects of about 100 bytes: a
-// datatype or communicator counts as 8 of them, any other object as 2.
+// trimUnitsLocked returns the memory of the live objects for trim.Watch, in units of about 100 bytes: a datatype or
+// communicator has 8 units, any other object has 2.
 func (t *Table[T]) trimUnitsLocked() int {
 	live := len(t.entries) - t.free
 	switch t.kind {

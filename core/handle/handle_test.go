@@ -61,8 +61,8 @@ func shortTable(bits int) *Table[int] {
 	return t
 }
 
-// TestCycle checks that a number repeats after the number of handles that the package comment states, for several
-// numbers of live handles.
+// TestCycle checks that a handle repeats only after as many new handles as the package comment states. It tests several
+// counts of live handles.
 func TestCycle(t *testing.T) {
 	const bits = 14
 	for _, live := range []int{0, 1, 5, 31, 32, 33, 200, 1000} {

@@ -13,7 +13,7 @@
 //	3  time of return; 0 in a record of the entry
 //	4  return address of the call
 //	5  the return value, sign-extended; 0 in a record of the entry
-//	6  the inputs in the order of the table, then, unless it is a record of the entry, the outputs
+//	6  the inputs in the order of the table, then the outputs; a record of the entry has no outputs
 //
 // A parameter that is both input and output is recorded twice: among the inputs with its value before the call, among
 // the outputs with its value after the call. RecordItems defines the form of each parameter for both languages: the

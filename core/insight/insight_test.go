@@ -255,7 +255,7 @@ func TestReadOne(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 7, got)
-	m.ReadOneEach() // Follow does not run: nothing is read
+	m.ReadOneEach() // reads nothing, because Follow does not run
 }
 
 func TestObjects(t *testing.T) {

@@ -13,11 +13,11 @@ type Form int
 // The forms of parameters.
 const (
 	Word     Form = iota // one word
-	List                 // a head and elements of one word
-	Statuses             // a head and elements of StatusWords words
+	List                 // a word with length and State, then elements of one word
+	Statuses             // like List, with elements of StatusWords words
 	Members              // members of a new communicator or a group, as a List of ranks in MPI_COMM_WORLD
 	Remote               // like Members, for the remote group of an intercommunicator
-	Text                 // a head and bytes
+	Text                 // like List, with the bytes of a text
 )
 
 // Item is a parameter in the records of a function.
@@ -28,8 +28,8 @@ type Item struct {
 	IsOutput bool // recorded among the outputs
 }
 
-// RecordItems returns the content of a record of f, in order: the parameters, then the members of a communicator that f
-// creates, or of a group that f passes to start an epoch. Precondition: IsUnrecorded(f) is false.
+// RecordItems returns the content of a record of f, in order. It consists of the parameters, and then of the members of
+// a communicator that f creates, or of a group with which f starts an epoch. Precondition: IsUnrecorded(f) is false.
 func RecordItems(f *abi.Function) []Item {
 	var items []Item
 	for _, p := range f.CParams() {
@@ -92,7 +92,7 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	return Word
 }
 
-// IsUnrecorded reports whether calls of f are neither recorded nor counted, because they only compute.
+// IsUnrecorded reports whether calls of f are skipped: they are only computations, so they are not recorded or counted.
 func IsUnrecorded(f *abi.Function) bool {
 	return f.Returns != "int" || strings.HasSuffix(f.Name, "_toint")
 }

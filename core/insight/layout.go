@@ -28,7 +28,7 @@ const (
 	JobRanks   = 16 // uint32
 	// uint32, a futex by which ranks wake gompirun if gompirun sleeps and there are records to read
 	JobDoorbell     = 20
-	JobReaderAsleep = 24 // uint32: gompirun sleeps
+	JobReaderAsleep = 24 // uint32: 1 if gompirun sleeps
 	JobFunctions    = 28 // uint32: number of functions in the table
 	JobPartSize     = 32
 	JobRingSize     = 40
@@ -39,7 +39,7 @@ const (
 	PartThreads     = 4  // uint32: number of threads that have called MPI
 	PartRejected    = 8  // uint32: number of processes that found the part owned by another process
 	PartSpaceFutex  = 12 // uint32, a futex: changes when space in the ring becomes free
-	PartSpaceWanted = 16 // uint32: a thread waits for space in the ring
+	PartSpaceWanted = 16 // uint32: 1 if a thread waits for space in the ring
 	PartObjects     = 20 // uint32: number of known objects
 	PartNames       = 24 // uint32: bytes of object names in use
 	PartObjectsLost = 28 // uint32: objects that did not fit into the table
@@ -53,7 +53,7 @@ const (
 	PartEssentialLost = 208
 	PartChecked       = 216 // position in the ring up to which gompirun has checked for conflicts, in words
 	PartConflicts     = 224 // uint32: number of the rank's calls that made the later access of a conflict
-	PartCheckWanted   = 228 // uint32: a thread waits for the result of a check
+	PartCheckWanted   = 228 // uint32: 1 if a thread waits for the result of a check
 	PartCheckFutex    = 232 // uint32, a futex: changes with each result
 
 	PartTicks        = 256 // value of the counters' clock, in ticks, when the process acquired the part
@@ -63,7 +63,7 @@ const (
 	PartUncounted    = 288  // uint32: number of threads for which there was no slot
 	PartWindows      = 292  // uint32: number of known windows
 	PartOwners       = 512  // a uint32 for each slot: 1 if a thread owns the slot
-	PartConflictEnds = 1024 // ring positions of the ends of the records of the latest calls in PartConflicts
+	PartConflictEnds = 1024 // ring positions at which the records of the latest calls in PartConflicts end
 	MaxConflictEnds  = 256
 	PartTable        = 4096
 
@@ -80,7 +80,7 @@ const (
 	WindowFirstRank = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	WindowMembers   = 12 // uint32
 	WindowOrdinal   = 16 // uint32: index among the windows with the same first rank and size
-	WindowHasPaths  = 20 // uint32: operations are counted by path
+	WindowHasPaths  = 20 // uint32: 1 if operations are counted by path
 	WindowLabel     = 24 // the window's name
 	LabelSize       = 104
 	WindowSize      = WindowLabel + LabelSize
@@ -102,7 +102,7 @@ const (
 	MaxFunctions   = 704
 	UseCalls       = 0
 	UseBytes       = 8  // bytes of operations
-	UseTicks       = 16 // ticks of waits
+	UseTicks       = 16 // ticks spent in waits
 	UseSize        = 24
 	SlotWindows    = MaxFunctions * CountSize
 	SlotSize       = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
@@ -134,7 +134,7 @@ const (
 	Truncated       // the list has more elements
 	Null            // a null pointer, such as MPI_STATUS_IGNORE
 	Special         // a constant in place of an address, such as MPI_UNWEIGHTED: Value.Words[0]
-	Absent          // no value: an output of a failed call, or a list that has no meaning at this rank
+	Absent          // no value: an output of a failed call, or a list that is not significant at this rank
 )
 
 // EnvAlone names an environment variable. If its value is "stats", a process counts its calls without gompirun.

@@ -77,7 +77,7 @@ func (l *Locator) Function(objects []Object, address uint64) string {
 }
 
 // find returns the debug information of the object that contains a return address, and the address of the call in the
-// object's file. f is nil if no object contains the address.
+// object's file. The result f is nil if no object contains the address.
 func (l *Locator) find(objects []Object, address uint64) (f *debugFile, o Object, at uint64) {
 	for _, o := range slices.Backward(objects) {
 		if address >= o.Low && address < o.High {

@@ -18,7 +18,7 @@ type Memory struct {
 	file     *os.File
 	bytes    []byte
 	ranks    []*Rank
-	isMirror bool                         // the ranks run on other hosts; the parts are copies of those there
+	isMirror bool                         // the ranks run on other hosts; the parts are copies of the parts there
 	read     func(i int, most uint64) int // reads records of rank i; nil while Follow does not run
 }
 
@@ -39,8 +39,8 @@ type Object struct {
 	Name            string
 }
 
-// Create creates the memory of a job with the given number of ranks. ring is the size of each ring in bytes, which
-// Create rounds up to a power of two; 0 selects the default.
+// Create creates the memory of a job with the given number of ranks. The argument `ring` is the size of each ring in
+// bytes, which Create rounds up to a power of two; 0 selects the default.
 func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	if ring == 0 {
 		ring = DefaultRing
@@ -107,7 +107,7 @@ func (r *Rank) RejectedProcesses() int { return int(atomic.LoadUint32(u32(r.part
 // Dropped returns the number of calls that left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
-// HasEssentialLoss reports whether records were lost without which other records cannot be interpreted.
+// HasEssentialLoss reports whether the lost records include some that are needed to interpret other records.
 func (r *Rank) HasEssentialLoss() bool { return atomic.LoadUint64(u64(r.part, PartEssentialLost)) > 0 }
 
 // FailedTests returns the number of tests that found nothing and were therefore not recorded.
@@ -119,8 +119,8 @@ func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
 		int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
 }
 
-// Objects returns the objects that the process has loaded, in order of loading. They contain the caller of each record,
-// unless the caller is in no object or the table was full.
+// Objects returns the objects that the process has loaded, in order of loading. The caller of each record is in one of
+// them. Exceptions: the caller is in memory outside all objects, or the table was full.
 func (r *Rank) Objects() []Object {
 	// The acquire pairs with the release in add_loaded_object (objects.c). Without it, this function could see a
 	// new entry before the entry's fields.
@@ -226,8 +226,8 @@ func (m *Memory) UpdateClock(stop <-chan struct{}) {
 }
 
 // ReadOneEach reads one record of each rank and passes it to Follow's onRecord. Only afterPass may call it. If
-// afterPass runs for seconds, it must call ReadOneEach: a rank whose ring is full continues without records if gompirun
-// reads none for 10 s (capi/insight/record.c).
+// afterPass runs for seconds, it must call ReadOneEach. Otherwise, after gompirun has read nothing for 10 s, a rank
+// whose ring is full continues without records (capi/insight/record.c).
 func (m *Memory) ReadOneEach() {
 	if m.read == nil {
 		return
@@ -237,14 +237,14 @@ func (m *Memory) ReadOneEach() {
 	}
 }
 
-// Follow calls onRecord with the words of each record of each rank until the channel stop is closed, which the caller
-// does when the ranks have ended. Follow then passes on the remaining records and returns. The words are valid until
-// onRecord returns. The records of one rank arrive in the order in which their calls returned; records of entries
-// arrive in the order of entry. Records of two ranks arrive in any order.
+// Follow calls onRecord with the words of each record of each rank until the channel `stop` is closed. The caller
+// closes the channel when the ranks have ended. Follow then passes the remaining records to onRecord and returns. The
+// words are valid until onRecord returns. The records of one rank arrive in the order in which their calls returned;
+// records of entries arrive in the order of entry. Records of two ranks arrive in any order.
 //
 // After each pass over all ranks, Follow calls afterPass with a time. onRecord has then received every record that
-// causally precedes a record with that time or an earlier one. The time is CLOCK_MONOTONIC at the start of the pass, or
-// the time up to which the records of all ranks have arrived (Reached), if that time is earlier. A record that is
+// causally precedes a record with that time or an earlier one. The time is the earlier of two times: CLOCK_MONOTONIC at
+// the start of the pass, and the time up to which the records of all ranks have arrived (Reached). A record that is
 // written later does not precede any record of that time.
 func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []uint64) error,
 	afterPass func(time.Duration)) error {

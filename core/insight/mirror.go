@@ -17,7 +17,7 @@ const mirrorPage = 4096
 // mirror is the additional state of a part that is sent to gompirun, or of gompirun's copy.
 type mirror struct {
 	lastSent []byte       // at the sender: the content that was sent last
-	reached  atomic.Int64 // at the copy: everything that was recorded until this time has arrived
+	reached  atomic.Int64 // at the copy: everything that the rank recorded until this time has arrived
 }
 
 // Mirror declares that the ranks run on other hosts, so that the parts are copies.

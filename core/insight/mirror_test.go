@@ -50,7 +50,7 @@ func TestMirror(t *testing.T) {
 	require.Equal(t, errMirror, to.Write(make([]uint64, 7), nil))
 }
 
-// Checks that records count as arrived up to the time that the slowest rank has reached, and that record times are
+// Checks that records count as arrived up to the time that the slowest rank has reached. The times in records must be
 // shifted to gompirun's clock.
 func TestReached(t *testing.T) {
 	m, err := Create(2, Records, 0)

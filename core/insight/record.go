@@ -48,8 +48,8 @@ func (v *Value) Uint() uint64 {
 // Int returns the value of a number, or the first element of a list. It returns 0 if there is no value.
 func (v *Value) Int() int64 { return int64(v.Uint()) }
 
-// HasValue reports whether there is a value. There is no value for a null pointer, a constant in place of an address,
-// or an output that the call did not write.
+// HasValue reports whether there is a value. A null pointer, a constant in place of an address, and an output that the
+// call did not write count as no value.
 func (v *Value) HasValue() bool { return v.State == Present || v.State == Truncated }
 
 // Text returns the value of a text.
@@ -81,7 +81,7 @@ func (v *Value) Status(i int) Status {
 func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 
 // Out returns the output with the given parameter name. It returns an empty Value if the record has no such output. A
-// record that describes the begin of a call has no outputs.
+// record of the entry has no outputs.
 func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
 // Members returns the members of the communicator that the call created, or of the group that it received, as ranks in

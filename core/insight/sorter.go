@@ -65,8 +65,8 @@ func timeOf(words []uint64) time.Duration {
 // ChangesWindow reports whether the function with the given number (Record.Number) changes a window's memory.
 func ChangesWindow(number int) bool { return number < len(windowOps()) && windowOps()[number] }
 
-// windowOps tells for each function whether it is an operation that changes a window's memory. A call of such a
-// function notices nothing of other processes, but other processes may notice its effect before it returns.
+// windowOps reports for each function whether it is an operation that changes a window's memory. Such an operation does
+// not depend on earlier actions of other processes, but other processes may notice its effect before the call returns.
 var windowOps = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {

@@ -88,8 +88,7 @@ func TestTimeOf(t *testing.T) {
 	require.Equal(t, time.Duration(250), timeOf(words))
 }
 
-// Checks that blocks of memory do not change the records that pass through them, and that the free list of blocks is
-// bounded.
+// Checks that records pass through the queue's blocks of memory unchanged, and that the free list of blocks is bounded.
 func TestSorterBlocks(t *testing.T) {
 	var got, want []uint64
 	o := Sorter{Use: func(_ int, r *Record) { got = append(got, r.Caller) }}

@@ -11,9 +11,9 @@ import (
 
 // ErrorParam returns the parameter of f, a window or a communicator, on whose error handler a conflict is raised. A
 // call of f waits for the result of its check, and raises an error if it made the later access of a conflict.
-// ErrorParam returns nil if calls of f neither wait nor raise errors. Functions that access a window's memory or have
-// buffers raise errors. All other functions on windows also raise errors: an error for a conflict that was found only
-// after the conflicting call had got its result.
+// ErrorParam returns nil if calls of f do not wait, and so raise no errors. Functions that access a window's memory or
+// have buffers raise errors. All other functions on windows raise errors too, because a conflict may be found only
+// after the conflicting call has got its result.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {
@@ -65,7 +65,8 @@ func (r *Rank) ReportChecked(position uint64, conflictEnds []uint64) {
 }
 
 // PendingOps tracks operations that have been recorded at entry but not at return (mode SyncCheck). A load from the
-// target's memory may already see the effect of such an operation. The load must be checked after the operation.
+// target's memory may already see the effect of a tracked operation. Therefore the load must be checked after the
+// operation.
 type PendingOps struct {
 	entryTimes map[[2]int]time.Duration // time of entry by rank and thread
 	hasLoads   bool                     // a program has reported its own memory accesses

@@ -51,8 +51,8 @@ func TestErrorParam(t *testing.T) {
 	}
 }
 
-// Checks that a load at a time at which an operation was pending is not checked until the operation has returned or has
-// taken longer than the limit.
+// Checks that a load during a pending operation is checked only after the operation has returned or has taken longer
+// than the limit.
 func TestPendingOps(t *testing.T) {
 	var u PendingOps
 	add := func(rank int, thread uint64, name string, entry bool, start uint64) {

@@ -43,7 +43,7 @@ const (
 	Ring
 	Cma
 	Network
-	NoData // operations without data or without target
+	NoData // operations without data, or with the target MPI_PROC_NULL
 	Paths  // number of paths
 )
 

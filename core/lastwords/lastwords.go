@@ -18,12 +18,12 @@ import (
 var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = onRuntimeWrite
 
 // lastWords holds the line that is being built. When the runtime prints, its state may be inconsistent. So the
-// functions below neither allocate nor lock, do not grow the stack, and do not call the race detector.
+// functions below must not allocate, lock, grow the stack, or call the race detector.
 var lastWords struct {
 	line  [600]byte
 	n     int
-	start int  // index in line of the runtime's current line
-	told  bool // the line has been written to stderr; further output of the runtime is dropped
+	start int  // index in `line` at which the runtime's current line begins
+	told  bool // `line` has been written to stderr; further output of the runtime is dropped
 
 	running bool // the runtime has started
 }

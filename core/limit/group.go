@@ -1,6 +1,6 @@
-// Package limit owns the limits that the system sets for this process: how much memory may be allocated before the
-// kernel kills a process, the control groups that bound it, and the limits of setrlimit(2). It only reads limits, and
-// must not depend on the use of the memory.
+// Package limit owns the limits that the system sets for this process: the memory that may be allocated before the
+// kernel kills a process, the limits of control groups, and the limits of setrlimit(2). It only reads limits, and must
+// not depend on the use of the memory.
 //
 // Each function takes the root of the file system, "/" except in tests.
 package limit
@@ -53,9 +53,9 @@ func Groups(root, controller string) []Group {
 	return groups
 }
 
-// folders returns the directories of the group `path` and its ancestors. The argument `mounts` has the mounts of its
-// hierarchy. In a container, `path` may be the path on the host, although only the container's own group is mounted. In
-// this case the mount point is the only directory.
+// folders returns the directories of the group `path` and its ancestors. The argument `mounts` has the mounts of the
+// group's hierarchy. In a container, `path` may be the path on the host, although only the container's own group is
+// mounted. In this case the mount point is the only directory.
 func folders(mounts []hierarchy, path string) (dirs []string) {
 	for _, h := range mounts {
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))
@@ -102,7 +102,8 @@ func hierarchies(root string) (found []hierarchy) {
 		return append(found, v2)
 	}
 	for _, line := range strings.Split(text, "\n") {
-		// number parent device root mount options [more...] - type source options-of-the-file-system
+		// The fields of a line: number parent device root mount options [more...] - type source
+		// file-system-options
 		before, after, _ := strings.Cut(line, " - ")
 		place, kind := strings.Fields(before), strings.Fields(after)
 		if len(place) < 5 || len(kind) < 3 {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Headroom is the amount of memory that can be allocated now such that the system does not swap and the kernel does not
-// kill a process. LimitedBy describes the limit that bounds it.
+// Headroom is the amount of memory that can be allocated now before the system swaps or the kernel kills a process.
+// LimitedBy describes the limit that bounds it.
 type Headroom struct {
 	Free      int64 // bytes, at least 0
 	Margin    int64 // bytes of Free that should stay free, for other processes and for the kernel's tables
@@ -32,8 +32,8 @@ func headroom(free, limit int64, by string) Headroom {
 }
 
 // Memory returns the headroom that the machine and all memory control groups of this process leave. If at least
-// `wanted` bytes are free, the result may be less than the actual headroom, since the exact value takes ten times as
-// long.
+// `wanted` bytes are free, the result may be less than the actual headroom, since computing the exact value takes ten
+// times as long.
 func Memory(root string, wanted int64) Headroom {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -164,7 +164,7 @@ func (g Group) ancestorLimit(own int64) int64 {
 	return limit.(int64)
 }
 
-var ancestorLimits sync.Map // of int64
+var ancestorLimits sync.Map // cache of ancestorLimit: int64, by key
 
 // unlimited is the smallest number that means "no limit" in version 1. In version 2 the file contains "max" instead.
 const unlimited = 1 << 60

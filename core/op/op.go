@@ -21,7 +21,7 @@ var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
 // CallUser, set by capi, calls the function of an application's operation. The function is an MPI_User_function or, if
 // `large` is true, an MPI_User_function_c. The arguments `in` and `inout` are the addresses of `count` elements of the
-// datatype with handle `typ`. If CallUser is nil, the use of such an operation is an error.
+// datatype with handle `typ`. If CallUser is nil, the use of a user-defined operation is an error.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
 // Op is an operation. It is immutable.
@@ -107,9 +107,9 @@ func (o *Op) Large() bool { return o.large }
 // String returns the name of the operation for error messages.
 func (o *Op) String() string { return o.name }
 
-// ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type: An operation
-// of the user may be used on any type, a predefined operation on the predefined types for which it is defined.
-// Otherwise ForReduce returns MPI_ERR_OP.
+// ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type, and MPI_ERR_OP
+// otherwise. An operation of the user may be used on any type. A predefined operation may be used on the predefined
+// types for which it is defined.
 func (o *Op) ForReduce(t *datatype.Type) error {
 	switch {
 	case o.user:

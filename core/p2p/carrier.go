@@ -14,7 +14,8 @@ type Carrier interface {
 	// Progress receives arrived messages, retries sends that could not proceed before, and copies data of matched
 	// messages. It does not block. It returns whether it made any progress.
 	Progress() bool
-	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
+	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for the end of the
+	// sends.
 	NotifyReceivers()
 	// AllSent returns whether no send of this process is in progress any longer.
 	AllSent() bool
@@ -24,8 +25,8 @@ type Carrier interface {
 	// Start starts an operation. The result `ok` is false if there is no memory. The result `r` is nil if the
 	// operation has completed already.
 	Start(o Operation) (r Request, ok bool)
-	// Do executes an operation to its end, like a blocking call in C. If C's calls do not use this carrier (see
-	// Enter), it does nothing and returns ok = false.
+	// Do executes an operation to its end, like a blocking call in C. Precondition: C's calls use this carrier (see
+	// Enter). Otherwise Do returns ok = false without any effect.
 	Do(o Operation) (x Result, ok bool)
 	// Forget frees the queues of n contexts of one communicator.
 	Forget(context uint64, n int)

@@ -88,5 +88,5 @@ func (e *Engine) NodeIndex(w int32) int {
 // that thread also does the work of this call.
 func (e *Engine) Progress() bool { return e.m.Progress() }
 
-// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
+// NotifyReceivers notifies the receivers of all sends in progress that this process waits for the end of the sends.
 func (e *Engine) NotifyReceivers() { e.m.NotifyReceivers() }

@@ -1,7 +1,7 @@
 // Package proc owns the interface to the process table. The table holds the processes of this process' own job, and
 // those of other jobs to which it connects later. All packages of core identify a process by its number in the table.
-// (In contrast, a rank is relative to a group, for example that of MPI_COMM_WORLD.) The table itself is implemented in
-// C (capi/base/process.h). The package must not depend on groups or messages.
+// In contrast, a rank is relative to a group, for example the group of MPI_COMM_WORLD. The table itself is implemented
+// in C (capi/base/process.h). The package must not depend on groups or messages.
 package proc
 
 // Process is an entry of the table.

@@ -27,9 +27,9 @@ func (w *Window) agree(own error, members records) error {
 		m := members.at(i)
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN,
-				"rank %d creates a window of flavor %d, but rank 0 of flavor %d (%d: MPI_Win_create, "+
-					"%d: MPI_Win_allocate, %d: MPI_Win_create_dynamic, "+
-					"%d: MPI_Win_allocate_shared)",
+				"rank %d creates a window of flavor %d, but rank 0 creates one of flavor %d "+
+					"(%d: MPI_Win_create, %d: MPI_Win_allocate, %d: MPI_Win_create_dynamic, %d: "+
+					"MPI_Win_allocate_shared)",
 				i, m.flavor, first.flavor, abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_ALLOCATE,
 				abi.MPI_WIN_FLAVOR_DYNAMIC, abi.MPI_WIN_FLAVOR_SHARED)
 		}

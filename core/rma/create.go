@@ -108,7 +108,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	if xerr != nil || err != nil {
 		w.close(creationFailed)
-		windows.withdraw(place) // must be last, since now another thread may create a window with this handle
+		windows.withdraw(place) // must be last: from now on another thread may create a window with this handle
 		if xerr != nil {
 			return nil, xerr
 		}

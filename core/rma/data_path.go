@@ -40,8 +40,8 @@ type DataPath interface {
 	// They become part of this process' image in nd's memory (core/shm). If a system call fails, Share returns its
 	// error and changes nothing.
 	Share(nd *shm.Node, addr uintptr, size int64) error
-	// Unshare makes memory that Share has converted private again, except for parts that are no longer mapped. If a
-	// system call fails, Unshare returns its error.
+	// Unshare converts memory back that Share has converted: the memory becomes private again. It skips parts that
+	// are no longer mapped. If a system call fails, Unshare returns its error.
 	Unshare(addr uintptr, size int64) error
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAccessTable compares the epoch table with MPI-5.0 12.5. The map `possible` has, for each state, the calls that
-// MPI allows and the state after each call. All other calls must return MPI_ERR_RMA_SYNC.
+// TestAccessTable compares the epoch table with MPI-5.0 12.5. The map `possible` has, for each access epoch, the calls
+// that MPI allows and the access epoch after each call. All other calls must return MPI_ERR_RMA_SYNC.
 func TestAccessTable(t *testing.T) {
 	possible := map[Access]map[Call]Access{
 		None: {CallFence: FenceOpen, CallFenceEnd: None, CallStart: Start, CallPost: None, CallWait: None,

@@ -66,7 +66,7 @@ func (w *Window) leaveControl(how closeReason) {
 	switch {
 	case w.block != 0 && last:
 		used := w.local.controlBytes()
-		if used > shm.MaxCachedBytes { // FreeBlock releases such a block, so nothing need be cleared
+		if used > shm.MaxCachedBytes { // too large to cache: release the memory instead of clearing it
 			used = shm.Dirty
 		}
 		nd.FreeBlock(w.block, w.local.controlBytes(), used)

@@ -23,7 +23,7 @@ type registry struct {
 	mu      sync.RWMutex
 	windows map[uintptr]*Window
 	used    map[uint32]bool // indices that a window or a proposal uses
-	last    uint64          // highest place of the windows created here
+	last    uint64          // highest place of the windows that this process has created
 	watch   trim.Watch
 }
 
@@ -92,7 +92,7 @@ func (r *registry) propose(minPlace uint64) (place uint64, ok bool) {
 	}
 }
 
-// withdraw releases the index of a proposed place. It does nothing for place 0, which stands for no proposal.
+// withdraw releases the index of a proposed place. Place 0 stands for no proposal; withdraw then has no effect.
 func (r *registry) withdraw(place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

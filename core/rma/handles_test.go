@@ -45,7 +45,7 @@ func TestHandleNumbers(t *testing.T) {
 }
 
 // TestIndicesInUse checks that windows which are created and freed use few entries of C's table. It also checks that no
-// number repeats soon, for several numbers of other windows.
+// number repeats soon, while different numbers of other windows exist.
 func TestIndicesInUse(t *testing.T) {
 	const windows, block = 150_000, 1 << lowBits
 	for _, live := range []int{0, 1, 600, 3000} {

@@ -13,7 +13,7 @@ type Hints struct {
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
 	HugePages  bool   // gompirma_huge_pages: huge pages are requested
 	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "" if not given
-	InPlace    uint8  // gompirma_share_in_place: InPlaceOff or a constant after it
+	InPlace    uint8  // gompirma_share_in_place: InPlaceOff, InPlaceOn or InPlaceRequired
 	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. It is "" if the
 	// key does not apply to the window's memory.
 	Shared string
@@ -23,7 +23,7 @@ type Hints struct {
 // the smallest value above 0 that a member requests.
 type Common struct{ Promises, Granularity uint64 }
 
-// DefaultHints returns the values that apply if neither info nor the environment specifies other values.
+// DefaultHints returns the values of hints that neither an info object nor the environment specifies.
 func DefaultHints() Hints {
 	return Hints{Alignment: MinAlignment}
 }
@@ -47,7 +47,7 @@ func decodeCommon(b []byte) Common {
 func combineCommon(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {
-		// granularity 0 stands for none; minus 1 it is the largest value, so min ignores it
+		// granularity 0 means no request; 0-1 wraps to the largest uint64, so that min ignores it
 		c = Common{c.Promises & m.Promises, min(c.Granularity-1, m.Granularity-1) + 1}
 	}
 	return c

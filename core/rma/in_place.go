@@ -17,16 +17,16 @@ import (
 )
 
 // Private memory that is shared in place. If MPI_Win_create has the info key gompirma_share_in_place, it converts the
-// buffer's private memory: the pages that lie wholly in the buffer become pages of the node's memfd, in this process'
+// buffer's private memory. The pages that lie wholly in the buffer become pages of the node's memfd, in this process'
 // image (core/shm). Origins on the node then access these pages directly. MPI_Win_free makes them private memory again.
 // Pages at either end that also hold other data of the process stay private. Origins access them over the ring.
 //
-// The address of a byte determines its offset in the memfd, so windows over the same memory need no common state except
-// a use count for each shared range.
+// The address of a byte determines its offset in the memfd. So windows over the same memory share only a use count for
+// each shared range.
 
 // The part of a window's memory that is shared in place; 0 stands for no part.
 const (
-	wholePagesShared = 1 + iota // its whole pages
+	wholePagesShared = 1 + iota // the pages that lie wholly in the window
 	allShared                   // also the pages that hold the window's ends
 )
 
@@ -104,8 +104,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 		advice, absent, err := checkShareable(g)
 		if err == nil && isUsedPrivately(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
-				"memory in %#x to %#x belongs to a window or attached region that is not shared "+
-					"in place", g.lo, g.hi)
+				"memory from %#x to %#x belongs to a window or attached region that is not "+
+					"shared in place", g.lo, g.hi)
 		}
 		if err == nil {
 			err = share(h, g, absent)
@@ -234,7 +234,7 @@ var advices = []struct {
 	advice int
 }{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
 
-// The other flags of /proc/self/smaps that do not prevent sharing in place: readable, writable and so on, grows
+// Further flags of /proc/self/smaps with which memory can be shared in place: readable, writable and so on, grows
 // downwards, not reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
@@ -251,7 +251,7 @@ func checkShareable(r span) (advice uint8, absent int64, err error) {
 		why = "is above the addresses that can be shared"
 	}
 	if why != "" {
-		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory in %#x to %#x %s", r.lo, r.hi, why)
+		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory from %#x to %#x %s", r.lo, r.hi, why)
 	}
 	return advice, absent, nil
 }

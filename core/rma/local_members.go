@@ -14,7 +14,7 @@ type localMembers struct {
 	members int     // number of members of the window, on all nodes
 	// True if the control memory of the node contains the table of all members. It is false if all members are on
 	// this node, or if memory for the table is short. If memory is short, each process has a table of its own. The
-	// second exchange notifies all members on the node of this.
+	// node leader notifies the other members on the node in the second exchange.
 	table bool
 }
 
@@ -58,9 +58,9 @@ func (w *Window) leaders() (list []int32, me int) {
 }
 
 // Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
-// highest member on the node. Then follow, for the members on the node: a barrier, the counters of posts, a cache line
-// that counts the members that have left, and the hints for MPI_Win_set_info. The table of all members of the window is
-// last.
+// highest member on the node. The next parts are for the members on the node: a barrier, the counters of posts, a cache
+// line that counts the members that have left, and the hints for MPI_Win_set_info. The last part is the table of all
+// members of the window.
 
 func (v localMembers) barrierOff() int64 {
 	return WinMemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestControlMemoryLayout checks that control memory has an entry for each rank from the lowest to the highest member
-// on the node, and that only pages with entries of members on the node have memory.
+// on the node. Only pages with entries of members on the node must have memory.
 func TestControlMemoryLayout(t *testing.T) {
 	every := func(n, first, step int32) (ranks []int32) {
 		for i := range n {

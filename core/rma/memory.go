@@ -127,8 +127,8 @@ func (h *Hints) pageKind() shm.Pages {
 	return shm.SmallPages
 }
 
-// alignment returns the alignment of size bytes of memory. If the hints ask for huge pages and size is at least one
-// huge page, the alignment is at least the size of a huge page.
+// alignment returns the alignment of size bytes of memory. The alignment is at least the size of a huge page if the
+// hints ask for huge pages and `size` is at least one huge page.
 func (h *Hints) alignment(size int64) int64 {
 	if h.HugePages && size >= shm.HugePage {
 		return max(h.Alignment, shm.HugePage)

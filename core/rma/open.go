@@ -47,8 +47,8 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// allocControl allocates zeroed control memory as a block of shared memory. If there is not enough memory, it retries
-// without the table of all members. Precondition: usesAllPages; otherwise reserveControl allocates the control memory.
+// allocControl allocates zeroed control memory as a block of shared memory. If memory is short, it retries without the
+// table of all members. Precondition: usesAllPages; otherwise reserveControl allocates the control memory.
 func (w *Window) allocControl() (err error) {
 	w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
 	if err != nil && w.local.table {
@@ -60,8 +60,8 @@ func (w *Window) allocControl() (err error) {
 }
 
 // minCheckedBytes is the size in bytes of the smallest window for which checkMemory checks the available memory. The
-// check would take a third of the time of creating a small window. For smaller windows, each member only detects a lack
-// of memory when it allocates its part.
+// check would take a third of the time of creating a small window. For smaller windows, each member detects a lack of
+// memory only when it allocates its own part.
 const minCheckedBytes = 16 << 20
 
 // checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to
@@ -93,8 +93,8 @@ func (w *Window) reserveRange(size, alignment int64) (x extent, err error) {
 
 // layout returns the offset of each local member's part in this node's segment of an allocated window, and the size and
 // alignment of the segment. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own
-// NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap unless all members ask for separate
-// pages.
+// NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap, or begin on pages if all members ask for
+// that (alloc_shared_noncontig).
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
 	offsets = make([]int64, len(w.local.ranks))
 	alignment = shm.PageSize

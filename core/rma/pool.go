@@ -58,9 +58,9 @@ type chunk struct {
 	cached bool  // the row is pool.cachedRow
 
 	allocated  int // number of allocated blocks
-	fresh      int // index; blocks from it on have never been allocated and are zero
+	fresh      int // blocks from this index on have never been allocated and are zero
 	bits       [maxBlocks / 64]uint64
-	classIndex int // index in its list in pool.classes; -1 if it is not in the list
+	classIndex int // index of the chunk in its list in pool.classes; -1 if the chunk is not in the list
 }
 
 var small = pool{byAddr: map[uintptr]*arena{}}
@@ -148,8 +148,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	if c.classIndex < 0 {
 		p.addToClassLocked(c)
 	}
-	// If this is the only chunk of its class with free blocks, it keeps its memory, so that repeated allocation and
-	// freeing of one block is fast.
+	// The last chunk of a class that has free blocks keeps its memory, so that repeated allocation and freeing of
+	// one block is fast.
 	if c.allocated == 0 && len(p.classes[c.class]) > 1 {
 		p.removeClassLocked(c)
 		p.freeChunksLocked(nd, c, 1)

@@ -156,8 +156,8 @@ func TestFreeRefuses(t *testing.T) {
 	require.NoError(t, FreeMem(nd, 0))
 }
 
-// TestAllocReuses checks that repeated allocation and freeing needs no new memory, and that the memory of a chunk is
-// released when all of its blocks are free.
+// TestAllocReuses checks that repeated allocation and freeing needs no new memory. It also checks that the memory of a
+// chunk is released when all blocks of the chunk are free.
 func TestAllocReuses(t *testing.T) {
 	nd := node(t)
 	defer dropPool(nd)

@@ -75,8 +75,8 @@ func releaseMapped(m backing, off, size int64) {
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
 // create creates the empty file of a node's memory: a memfd. If memfd_create is denied, it creates a file without a
-// name in a directory. This file can only hold the header, and the result `why` is then the error of memfd_create. The
-// text of the result `err` contains advice for the user.
+// name in a directory. This file can only hold the header. In this case the result `why` is the error of memfd_create;
+// otherwise it is nil. The text of the result `err` contains advice for the user.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {

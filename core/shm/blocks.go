@@ -78,9 +78,9 @@ type arena struct {
 }
 
 // AllocBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
-// process and their name. The memory is zeroed, except for bytes that an earlier user has changed and not included in
-// the argument `used` of FreeBlock. For example, a communicator's control block may keep data of collectives. Errors:
-// MPI_ERR_NO_MEM.
+// process and their name. The memory is zeroed, with one exception: bytes that an earlier user has changed and has not
+// counted in the argument `used` of FreeBlock. For example, a communicator's control block may keep data of
+// collectives. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks

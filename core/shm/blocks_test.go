@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlocks allocates, opens and frees a block in three different processes.
+// TestBlocks checks that a block can be allocated, opened and freed by three different processes.
 func TestBlocks(t *testing.T) {
 	onBoth(t, 3, blocksAreShared)
 }
@@ -52,8 +52,8 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	b.FreeBlock(name, size, 0)
 }
 
-// TestManyBlocks checks that no block is handed out twice, that another process needs few mappings for all of them, and
-// that their memory is released.
+// TestManyBlocks checks that no block is handed out twice, that another process needs few mappings for all blocks, and
+// that the memory of the blocks is released.
 func TestManyBlocks(t *testing.T) {
 	nd := nodes(t, 2)
 	a, b := nd[0], nd[1]

@@ -10,8 +10,8 @@ import (
 
 // Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
 // remaining chunks. Processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
-// instead of refusing the allocation. The less memory is free, the smaller are the chunks, so that several processes
-// that allocate at the same time detect a shortage before memory runs out.
+// instead of refusing the allocation. The chunks are smaller if less memory is free. So processes that allocate at the
+// same time detect a shortage before memory runs out.
 const (
 	minChunkBytes = 256 << 10
 	maxChunkBytes = 16 << 20
@@ -24,7 +24,7 @@ func chunkBytes(headroom limit.Headroom, minBytes int64) int64 {
 
 // Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes as long as
 // writing the memory once, and the kernel serializes concurrent calls. So CommitMapped is used for large amounts.
-// Errors: MPI_ERR_NO_MEM if there is not enough memory; in this case nothing has changed.
+// Errors: MPI_ERR_NO_MEM if memory is short; then Commit has changed nothing.
 func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, minChunkBytes, nd.memory.alloc)
 }
@@ -88,8 +88,8 @@ func (nd *Node) commit(off, size, minBytes int64, take func(off, size int64) err
 }
 
 // InChunks calls the function `take` chunk after chunk, for `size` bytes in total. The argument `cost` is the number of
-// bytes that all of these calls together allocate. InChunks checks that this memory is available. It stops at the first
-// error: an error of `take`, or MPI_ERR_NO_MEM. The caller then releases what has been allocated so far.
+// bytes that these calls allocate in total. InChunks checks that this memory is available. It stops at the first error:
+// an error of `take`, or MPI_ERR_NO_MEM. The caller then releases what has been allocated so far.
 func (nd *Node) InChunks(size, cost int64, take func(at, size int64) error) error {
 	return nd.inChunks(size, cost, minChunkBytes, take)
 }

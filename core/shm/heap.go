@@ -82,9 +82,8 @@ func (h *heap) freeLocked(e extent) {
 }
 
 // Reserve allocates size bytes of address space (rounded up to whole pages) in this process' heap region and returns
-// their offset in the memfd. The pages have no memory yet. The process that will use a part of the range calls Commit
-// for that part, so that each process gets memory of its own NUMA node. Errors: MPI_ERR_NO_MEM if the region is used
-// up.
+// their offset in the memfd. The pages have no memory yet. Each process calls Commit for the part of the range that it
+// will use. So each process gets memory of its own NUMA node. Errors: MPI_ERR_NO_MEM if the region is used up.
 func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
@@ -139,8 +138,8 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	if align <= PageSize {
 		return nd.Map(off, size)
 	}
-	// Reserve address space for the worst case. mapInto uses the part from the first aligned address on and unmaps
-	// the rest.
+	// Reserve address space for the worst case. mapInto uses `size` bytes from the first aligned address on, and
+	// unmaps all other pages.
 	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {

@@ -44,7 +44,7 @@ func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 // State is the state of a process, stored in its cell. The constants Absent to Failed are its values.
 type State uint32
 
-// isAlive returns whether a process is initialized, not finalized, and not known to have failed.
+// isAlive returns whether a process is between MPI_Init and the end of MPI_Finalize, and is not known to have failed.
 func (s State) isAlive() bool { return s == Running || s == Finishing }
 
 // CellSize returns the stride of the cells on a node of n processes.

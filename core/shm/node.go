@@ -83,8 +83,8 @@ func createInSegment(fd, n, cores int, memfdErr error) error {
 	return err
 }
 
-// createIn allocates the memory of the header and the cells at once, and writes the header. So if memory is short,
-// createIn returns an error. Otherwise the first barrier would fail with SIGBUS.
+// createIn allocates the memory of the header and the cells at once, and writes the header. If memory is short, it
+// returns an error. If pages were allocated at their first access instead, the first barrier would end with SIGBUS.
 func createIn(m backing, n, cores, segment int) error {
 	if err := m.alloc(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
@@ -258,8 +258,8 @@ func (nd *Node) RecheckWaits() {
 }
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
-// the first rank. So if a rank detects the end of another rank, it can determine that the other rank did not cause the
-// end of the job.
+// the first rank. So a rank that detects the end of another rank can determine whether the launcher has ended that
+// rank.
 func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, headerJobIsEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.

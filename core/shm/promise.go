@@ -10,10 +10,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Processes that allocate memory at the same time must not allocate more in total than is free, because the kernel
-// would kill one of them instead of refusing the allocation. So a process first reserves the amount, which is called a
-// promise: it stores the amount in its cell, where the other processes of the node read it. The process lowers the
-// promise as it allocates. A new promise may be at most the free memory minus all promises. A process holds a lock
+// Processes that allocate memory at the same time must not allocate more in total than is free. The kernel would kill
+// one of the processes instead of refusing the allocation. So before a process allocates, it makes a promise: it stores
+// the amount in its cell, where the other processes of the node read it. The process lowers the promise as it
+// allocates. A new promise may be at most the free memory minus all promises. A process holds a lock
 // (headerPromiseLock) during the check and the promise. If a process dies, the other processes ignore its lock and its
 // promises.
 //
@@ -43,8 +43,8 @@ const (
 )
 
 // promise reserves `size` bytes for this process. It returns the headroom that it found. The result `stands` is true if
-// the promise is in the cell; the caller then calls lowerPromise as it allocates. A small amount may be taken from the
-// credit instead, without a promise in the cell. promise may wait for other processes that are allocating or releasing
+// the promise is in the cell; the caller then calls lowerPromise as it allocates. For a small amount, promise may use
+// the credit instead of a promise in the cell. promise may wait for other processes that are allocating or releasing
 // memory. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err error) {
 	nd.promises.mu.Lock()
@@ -60,7 +60,7 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
-		pending := nd.pendingBytes() // read first, so that the check sees memory that is released now
+		pending := nd.pendingBytes() // read before the free memory, which a release increases
 		if headroom, others = nd.tryPromise(size); others < 0 {
 			return headroom, true, nil
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 // The kernel needs 0.3 s to release 1 GiB, since it releases memory page by page. So a goroutine releases large amounts
-// in the background. It does so chunk by chunk: during each of its system calls, the kernel blocks other threads that
-// change mappings of the process or allocate memory of the memfd by fallocate(2).
+// in the background. It releases the memory in chunks, with one system call for each chunk. During such a call, the
+// kernel blocks other threads that change mappings of the process or allocate memory of the memfd by fallocate(2).
 //
 // Unmap frees the address range at once: the function hide quickly moves the mapping to an unused address, where the
 // goroutine unmaps it. Address space of the heap is not reused before its memory has been released. CellReleasingBytes
@@ -20,7 +20,7 @@ import (
 // Therefore the bytes to be released in the background are limited to a small share of the free memory.
 type releaser struct {
 	mu    sync.Mutex
-	queue []func() // the first function is being executed
+	queue []func() // pending functions; the first one is being executed
 	idle  sync.Cond
 	share int64 // the bytes to be released are at most 1/share of the free memory
 }
@@ -28,7 +28,8 @@ type releaser struct {
 const (
 	minDeferredBytes  = 16 << 20 // smaller amounts are released at once, which takes at most 5 ms
 	releaseChunkBytes = 16 << 20
-	// value of the field `share` if each process has a core; a page is released several times faster than allocated
+	// value of `share` if each process has a core: a page is then released several times faster than it can be
+	// allocated
 	releaseShare = 4
 )
 

@@ -26,8 +26,8 @@ func (s *slow) release(off, size int64) {
 	s.backing.release(off, size)
 }
 
-// slowly makes nd release memory only as the test permits: one chunk for each value that the test sends to the channel
-// `let`, and the rest when the test calls the function `all` or ends.
+// slowly makes nd release memory only as the test permits. Each value that the test sends to the channel `let` permits
+// the release of one chunk. When the test calls the function `all`, or ends, it permits the release of all chunks.
 func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s
@@ -37,8 +37,8 @@ func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	return s.let, all
 }
 
-// TestReleaseDoesNotWait checks that a large amount of memory is released in the background, that its address space is
-// not reused before that, and that all of it is released in the end.
+// TestReleaseDoesNotWait checks that a large amount of memory is released in the background, and completely. The
+// address space must not be reused before the memory is released.
 func TestReleaseDoesNotWait(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	limited(t, []*Node{nd}, 1<<30)
@@ -63,8 +63,8 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	require.Equal(t, off, again)
 }
 
-// TestSmallReleaseImmediate checks that a small amount of memory is released at once, and also a large amount if it is
-// a large share of the free memory.
+// TestSmallReleaseImmediate checks that a small amount of memory is released at once. The same applies to a large
+// amount that is a large share of the free memory.
 func TestSmallReleaseImmediate(t *testing.T) {
 	for name, c := range map[string]struct{ size, total int64 }{
 		"little": {minDeferredBytes - PageSize, 1 << 30},
@@ -138,7 +138,7 @@ func TestStoppedReleaser(t *testing.T) {
 }
 
 // TestUnmapFreesAddress checks that the address range of a large mapping is free when Unmap returns, even if the
-// application has changed the mapping, and that all of it is unmapped in the end.
+// application has changed the mapping. The whole mapping must be unmapped in the end.
 func TestUnmapFreesAddress(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, nodes []*Node) {
 		nd := nodes[0]

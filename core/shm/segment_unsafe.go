@@ -25,7 +25,7 @@ func makeSegment() (id int, err error) {
 	if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, segmentSize, unix.IPC_CREAT|shmNoReserve|0o600); err != nil {
 		return 0, err
 	}
-	s, err := attachSegment(id, PageSize) // stays attached
+	s, err := attachSegment(id, PageSize) // stays attached: a segment lives while a process has it attached
 	unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	if err == nil {
 		err = s.alloc(0, PageSize)

@@ -12,7 +12,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// nodes creates the shared memory of n processes and opens it in this process once for each of them.
+// nodes creates the shared memory of a node with n processes. It opens the memory n times in this process, once for
+// each simulated process.
 func nodes(t *testing.T, n int) []*Node {
 	f, err := CreateControl(n, 1)
 	require.NoError(t, err)
@@ -179,7 +180,7 @@ func TestWakeClearsSleeping(t *testing.T) {
 	})
 }
 
-// looker is a Waiter whose value is a number of polls. After this number of polls it reports a failed process.
+// looker is a Waiter that reports a failed process after a number of polls. Its value is this number.
 type looker int
 
 func (l *looker) Await(done func() bool, what Waiting) error {

@@ -61,8 +61,8 @@ type Waiter interface {
 // Wait returns nil as soon as the function `done` returns true. It calls `done` from this thread only. Errors:
 // MPI_ERR_PROC_ABORTED if a process of the job fails meanwhile.
 //
-// Preconditions: the process that makes `done` return true calls Wake(me) afterwards. This also applies if it is this
-// process, unless the wait itself processes the event that makes `done` return true.
+// Precondition: the process that makes `done` return true calls Wake(me) afterwards, even if that process is this one.
+// Exception: the wait itself processes the event that makes `done` return true.
 func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Peer: -1}) }
 
 // WaitFor does the same as Wait, and also publishes `what` in a wait record while it sleeps. Errors:

@@ -52,7 +52,7 @@ type WaitDetails struct {
 // Members describes the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // distance of consecutive members; if 0, it varies and only the first WaitRecordMembers are known
+	Stride int // distance between consecutive members; 0 if it varies: only the first WaitRecordMembers are known
 	First  [WaitRecordMembers]int32
 }
 
@@ -68,7 +68,8 @@ func (m *Members) At(i int) int {
 }
 
 // Waits returns the wait records of the sleeping threads of process i, and the number of threads that sleep without a
-// record. It reads the fields one after the other, while a thread may change them. For a report this is sufficient.
+// record. It does not read a record atomically: a thread may change the record meanwhile. For a report this is
+// sufficient.
 func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.cell(i)
 	record := func(k int) []byte {

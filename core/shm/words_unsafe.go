@@ -41,7 +41,7 @@ func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
 // mapInto maps [off, off+size) at the first multiple of align in the range `room`, which is size+align bytes of
-// reserved address space. It unmaps the rest of the range.
+// reserved address space. It unmaps all other pages of the range.
 func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
 	skip := uintptr(-int64(uintptr(room)) & (align - 1))
 	at := unsafe.Add(room, skip)
@@ -64,9 +64,9 @@ func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	}
 }
 
-// hide moves a mapping to an address that no code of the application knows. The new address has the same offset within
-// the 2 MiB that one page table covers, so the kernel moves whole page tables and not single entries. It returns nil if
-// the kernel cannot move the mapping, for example because the application has split it.
+// hide moves a mapping to an address that no code of the application knows. One page table covers 2 MiB. Modulo 2 MiB,
+// the new address equals the old one, so that the kernel can move whole page tables instead of single entries. It
+// returns nil if the kernel cannot move the mapping, for example because the application has split it.
 func hide(b []byte) []byte {
 	const table = HugePage
 	size := uintptr(len(b))

@@ -47,7 +47,7 @@ func (o *owner) times() int {
 // again. In other cases it must not be returned.
 func TestWatch(t *testing.T) {
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
-	runMu.Lock() // settle does not run before all steps have been made
+	runMu.Lock() // settle cannot run before all steps below have been executed
 	few.set(MinDecrease - 1)
 	few.set(0)
 	half.set(10 * MinDecrease)
@@ -63,7 +63,7 @@ func TestWatch(t *testing.T) {
 	again.set(0)
 	runMu.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 1 }, time.Minute, time.Millisecond)
-	runMu.Lock() // settle has ended
+	runMu.Lock() // waits until settle has ended
 	require.Equal(t, 1, gone.times())
 	for _, o := range []*owner{few, half, back} {
 		require.Zero(t, o.times())

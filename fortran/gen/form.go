@@ -41,7 +41,7 @@ func (b binding) params(f *abi.Function) []*abi.Param {
 func (b binding) class(f *abi.Function, p *abi.Param) string {
 	switch {
 	case p.Kind.Name == "C_BUFFER2" && b == f90:
-		return "choice" // the call does not set it, because an address can be returned only in a TYPE(C_PTR)
+		return "choice" // an input: this binding cannot return the address, which needs a TYPE(C_PTR)
 	case p.Kind.Name == "LOGICAL_VOID":
 		return "logical_void"
 	case f.Large:
@@ -188,7 +188,8 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append([]string{"optional"}, attributes...)
 	}
 	keeps := class == "aint" && keepsState[f.Name] && p.Kind.Name == "EXTRA_STATE"
-	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // not in the tables for partitioned calls
+	// The tables do not mark the buffers of partitioned calls (chapter 4) as asynchronous.
+	if p.Async || keeps || class == "choice" && f.Chapter == 4 {
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" || keeps {
 			// MPI uses the address after the call. Because of TARGET, gfortran does not move accesses to

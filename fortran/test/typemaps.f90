@@ -128,7 +128,7 @@ contains
     call compare(t, 2, 'large resized')
   end subroutine
 
-  ! Checks that a section that no datatype can describe is an error, and that nothing is sent.
+  ! Checks a send from a section that no datatype can describe: the call returns an error, and sends nothing.
   subroutine refused()
     integer :: ierror, got(10)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)

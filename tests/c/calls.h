@@ -1,6 +1,5 @@
-/* One round of MPI calls of every kind except one-sided operations. Most of these calls allocate memory, wait, or are
- * rare. The tests that use it interrupt MPI calls by signals, threads or fork. Checks the results. Collective over
- * MPI_COMM_WORLD.
+/* calls_round makes one round of MPI calls of many kinds and checks their results. Most of these calls allocate memory
+ * or wait. Tests send signals to the process during the round. Collective over MPI_COMM_WORLD.
  */
 #ifndef CALLS_H
 #define CALLS_H

@@ -22,7 +22,8 @@
 static int check_errors; /* number of errors of this rank so far */
 static int check_rank;   /* this rank in MPI_COMM_WORLD */
 static int check_size;   /* size of MPI_COMM_WORLD */
-/* The variant to run (line "args:" of the first comment): the first argument other than kind=..., or "". */
+/* The variant to run (line "args:" of the first comment): the first argument other than kind=..., or "" if there is
+ * none. */
 static const char *check_arg;
 static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL for all */
 static int check_kind_tried;   /* 1 if this rank has created a window of windows.h */
@@ -81,7 +82,7 @@ static inline int check_word(const char *list, const char *word) {
 	return 0;
 }
 
-/* Aborts the job if the program does not know the argument, because the program would test nothing and pass.
+/* Aborts the job if the program does not know the argument, because such a program would test nothing and pass.
  * CMakeLists.txt and ref.sh define CHECK_ARGS as the words of the lines "args:". Without CHECK_ARGS every argument is
  * accepted. */
 static inline void check_known(const char *arg) {

@@ -1,4 +1,4 @@
-/* Every kind of synchronization behind four functions. A test of an operation is written once with them, and runs with
+/* Four functions that hide the kind of synchronization, so that a test of an operation is written once and runs with
  * each kind.
  *
  *   epoch_open(sync, w);                 collective; local stores to the window are visible; operations may follow

@@ -1,5 +1,5 @@
-/* Files of the tests of MPI-IO: their names, and creation in such a way that a file is removed even if the test
- * fails. */
+/* Functions for tests of MPI-IO. MPI deletes the files that they create when the files are closed, also after failed
+ * checks. */
 #ifndef FILES_H
 #define FILES_H
 
@@ -28,7 +28,7 @@ static inline MPI_File file_create(const char *tag) {
 	return f;
 }
 
-/* Reports an error unless the status has count elements of the type. */
+/* Reports an error unless `status` reports `count` elements of `type`. */
 static inline void file_check_count(const char *file, int line, const MPI_Status *status, MPI_Datatype type,
 				    int count) {
 	int found = -1;

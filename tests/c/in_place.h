@@ -1,6 +1,6 @@
 /* Functions for tests of the info key gompirma_share_in_place. With this key the library shares ordinary memory of the
- * program, such as that of malloc, with other processes, without moving it to another address. A library that does not
- * know the key creates a normal window, and in_place_told() returns NULL. Then the tests check only what the standard
+ * program, such as that of malloc, with other processes. The memory keeps its address. A library that does not know the
+ * key creates a normal window, and in_place_told() returns NULL. Then the tests check only what the standard
  * guarantees. */
 #ifndef IN_PLACE_H
 #define IN_PLACE_H
@@ -49,8 +49,9 @@ static inline void in_place_check(const char *file, int line, MPI_Win win, const
 		check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
 }
 
-/* Returns the mode ("rw-p", "rw-s") of this process's memory mapping that contains the address, or "" if there is none.
- * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0 if there is no file). */
+/* Returns the mode ("rw-p", "rw-s") of this process's memory mapping that contains the address, or "" if the address is
+ * not mapped. Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0 if there is
+ * no file). */
 static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];
 	char line[512];

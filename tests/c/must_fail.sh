@@ -1,7 +1,8 @@
 #!/bin/sh
-# must_fail.sh END TEXT COMMAND...: succeeds if the command ends as END says. nonzero: its status is from 1 to 128, and
-# no rank was killed by a signal. signal: a signal killed the command or a rank. Standard error must contain TEXT
-# literally (empty: anything), and neither standard output nor standard error may contain the word FAIL.
+# must_fail.sh END TEXT COMMAND...: succeeds if the command ends in the way that END names:
+#     nonzero    the exit status is 1 to 128, except 124 (a time limit), and no signal killed a rank
+#     signal     a signal killed the command or a rank
+# Standard error must contain TEXT literally; an empty TEXT permits any output. The word FAIL must not be printed.
 end=$1
 text=$2
 shift 2

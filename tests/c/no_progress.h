@@ -1,5 +1,5 @@
-/* Makes rank 0 "away": it makes no MPI call until the other ranks signal it by means other than MPI. Tests of progress
- * use this. The other ranks' operations on rank 0 must complete while rank 0 is away.
+/* Makes rank 0 "away": rank 0 makes no MPI call until the other ranks signal it by means other than MPI. Tests of
+ * progress use this. The other ranks' operations on rank 0 must complete while rank 0 is away.
  *
  *   away_begin();                            collective, after check_begin
  *   away_watch("name of the operation");     on the other ranks: starts a watchdog of AWAY_SECONDS
@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How rank 0 waits while it is away. */
 enum {
 	AWAY_READ,    /* in read(2) of a named pipe */
 	AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */

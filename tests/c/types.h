@@ -1,12 +1,12 @@
 /* Every predefined datatype of reductions and accumulates, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4).
  * Includes operations that libraries accept beyond the standard: integer operations on characters, and logical
  * operations on MPI_AINT and similar types. Each operation is also computed serially here. The serial computation uses
- * unsigned integers, because the library's integers wrap around on overflow.
+ * unsigned integers: the library's integers wrap around on overflow, which is undefined for signed integers in C.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
  *       type->set(p, random)              one element from a random number
- *       type->apply(op, inout, in)        inout = in op inout; op is an index of ops[]
+ *       type->apply(op, inout, in)        inout = in op inout; op is OP_SUM, OP_PROD, ...
  *       type->equal(a, b)                 compares values; ignores padding
  *   }
  */
@@ -292,8 +292,8 @@ static int types_number;
 #mpi, mpi, sizeof(T), cls, uns, set_##id, apply_##id, equal_##id \
 		}
 
-/* Returns the number of types. The first call, which must follow MPI_Init, fills types[]; it leaves out Fortran types
- * that the library under test does not have (MPI_DATATYPE_NULL). */
+/* Returns the number of types in types[]. The first call must follow MPI_Init and fills types[]. Fortran types that the
+ * library under test does not have (MPI_DATATYPE_NULL) are left out. */
 static inline int types_count(void) {
 	if (types_number > 0)
 		return types_number;
@@ -355,8 +355,7 @@ static inline int types_count(void) {
 	return types_number;
 }
 
-/* Returns an element's bytes in hexadecimal, the last byte first. A result stays valid until the fourth call after
- * it. */
+/* Returns an element's bytes in hexadecimal, the last byte first. The text stays valid until the fourth later call. */
 static inline const char *types_show(const struct type *type, const void *element) {
 	static char texts[4][80];
 	static int next;
@@ -367,8 +366,8 @@ static inline const char *types_show(const struct type *type, const void *elemen
 	return text;
 }
 
-/* Returns the set of type classes that a variant's name stands for. Reports an error and returns 0 for an unknown
- * name. */
+/* Returns the type classes (bits CLASS_...) that the variant `name` selects. Reports an error and returns 0 for an
+ * unknown name. */
 static inline int types_class_named(const char *name) {
 	static const struct {
 		const char *name;

@@ -6,7 +6,8 @@
  * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. The displacements of a
  * dynamic window are addresses, so such a program passes window_at(w, target, d) instead of d.
  *
- * If the window's memory is not allocated by MPI, it has guard bytes before and after it, which are checked at the end.
+ * Memory that the test passes to MPI_Win_create or MPI_Win_attach has guard bytes before and after it. They are checked
+ * after the window is freed.
  */
 #ifndef WINDOWS_H
 #define WINDOWS_H

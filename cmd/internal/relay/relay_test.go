@@ -102,8 +102,8 @@ func TestRelay(t *testing.T) {
 	require.Empty(t, silent)
 }
 
-// Checks that the receiver neither answers nor accepts data on a connection without the secret or with an invalid rank,
-// and that the error for an unreachable address names the address.
+// Checks connections without the secret, and connections with an invalid rank: the receiver must not answer, and must
+// accept no data. Also checks that the error for an unreachable address names the address.
 func TestStrangers(t *testing.T) {
 	all := memory(t, 2)
 	r, where := here(t, all)

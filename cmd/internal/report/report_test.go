@@ -291,7 +291,7 @@ func TestRanksWithoutEvents(t *testing.T) {
 	require.Equal(t, []arrow{{arrowEnd{2, true, 0}, arrowEnd{1, true, 4}}}, g.arrows)
 }
 
-// Checks that lists that are too long for a page are truncated, and that the page shows the number of omitted entries.
+// Checks lists that are too long for a page: they are truncated, and the page shows the number of omitted entries.
 func TestMuch(t *testing.T) {
 	job := trace.Job{Conflicts: make([]trace.Conflict, maxConflicts+5), Dropped: []int64{0, 3, 4}}
 	var events []trace.Event

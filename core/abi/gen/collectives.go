@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // end of the generated call into capi/coll: last word of the function's name, arguments
+	ends      string // end of the generated call into capi/coll: the last word of the name, and the arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -160,9 +160,9 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	return one, sides, wide
 }
 
-// fieldOf returns the field that a parameter sets. The result `one` is true for a field of the call, and false for a
-// field of the side to which the preceding buffer belongs. Info and request set no field: they are passed as separate
-// arguments.
+// fieldOf returns the field that a parameter sets. The result `one` is true for a field of the call. It is false for a
+// field of the send or the receive side; the preceding buffer determines the side. Info and request set no field: they
+// are passed as separate arguments.
 func fieldOf(p *abi.Param) (field string, one bool) {
 	array := len(p.Length) > 0
 	switch k := p.Kind.Name; {

@@ -143,8 +143,8 @@ func typeOf(c *abi.Constant) string {
 func constantsTestCXX() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
-	/* In C++ too every constant has its value and its type. A constexpr function may return it; with clang it may
-	 * be the value of a constexpr variable. */
+	/* In C++ every constant has its value and its type too. A constexpr function may return the constant. With
+	 * clang, the constant may also be the value of a constexpr variable. */
 	b.WriteString(`
 #include <mpi.h>
 #include <cstdio>

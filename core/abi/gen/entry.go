@@ -296,8 +296,8 @@ func wrap(head string, items []string, tail string) string {
 // exports returns the linker script with the names that the library exports. The names have no version: a program that
 // was built with one library of the standard ABI must run with another one.
 //
-// It is an implicit linker script, as libc.so is on Linux. cgo does not allow -Wl,--version-script in a source file,
-// but it allows an input file called *.so. Therefore a plain `go build` also hides all other names.
+// It is an implicit linker script, like libc.so on Linux. The reason: cgo does not allow -Wl,--version-script in a
+// source file, but it allows an input file called *.so. Therefore a plain `go build` also hides all other names.
 func exports() []byte {
 	return []byte("/* " + notice +
 		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +

@@ -9,8 +9,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// fuzzCalls returns the description of the functions for tests/c/fuzz: the semantic kinds of each function's
-// parameters, and a C function that makes the call with arguments from an array.
+// fuzzCalls returns the C source for tests/c/fuzz that describes all functions. For each function, it has the semantic
+// kinds of the parameters, and a C function that makes the call with arguments from an array.
 func fuzzCalls(have implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
@@ -94,8 +94,8 @@ func width(p *abi.Param) int {
 	return 8 // MPI_Aint, MPI_Count, MPI_Offset, handles, functions
 }
 
-// bufferOf returns the indices of the parameters that determine the length of buffer i: a count (of elements or bytes)
-// and a datatype; -1 for a parameter that does not exist.
+// bufferOf returns the indices of the two parameters that determine the length of buffer i: a count (of elements or
+// bytes) and a datatype. An index is -1 if the function has no such parameter.
 func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	count, datatype = -1, -1
 	for j := i + 1; j < len(params) && count < 0; j++ {

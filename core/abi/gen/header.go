@@ -435,8 +435,8 @@ func paramDoc(p *abi.Param, width int) string {
 }
 
 // declaration returns a parameter as the header's prototypes declare it. This is the standard's declaration, except
-// that weights are pointers instead of arrays: compilers assume that an array argument is valid memory and warn about
-// MPI_UNWEIGHTED, which is not an address.
+// that weights are pointers instead of arrays. Compilers assume that an array argument is valid memory, and would warn
+// about the constant MPI_UNWEIGHTED.
 func declaration(p *abi.Param) string {
 	if p.Kind.Name == "WEIGHT" && strings.HasSuffix(p.C, "[]") {
 		return p.CType() + p.CName

@@ -104,8 +104,8 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	plan := insight.RecordItems(f)
 	for _, i := range plan {
 		if i.Form == insight.Members && i.IsOutput {
-			// If an error handler has handled the error, the call returns MPI_SUCCESS without having
-			// created anything.
+			// After a handled error, the call may return MPI_SUCCESS without having created anything. So
+			// the wrapper later compares the handle with its value before the call.
 			fmt.Fprintf(b, "    MPI_Comm was_%[1]s = %[1]s != NULL ? *%[1]s : MPI_COMM_NULL;\n",
 				i.Param.CName)
 		}
@@ -152,8 +152,8 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 
-// atWindow has, by MPI function, the C statements that notify the counters of a window: one before the call, one after
-// it.
+// atWindow has, by MPI function, the C statements by which a wrapper notifies the counters: one before the call, one
+// after it. Most of the functions are calls on windows.
 var atWindow = map[string][2]string{
 	"MPI_Win_create":          {"", "gompi_insight_window_created(*win, comm);"},
 	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_created(*win, comm);"},

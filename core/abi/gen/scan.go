@@ -31,7 +31,7 @@ var (
 	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
 )
 
-// scan reads the sources of capi. A directory that does not exist has no implementations.
+// scan reads the sources of capi. If the directory capi is missing, the result is empty.
 func scan(capi string) (implementations, error) {
 	inGo, err := definedNames(filepath.Join(capi, "*.go"), goExport)
 	if err != nil {
@@ -82,8 +82,8 @@ func definedNames(pattern string, define *regexp.Regexp) (map[string][]string, e
 	return names, nil
 }
 
-// functionsByDir returns the directories below capi that define functions of the ABI in C, with the functions of each
-// in the order of the table.
+// functionsByDir returns, for each directory below capi, the functions of the ABI that the directory defines in C, in
+// the order of the table.
 func functionsByDir(capi string) (map[string][]*abi.Function, error) {
 	inC, err := definedNames(filepath.Join(capi, "*/*.c"), cDefinition)
 	if err != nil {

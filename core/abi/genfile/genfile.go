@@ -22,7 +22,7 @@ type Files map[string][]byte
 type Generator struct {
 	Package  string // such as core/abi/gen
 	Generate func(root string) (Files, error)
-	Owned    []string // patterns of paths; a matching file that Generate does not return must not exist
+	Owned    []string // patterns of paths; a file that matches a pattern is stale if Generate does not return it
 }
 
 var check = flag.Bool("check", false, "write nothing; list stale files and exit 1 if there are any")

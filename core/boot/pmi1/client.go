@@ -21,7 +21,7 @@ type Client struct {
 	writeMu   sync.Mutex // held while writing a line; Abort acquires only writeMu, so as not to wait for a barrier
 	answers   chan Message
 	closed    chan struct{} // closed when the reader has ended; err is the reason
-	lost      chan struct{} // closed when the reader has ended, unless this side had finalized
+	lost      chan struct{} // closed when the connection ends before Finalize or Close
 	err       error
 
 	// Guarded by requestMu:
@@ -40,7 +40,8 @@ type Client struct {
 type Limits struct{ KvsName, Key, Value int }
 
 // NewClient registers the process with the launcher at the other end of conn: it sends cmd=init and asks for the limits
-// and the name of the key-value space. It takes ownership of conn: Finalize, Close and a failure of NewClient close it.
+// and the name of the key-value space. It takes ownership of conn: Finalize, Close and a failure of NewClient close the
+// connection.
 func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 	c := &Client{
 		conn:    conn,
@@ -102,8 +103,8 @@ func (c *Client) introduce() error {
 	return nil
 }
 
-// Introduce exchanges the first lines of a connection to a port: the process sends the id that it was started with and
-// receives its rank and the size of the job.
+// Introduce exchanges the first lines of a connection to a launcher's port. The process sends its id, which it got when
+// it was started, and receives its rank and the size of the job.
 func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
 		return 0, 0, fmt.Errorf("cannot write to the launcher: %w", err)
@@ -300,8 +301,8 @@ func (c *Client) UniverseSize() (int, error) {
 
 // Put stores a value that other processes can Get after the next Barrier. The key must be new in this job.
 //
-// Preconditions: key and value hold no space, newline or zero byte, and key holds no '='; both are shorter than Limits
-// permits.
+// Preconditions: both key and value are free of spaces, newlines and zero bytes, the key has no '=', and both are
+// shorter than Limits.
 func (c *Client) Put(key, value string) error {
 	_, err := c.ask(New("put", "kvsname", c.kvsname, "key", key, "value", value), "put_result")
 	return err

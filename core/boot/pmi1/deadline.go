@@ -9,9 +9,8 @@ import (
 // DeadlineTick is the interval at which a wait checks its Deadline.
 const DeadlineTick = 100 * time.Millisecond
 
-// Deadline measures the remaining time of a wait. It counts only time in which this process ran. While this process was
-// stopped or got no processor, the awaited process may also have been stopped, or its answer may have arrived without
-// being read.
+// Deadline measures the remaining time of a wait. It counts only time in which this process ran. While this process did
+// not run, the awaited process may have been stopped too, or its answer may have arrived and still be unread.
 type Deadline struct {
 	left      time.Duration
 	last      time.Time
@@ -59,7 +58,7 @@ var (
 )
 
 // failureGrace is the time that Await still waits after a process has failed. In this time the launcher may end this
-// process. This is preferred, because the launcher reports the cause more precisely.
+// process. An end by the launcher is preferred, because the launcher reports the cause more precisely.
 const failureGrace = time.Second
 
 // Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless the limit is

@@ -259,7 +259,7 @@ func TestIntroduce(t *testing.T) {
 	}
 }
 
-// FuzzServer checks that the server neither panics nor blocks for any input from a process.
+// FuzzServer checks that no input from a process makes the server panic or block.
 func FuzzServer(f *testing.F) {
 	f.Add("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_maxes\ncmd=barrier_in\ncmd=finalize\n")
 	f.Add("cmd=init pmi_version=2\ncmd=init\n")

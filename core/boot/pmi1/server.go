@@ -175,8 +175,8 @@ func (s *Server) fail(rank int, err error) {
 	})
 }
 
-// change calls the function `do` to change the state of a process, and notifies the launcher of the event, unless `do`
-// returns false because nothing has changed. It returns the result of `do`.
+// change calls the function `do`, which changes the state of a process and returns whether the launcher must be
+// notified. If so, change notifies the launcher of the event. change returns the result of `do`.
 func (s *Server) change(rank int, e Event, do func(*State) bool) bool {
 	s.mu.Lock()
 	happened := do(&s.procs[rank].state)

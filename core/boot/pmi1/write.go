@@ -11,7 +11,7 @@ import (
 // because the application controls the process's signals.
 func writeString(conn io.Writer, s string) error {
 	socket, ok := conn.(syscall.Conn)
-	if !ok { // a pipe in a test
+	if !ok { // conn is a pipe of a test
 		_, err := io.WriteString(conn, s)
 		return err
 	}

@@ -29,8 +29,8 @@ type argument struct {
 	value string // as findings show it; empty if unknown
 }
 
-// argumentTexts maps the name of an argument of a collective call on a file to the texts that findings use for one
-// value and for several.
+// argumentTexts has the texts in findings for the arguments of collective calls on files, by name of the argument. The
+// first text is for one value, the second text for several values.
 var argumentTexts = map[string][2]string{"amode": {"access mode", "access modes"},
 	"etype": {"etype extent", "etype extents"}, "datarep": {"data representation", "data representations"},
 	"size": {"size", "sizes"}, "flag": {"flag", "flags"}, "offset": {"offset", "offsets"},
@@ -133,7 +133,7 @@ func sum(counts []uint64) (n int64) {
 type list struct {
 	counts []uint64         // by member; a single element applies to all members
 	types  []*datatype.Type // by member; a single element applies to all members
-	member int              // the only member with which data is exchanged; -1: all members
+	member int              // the only member with which data is exchanged; -1 for all members
 }
 
 // lists describes what a member sends and receives in a collective that has a count or a datatype for each member.
@@ -286,8 +286,8 @@ func (c *Checker) checkWindowHints(k *rank, e *event, w *window) {
 	}
 }
 
-// checkNocheck checks MPI_MODE_NOCHECK: a lock epoch with this assertion must not be concurrent with a lock epoch of
-// another origin at the same target whose lock conflicts.
+// checkNocheck checks MPI_MODE_NOCHECK. A lock epoch with this assertion must not be concurrent with a lock epoch of
+// another origin at the same target, if at least one of the two locks is exclusive.
 func (c *Checker) checkNocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *callSite) {
 	if c.follow != nil {
 		return

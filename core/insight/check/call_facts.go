@@ -112,7 +112,7 @@ func (c *Checker) RecordsLost() {
 	}
 	c.recordsLost = true
 	for _, k := range c.ranks {
-		k.unresolvedOps = 0 // Checked must not wait for these operations: no later record resolves them
+		k.unresolvedOps = 0 // Checked must not wait for these operations, because all later records are ignored
 	}
 }
 
@@ -137,8 +137,8 @@ func (a *callFacts) waitedFor(rank int, at time.Duration) {
 	}
 }
 
-// waitsExactly reports whether each member of a collective waits for all members that the table `collectives` states.
-// It returns false if a member may wait for fewer members.
+// waitsExactly reports whether each member of a collective waits for all members that the table `collectives` states,
+// and not for only some of them.
 func waitsExactly(e *event, m *comm, base string) bool {
 	switch {
 	case strings.HasPrefix(base, "File_"):

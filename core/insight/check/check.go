@@ -3,9 +3,9 @@
 // model of a job: vector clocks, matching of messages and collectives, epochs of windows, and the findings. It does not
 // depend on how records are collected, or where findings are reported.
 //
-// Every thread of a rank has a vector clock. The clock counts the thread's calls, and holds, for every other thread,
-// the number of that thread's calls that precede. Messages, collectives and the synchronization of windows order
-// threads of different ranks; events order threads within a rank.
+// Every thread of a rank has a vector clock. The clock counts the thread's calls. For every other thread, it holds the
+// number of calls of the other thread that precede this thread's current call. Messages, collectives and the
+// synchronization of windows order threads of different ranks; events order threads within a rank.
 //
 // An operation accesses its target's memory and the origin's buffers. Other calls access their buffers. The checker
 // keeps each access in the space (space.go) of the rank that owns the memory. An access lasts from its earliest
@@ -50,13 +50,13 @@ type Checker struct {
 	windowCall      call        // state of the current operation on a window; reused for the next one
 	strandCount     int         // number of strand numbers in use
 	strict          bool        // search for sends that complete only because of buffering
-	blockedReplays  []*replay   // replays with pending steps
+	blockedReplays  []*replay   // threads with steps that cannot be replayed yet (strict.go)
 }
 
 // rank is the state of a rank.
 type rank struct {
 	number            int
-	clock             vector // clock of the strand of the current record
+	clock             vector // clock of the current record's strand (threads.go)
 	threads                  // the threads of the rank
 	space             *space
 	comms             map[uint64]*comm
@@ -271,9 +271,9 @@ func (k *rank) now() moment {
 
 func newCall(k *rank) *call { return &call{now: k.now(), callFacts: noFacts} }
 
-// isWindowOnly tells for each function, by its number in a record, whether the function only uses a window: it is not a
-// collective, sends and receives no message, and creates no object. Calls of these functions are more frequent than all
-// other calls.
+// isWindowOnly reports for each function, by its number in a record, whether the function only uses a window. It
+// returns false for collectives, and for functions that send or receive messages or create objects. Calls that only use
+// a window are more frequent than all other calls.
 var isWindowOnly = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -326,7 +326,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	if s := e.call.send; !succeeded && s != nil && e.call.receive == nil {
 		c.cancelRequest(k, &request{send: s}) // the message has not been sent
 	}
-	// these calls return which requests they have completed even if they return an error
+	// even if these calls return an error, they also return which requests they have completed
 	isSome := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome"
 	if succeeded || isSome && e.Result == abi.MPI_ERR_IN_STATUS {
 		c.completeRequests(k, e)

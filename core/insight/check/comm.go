@@ -53,9 +53,9 @@ func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	return q.collectives[number-q.first]
 }
 
-// commKey identifies a communicator that is not made by a collective of a known communicator. The key is the same at
-// all members. The description has the call, the parent communicator and tag, and the members. The number counts the
-// communicators with the same description that the rank made before.
+// commKey identifies a communicator whose creation is not a collective call on a known communicator. The key is the
+// same at all members. The description has the call, the parent communicator and tag, and the members. The number
+// counts the communicators with the same description that the rank made before.
 type commKey struct {
 	description string
 	number      int
@@ -115,12 +115,12 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 		}
 		return meet.newComms[key]
 	}
-	parent := 0 // for MPI_Comm_create_group
+	parent := 0 // number of the parent communicator, for MPI_Comm_create_group
 	if m := k.commOf(e.In("comm").Uint()); m != nil {
 		parent = m.number
 	}
 	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
-	if c.recordsLost { // without the parent: collectives are no longer tracked
+	if c.recordsLost { // the members only, since collectives are no longer tracked
 		what = key
 	}
 	numbered := commKey{what, k.commCounts[what]}
@@ -200,13 +200,12 @@ type collectiveCall struct {
 	lists        map[int]lists
 	newComms     map[string]*comm // communicators that the call makes, by key of their members
 	rounds       sequence         // rounds of the persistent collective that the call makes
-	replays      map[int]*replay  // by rank, the threads that have arrived
+	replays      map[int]*replay  // by rank, the replay of the thread that has arrived
 	isReplayed   map[int]bool     // by rank, whether the rank's arrival has been replayed
 }
 
-// collectives maps collective functions to their flow. Names are without MPI_, without the I of nonblocking variants
-// and without the _init of persistent variants. The standard does not say that collectives on files synchronize; the
-// table assumes that they do.
+// collectives maps collective functions to their flow. Names omit MPI_, the I of nonblocking variants and the _init of
+// persistent variants. The standard does not say that collectives on files synchronize; the table assumes that they do.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
 	"Alltoallv": fromAll, "Alltoallw": fromAll, "Reduce_scatter": fromAll, "Reduce_scatter_block": fromAll,
@@ -264,7 +263,7 @@ func splitCollective(name string) (base string, how variant, is bool) {
 	return base, blocking, false
 }
 
-// movesNoData reports whether a collective moves no data, so that no member needs to wait for another.
+// movesNoData reports whether a collective moves no data. Its members then need not wait for each other.
 func movesNoData(e *event) bool {
 	for _, name := range []string{"count", "sendcount", "recvcount"} {
 		if v := e.In(name); v.HasValue() && v.Item.Form == insight.Word && v.Int() != 0 {
@@ -338,8 +337,8 @@ func (c *Checker) enter(k *rank, e *event, meet *collectiveCall, base string, ho
 	e.call.collective = meet
 }
 
-// leaveMember records that a rank has completed its part of the collective, and orders the rank after the entries of
-// the members that it waited for.
+// leaveMember records that a rank has completed its part of the collective. It orders the rank after the entries of the
+// members for which the rank waited.
 func (m *collectiveCall) leaveMember(k *rank) {
 	m.noteWait(k)
 	switch m.flow {

@@ -70,8 +70,8 @@ func (a *access) typedSpanAt(i int) typedSpan {
 	return typedSpan{a.spans[i], a.element}
 }
 
-// sameElements reports whether two updates agree on the bytes that they share: these bytes must belong to the same
-// predefined type and the same elements in both. Unknown types count as agreement.
+// sameElements reports whether two updates agree on the bytes that they share. In both updates, these bytes must belong
+// to the same elements, of the same predefined type. Unknown types count as agreement.
 func sameElements(a, b *access) bool {
 	if a.element != 0 && b.element != 0 && a.element != b.element {
 		return false

@@ -12,7 +12,7 @@ import (
 
 // This file finds conflicting accesses to the bytes of a file (MPI-5.0 14.6.1). Two accesses by different ranks
 // conflict if they touch the same byte and at least one of them writes. A write must be followed by MPI_File_sync at
-// its rank. Then the ranks must synchronize, and the rank of the other access must call MPI_File_sync before it. A read
+// its rank. Then the ranks must synchronize, and the other rank must call MPI_File_sync before its own access. A read
 // only needs to be ordered before a later write. Accesses through handles of different MPI_File_open calls, accesses
 // with shared file pointers and accesses in atomic mode are not compared.
 
@@ -288,8 +288,8 @@ func (k *rank) viewOf(e *event) fileView {
 	return fileView{disp: disp, etypeBytes: etype.Size(), filetype: filetype}
 }
 
-// forget removes the accesses that precede all future accesses to the file. The argument is covered by the clocks of
-// all ranks.
+// forget removes the accesses that precede all future accesses to the file. The argument `all` is the minimum of the
+// clocks of all ranks.
 func (f *file) forget(all vector) {
 	var synced vector
 	for i, r := range f.comm.members {

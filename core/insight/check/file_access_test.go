@@ -30,8 +30,8 @@ func TestViewBytes(t *testing.T) {
 
 const testFile = firstDynamic + 1
 
-// fileCalls returns a function that passes the record of a call of a rank on one open file to a checker, and that
-// checker.
+// fileCalls returns a checker, and a function `call` that passes the record of a rank's call to the checker. The call
+// is on a file that both ranks have opened.
 func fileCalls(t *testing.T, amode uint64) (call func(rank int, name string, in values), c *Checker) {
 	c = New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	p := &player{checker: c}
@@ -85,7 +85,7 @@ func TestFileAccessesAreBounded(t *testing.T) {
 	require.Empty(t, c.Findings())
 }
 
-// Checks that the checker reports nothing where it does not know the position of a file pointer.
+// Checks that the checker reports a conflict only if it knows the position of the file pointer.
 func TestUnknownFilePointer(t *testing.T) {
 	four := values{"count": 1}
 	for _, c := range []struct {

@@ -37,7 +37,8 @@ type CallRole struct {
 	Place  insight.Location `json:"place"`
 }
 
-// findingKey identifies equal findings. The checker reports the first of them, and counts the others.
+// findingKey identifies equal findings. The checker reports the first of several equal findings, and only counts the
+// later ones.
 type findingKey struct {
 	kind         string
 	window       *window
@@ -83,7 +84,8 @@ func (c *Checker) add(owner int, a *access, start vector) {
 }
 
 // unresolvedPart returns the window memory of another member that contains the bytes. That memory is mapped at this
-// rank, but its address at the other member is not known yet. unresolvedPart returns nil if there is no such memory.
+// rank, but its address at the other member is still unknown. unresolvedPart returns nil if the bytes do not belong to
+// memory of this kind.
 func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
@@ -94,8 +96,9 @@ func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	return nil
 }
 
-// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory
-// belongs to another rank and is mapped at this rank, resolveOwner converts the spans to addresses of that rank.
+// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. The memory may
+// belong to another rank and be mapped at this rank. Then resolveOwner converts the spans to addresses of the other
+// rank.
 func (c *Checker) resolveOwner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
@@ -168,8 +171,9 @@ func (c *Checker) endAccess(a *access, at moment) {
 	c.ranks[root.owner].space.noteEnd(root)
 }
 
-// harmless reports whether two accesses need no order. This holds for accumulates that are ordered or atomic with
-// respect to each other, if one access polls for the effect of the other, or if a lock separates the accesses.
+// harmless reports whether two accesses need no order. This holds if both are accumulates that are ordered or atomic
+// with respect to each other, if one access polls for the effect of the other access, or if a lock separates the two
+// accesses.
 func harmless(a, b *access) bool {
 	if a.observes(b) || b.observes(a) {
 		return true

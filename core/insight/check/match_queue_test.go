@@ -8,8 +8,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// Checks that messages and receives match in their order, also with wildcards. Checks that a message that was matched
-// with the wrong receive is inserted at its former position.
+// Checks that messages and receives match in their order, also with wildcards. A message that was matched with the
+// wrong receive must be inserted at its former position.
 func TestMatchQueue(t *testing.T) {
 	var m comm
 	sent := func(from, tag int) *send {

@@ -18,7 +18,7 @@ type send struct {
 	receive     *receive  // the matched receive; nil before the match
 	receivedAt  moment    // moment at which the message was received; zero before
 	buffers     []*access // buffers in use until the message is received, because their request has been freed
-	replay      *replay   // replay of the thread that started it
+	replay      *replay   // replay of the thread that started the send
 	isReplayed  bool      // the start of the send has been replayed
 	isUnblocked bool      // in the replay, the end of the send does not wait for the receive
 }
@@ -31,7 +31,7 @@ type receive struct {
 	clock            vector
 	queued[*receive] // from is a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
 	send             *send
-	replay           *replay // replay of the thread that started it
+	replay           *replay // replay of the thread that started the receive
 	isReplayed       bool
 }
 
@@ -120,9 +120,9 @@ func (c *Checker) compareMessage(m *comm, s *send, r *receive) {
 	}
 	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
 		c.reportHint("mpi_assert_exact_length", r.site, nil,
-			fmt.Sprintf("The info key mpi_assert_exact_length promises receive buffers of exactly the "+
-				"message's size, "+
-				"but this one has %d bytes and the message %d.", r.data.bytes, s.data.bytes))
+			fmt.Sprintf("The info key mpi_assert_exact_length promises receive buffers of exactly "+
+				"the message's size, but this buffer has %d bytes and the message has %d.",
+				r.data.bytes, s.data.bytes))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 // A partitioned message orders the receiver after the actions of the sender that precede MPI_Pready of the received
 // partitions. When a receive completes, all partitions have been received. MPI_Parrived reports single partitions.
 
-// channelKey identifies partitioned requests that match in order: the n-th one that is initialized at the sender
-// matches the n-th one that is initialized at the receiver (MPI-5.0 4.2.1).
+// channelKey identifies partitioned requests that match in order: the n-th request that the sender initializes matches
+// the n-th request that the receiver initializes (MPI-5.0 4.2.1).
 type channelKey struct{ from, to, tag int }
 
 // channelQueue holds the requests of one side that have not been matched with a request of the other side.

@@ -62,8 +62,8 @@ func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
 	})
 }
 
-// observes reports whether a is an atomic access of the program that is atomic with respect to b, or an atomic load
-// that may poll for the effect of b.
+// observes reports whether `a` is an atomic access of the program, and either `b` is atomic too or `a` is a load that
+// may poll for the effect of `b`.
 func (a *access) observes(b *access) bool {
 	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
 }

@@ -33,9 +33,9 @@ type persistent struct {
 	partitioned
 }
 
-// addRequest records the request that a call has made. MPI reuses a handle only after a long time, except the handles
-// of requests that were complete at once. If capi/insight/requests.c does not distinguish such requests, the latest
-// request with a handle counts.
+// addRequest records the request that a call has made. Handles repeat only after a long time. Exception: several
+// requests that were complete at once may have the same handle. If capi/insight/requests.c does not distinguish these
+// requests, the latest request with a handle counts.
 func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	h := e.Out("request")
 	if !h.HasValue() {
@@ -186,7 +186,7 @@ func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 }
 
 // freeRequest records that MPI_Request_free has freed a request. The buffer of a send stays in use until the message is
-// received. Before the sender uses the buffer again, something must order it after the receive.
+// received. Before the sender uses the buffer again, the sender must be ordered after the receive.
 func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	r := k.requests[h]
 	if r == nil {
@@ -228,8 +228,8 @@ func (c *Checker) cancelRequest(k *rank, r *request) {
 	}
 }
 
-// finishAll treats all active requests as complete. It serves calls with more requests than a record holds. Such a call
-// may have completed requests that the record does not show.
+// finishAll treats all active requests as complete. It serves calls with more requests than a record holds. A call of
+// this kind may have completed requests that the record does not show.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
 		if r.isActive {
@@ -247,10 +247,11 @@ func statusOf(v *insight.Value, i int) *insight.Status {
 	return nil
 }
 
-// completeFailed records the requests that a call has completed although it returns an error, for example if the
-// message of a receive is too long. Such a request is MPI_REQUEST_NULL afterwards, unless it is persistent and keeps
-// its handle. MPI_Wait and MPI_Test have completed a persistent request. MPI_Waitall has completed it unless its status
-// is MPI_ERR_PENDING. It is not known whether MPI_Waitany and MPI_Testany have completed it.
+// completeFailed records the requests that a failed call has completed. For example, a call completes a receive whose
+// message is too long, and returns an error. The handle of a completed request is MPI_REQUEST_NULL afterwards, except
+// that a persistent request keeps its handle. MPI_Wait and MPI_Test have completed a persistent request. MPI_Waitall
+// has completed it unless its status is MPI_ERR_PENDING. It is not known whether MPI_Waitany and MPI_Testany have
+// completed it.
 func (c *Checker) completeFailed(k *rank, e *event) {
 	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
 	if len(h) == 0 {

@@ -41,7 +41,7 @@ type access struct {
 	// If set, this is not an access but the beginning of an update. A rank that sees the update is ordered after
 	// this clock.
 	updateClock      vector
-	isDeferred       bool    // not in a space yet, because the owner of the memory is not known
+	isDeferred       bool    // not in a space yet, because the owner of the memory is still unknown
 	root             *access // the access that represents this one in the space; nil if this one is in the space
 	representedCount int     // number of represented accesses that have not ended
 	hasEnded         bool    // this access itself has ended
@@ -85,9 +85,9 @@ func (a *access) representBy(x *access) {
 	x.group = a.group // a rank that is ordered after x is ordered after the latest group
 }
 
-// cannotConflict reports whether two accesses cannot conflict because both are by the same rank and neither is by an
-// operation on a window. Such accesses conflict only while one of them belongs to an active request: MPI has no rule
-// for the time after the request has completed.
+// cannotConflict reports whether two accesses cannot conflict. This holds if both are by the same rank and neither is
+// by an operation on a window. Exception: x has not ended, and one of the two belongs to a request. MPI has no rule for
+// the time after a request has completed.
 func (a *access) cannotConflict(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }
@@ -136,8 +136,8 @@ const (
 // lastKey identifies similar accesses. Of the ended accesses with one key, the space keeps only the latest, because any
 // access that conflicts with an earlier one also conflicts with the latest.
 type lastKey struct {
-	// The strand that ended the access. The latest access of one strand cannot replace an earlier access of another
-	// strand: a later access may be ordered after only one of the two.
+	// The strand that ended the access. An access of one strand cannot replace an earlier access of another strand,
+	// because a future access may be ordered after only one of the two.
 	strand    int
 	address   uint64
 	kind      kind

@@ -66,8 +66,8 @@ func TestMergedSpans(t *testing.T) {
 	require.False(t, is)
 }
 
-// Checks that of the ended accesses of one program location only the latest is kept, and that an access that precedes
-// every rank's clock is dropped.
+// Checks that the space keeps only the latest ended access of a program location. It must drop an access that precedes
+// the clocks of all ranks.
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {

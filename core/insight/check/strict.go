@@ -12,9 +12,9 @@ import (
 // order, but a standard send ends only when its receive has been posted in the replay. A step that cannot be replayed
 // yet blocks the later steps of its thread. Threads that block each other in a cycle would deadlock without buffering.
 //
-// Only steps that must occur in this order in every run can block. So no step blocks if a receive matches messages from
-// any source, if the order depends on a test or on which of several requests completes first, or if a rank has several
-// threads.
+// Only steps that must occur in this order in every run can block. So a step does not block if a receive matches
+// messages from any source, or if a rank has several threads. It does not block either if the order depends on a test,
+// or on which of several requests completes first.
 
 // step is one step of a thread. Exactly one of the fields is set.
 type step struct {
@@ -187,9 +187,9 @@ func (m *collectiveCall) dependsOn(rank, other int) bool {
 	return false
 }
 
-// cycle returns threads that wait for each other in a cycle, if p or a thread that p waits for is in such a cycle.
-// Otherwise it returns nil. Each thread in the argument path waits for the next thread, and the last one waits for p.
-// Threads in the argument seen have been visited: they are in path or lead to no cycle.
+// cycle returns threads that wait for each other in a cycle, which contains p or a thread that p waits for. It returns
+// nil if no such cycle exists. Each thread in the argument path waits for the next thread, and the last one waits for
+// p. Threads in the argument seen have been visited: they are in path or lead to no cycle.
 func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	if i := slices.Index(path, p); i >= 0 {
 		return path[i:]

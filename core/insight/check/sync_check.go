@@ -66,9 +66,9 @@ func (c *Checker) SetRecordEnd(rank int, position uint64) {
 const maxResolveWait = time.Second
 
 // Checked returns the ring position up to which a rank's calls have been checked; 0 if the position has not advanced
-// since the last call of Checked. It also returns the record ends of the calls since then that must raise an error,
-// because they made the later access of a conflict. A conflict may also be found after its call got its result, or its
-// later access may be a load or store. Then the thread's next call on the window raises the error.
+// since the last call of Checked. It also returns the record ends of those newly checked calls that must raise an
+// error, because they made the later access of a conflict. If that call has already got its result, or the later access
+// is a load or store, the thread's next call on the window raises the error.
 func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflicts []uint64) {
 	k := c.ranks[rank]
 	for len(k.returnedCalls) > 0 && (k.unresolvedOps == 0 || now-k.returnedCalls[0].end > maxResolveWait) {

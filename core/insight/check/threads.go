@@ -20,8 +20,8 @@ type fork struct {
 	round int
 }
 
-// threads holds the strands of a rank. If no event has reported how a thread or its task started, the thread's calls
-// belong to the first strand, in the order in which they were recorded.
+// threads holds the strands of a rank. Calls of a thread belong to the first strand, in the order of their records, if
+// no event has reported how the thread or its task started.
 type threads struct {
 	first         *strand
 	running       *strand           // strand of the current record; its clock is rank.clock
@@ -113,7 +113,7 @@ func (k *rank) forgetObjects() {
 	maps.DeleteFunc(k.objects, func(_ uint64, v vector) bool { return v.before(all) })
 }
 
-// release records that later acquirers of an object are ordered after the actions of the running strand.
+// release records that strands that acquire an object later are ordered after the actions of the running strand.
 func (k *rank) release(object uint64) {
 	v := k.objects[object]
 	v.join(k.clock)
@@ -140,7 +140,7 @@ func (c *Checker) newStrand(k *rank, start vector) *strand {
 }
 
 // idleRounds is the number of rounds (calls of clocks) after which an inactive strand no longer keeps accesses in the
-// spaces. A conflict with such an access is then not found.
+// spaces. The checker does not find conflicts with accesses that it has dropped for this reason.
 const idleRounds = 16
 
 // clocks calls the function `use` with the clock of each strand that may act in the future. All future actions of the

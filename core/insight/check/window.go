@@ -207,8 +207,9 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	}
 }
 
-// noteWinFree records that one more member has called MPI_Win_free. No member returns before all have called it. Then
-// the library may reuse the memory that it allocated for the window, so earlier accesses conflict with no later access.
+// noteWinFree records that one more member has called MPI_Win_free. No member returns from it before all members have
+// called it. After the last call, the library may reuse the memory that it allocated for the window. So earlier
+// accesses to this memory no longer conflict with later ones.
 func (c *Checker) noteWinFree(w *window) {
 	if w.freeCount++; w.freeCount < len(w.comm.members) || !w.isAllocated {
 		return
@@ -253,9 +254,9 @@ const maxEndedByOthers = 1 << 14
 
 // removeOps calls the function `use` with each pending operation of a rank that precedes the current call, and removes
 // the operation if `use` returns true. It skips operations of other threads that are not ordered before the call: in
-// another run they may follow the call. If a strand has ended an operation of another strand, removeOps calls `use`
-// again when that other strand calls removeOps. The reason is that the other strand need not be ordered after the first
-// end.
+// another run they may follow the call. If a strand has ended an operation of a second strand, removeOps calls `use`
+// again when the second strand calls removeOps. The reason: the second strand need not be ordered after the first
+// strand's end of the operation.
 func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.endedByOthers[self]; len(mine) > 0 {
@@ -340,8 +341,8 @@ func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	}
 }
 
-// exposureOf returns the exposure epoch of a target that matches an origin's access epoch with the number `turn`; nil
-// if the target has not posted it.
+// exposureOf returns the exposure epoch of a target that matches the origin's access epoch with the number `turn`. It
+// returns nil if the target has not posted the exposure epoch.
 func (w *window) exposureOf(origin, target, turn int) *exposure {
 	for _, x := range w.exposures[target] {
 		if n, ok := x.epochNumbers[origin]; ok && n == turn {
@@ -484,7 +485,9 @@ func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget 
 			c.completeOp(o, at)
 		} else if c.completeAtOrigin(o, at); o.targetAccess != nil && o.targetAccess.root != nil &&
 			o.epoch < 0 && !o.isEarly {
-			o.targetAccess.abandon() // another access represents it; an origin that polls may never flush
+			// Another access represents this one. An origin that polls may never flush, so this access must
+			// end here.
+			o.targetAccess.abandon()
 			return true
 		}
 		return atTarget
@@ -537,7 +540,7 @@ func (c *Checker) checkFenceAsserts(k *rank, e *event, w *window) {
 	if openOps := w.openOps[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(openOps) > 0 {
 		c.reportAssert("NOPRECEDE", w, s, openOps[0].targetInfo.site,
 			"MPI_MODE_NOPRECEDE promises that the fence completes no operation of this process, but "+
-				"this one is pending. Remove the assertion.")
+				"this operation is pending. Remove the assertion.")
 	}
 	if store := w.lastStores[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
 		c.reportAssert("NOSTORE", w, s, store, noStore)

@@ -1,6 +1,6 @@
 // Package plain implements waits for tests of core. These tests simulate several processes in one process, without the
-// data path in C. It follows the protocol of capi/base/wait.c, but polls with pauses instead of sleeping on a futex. No
-// process of a job uses it.
+// data path in C. The package follows the protocol of capi/base/wait.c, but polls with pauses instead of sleeping on a
+// futex. No process of a job uses it.
 package plain
 
 import (
@@ -23,7 +23,7 @@ type Waiter struct {
 const (
 	spinPolls    = 200                   // number of polls before a wait sleeps
 	pollInterval = 20 * time.Microsecond // interval between two reads of the word on which a sleeping thread waits
-	maxIntervals = 500                   // reads before it calls done and Serve again, as in capi/base/wait.c
+	maxIntervals = 500                   // reads between two calls of done, as in capi/base/wait.c
 )
 
 func (w Waiter) word(field int64) *uint32 {

@@ -10,8 +10,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 			target_datatype, win);
 }
 
-/* Counts and forwards the call. mpi.h also defines this function inline, but profiling libraries that wrap all MPI
- * functions define it as here. */
+/* Counts and forwards the call. mpi.h also defines this function inline. But profiling libraries that wrap all MPI
+ * functions define it without inline, as this file does. */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
 
 /* Returns the number of calls. profiled.c finds this function by dlsym. */

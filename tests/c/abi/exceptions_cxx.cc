@@ -1,6 +1,6 @@
-/* Proves: error handlers of communicators and windows may throw C++ exceptions, whichever part of the library raises
- * the error: calls that wait, calls executed in Go, and calls executed in C alone. The library stays usable, as if the
- * handler had returned: the test repeats each call, also in another thread, and makes valid calls after the errors. */
+/* Proves: error handlers of communicators and windows may throw C++ exceptions. Calls that wait, calls executed in Go,
+ * and calls executed only in C raise the errors. The library stays usable, as if the handler had returned. The test
+ * repeats each call, also in another thread, and makes valid calls after the errors. */
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* Proves: the library exports the conversions between C and Fortran as functions, as MPI_ and as PMPI_, for programs in
- * other languages. (In mpi.h they are macros for handles, and inline functions for statuses.) */
+/* Proves: the library exports the conversions between C and Fortran as functions, with the prefixes MPI_ and PMPI_, for
+ * programs in other languages. (In mpi.h they are macros for handles, and inline functions for statuses.) */
 #define GOMPIRMA_NO_INLINE
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Proves: calls of functions that MPI-3.0 removed compile as C99 without a warning. A profiling tool sees the call of
- * the replacement: once for a call of MPI_X, never for a call of PMPI_X. A program that defines a removed function
- * itself calls its own function. */
-#define MPI_Type_ub MPI_Type_ub /* this program defines the function below */
+/* Proves: calls of functions that MPI-3.0 removed compile as C99 without a warning. A profiling tool sees the function
+ * that replaces a removed one (MPI_Get_address for MPI_Address): once for a call by the MPI_ name, never for a call by
+ * the PMPI_ name. A program that defines a removed function itself calls its own function. */
+#define MPI_Type_ub MPI_Type_ub /* mpi.h then does not define the function, and this program does so below */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* clean: Rank 2 stores to its window and exposes it without an assertion. At the next exposure it asserts that nothing
- * was stored since then, which is true (MPI-5.0 12.5.5).
+ * was stored since the first exposure, which is true (MPI-5.0 12.5.5).
  * error: Rank 2 stores to its window. When it exposes the window, it asserts that nothing was stored (MPI-5.0 12.5.5).
  *
  * np: 3

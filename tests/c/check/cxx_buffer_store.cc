@@ -1,6 +1,6 @@
-/* clean: A method changes the origin buffer of a put, a member of its object, after a local flush.
- * race: A method changes the origin buffer of a put, a member of its object, before the put is completed (MPI-5.0
- * 12.3).
+/* clean: The origin buffer of a put is a member of an object. A method changes this member after a local flush.
+ * race: The origin buffer of a put is a member of an object. A method changes this member before the put is completed
+ * (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

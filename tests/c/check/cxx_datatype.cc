@@ -1,5 +1,7 @@
-/* clean: One origin puts the first members of an array of structs, another puts a second member (MPI-5.0 12.3).
- * race: One origin puts the first members of an array of structs, another puts the whole third struct (MPI-5.0 12.3).
+/* clean: One origin puts the first member of each struct in an array. Another puts the second member of the third
+ * struct (MPI-5.0 12.3).
+ * race: One origin puts the first member of each struct in an array. Another puts the whole third struct (MPI-5.0
+ * 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 0 writes what rank 1 has read, after a barrier.
+/* clean: Rank 1 reads bytes before a barrier, and rank 0 writes the same bytes after the barrier.
  * race: Nothing orders the read of rank 1 and the write of rank 0 (MPI-5.0 14.6.1).
  *
  * np: 2

@@ -1,6 +1,6 @@
 /* clean: A message from the writer to the reader lies between two calls of MPI_File_sync (MPI-5.0 14.6.1).
- * race: A message from the reader to the writer lies between them. It does not order the write before the read (MPI-5.0
- * 14.6.1).
+ * race: A message from the reader to the writer lies between the two calls. It does not order the write before the read
+ * (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
 		MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
 	}
 	if (rank == 1) {
-		usleep(100000); /* rank 0 has sent its message, which the receive below does not match */
+		usleep(100000); /* lets rank 0 send its message, which has another tag than the receive below */
 		MPI_Irecv(NULL, 0, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
 		MPI_Cancel(&request);
 		MPI_Wait(&request, &status);

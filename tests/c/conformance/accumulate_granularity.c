@@ -1,7 +1,7 @@
 /* Proves: accumulates of any size are atomic per element, whatever the value of the info key
  *   mpi_accumulate_granularity. No update is lost while all ranks accumulate at once. Covers few and many elements,
- *   contiguous and strided; types with and without atomic instructions; fetching calls; allocated memory and malloc
- *   memory. The program may change the value of the key between two epochs. MPI-5.0 12.2.1, 12.7.1
+ *   contiguous and strided; types that the processor can and cannot update atomically; fetching calls; allocated memory
+ *   and malloc memory. The program may change the value of the key between two epochs. MPI-5.0 12.2.1, 12.7.1
  * np: 1 2 4
  * ref: mpich
  * timeout: 120

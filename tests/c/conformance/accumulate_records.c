@@ -31,7 +31,7 @@ static int number_of(const char *record, int most) {
 	return -1;
 }
 
-/* Checks that other ranks never read a mix of two records while ranks replace rank 0's record. */
+/* Checks that even ranks never read a mix of two records while odd ranks replace rank 0's record. */
 static void replace(struct window *w, MPI_Aint at) {
 	char record[BYTES], seen[BYTES];
 	int torn = 0;

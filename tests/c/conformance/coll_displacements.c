@@ -65,8 +65,8 @@ static void empty(void) {
 	expect("MPI_Alltoallw", value, check_size);
 }
 
-/* Tests MPI_PROC_NULL neighbors on a line: the first and the last process each have one neighbor less than in a
- * ring. */
+/* Tests MPI_PROC_NULL neighbors on a line: one of the two neighbors of the first and of the last process is
+ * MPI_PROC_NULL. */
 static void nobody(void) {
 	MPI_Comm line;
 	MPI_Datatype gap;
@@ -142,8 +142,8 @@ static void far(void) {
 			    MPI_ERR_ARG);
 		nothing("MPI_Gatherv, MPI_Scatterv");
 	}
-	/* The extent is so large that the address of the last process's block wraps to the address of the first
-	 * block. */
+	/* The extent is 2^62 bytes: the offset of element 2 overflows, and the address of element 4 wraps to element
+	 * 0. */
 	MPI_Datatype apart;
 	MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 62, &apart);
 	MPI_Type_commit(&apart);

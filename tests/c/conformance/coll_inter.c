@@ -77,8 +77,8 @@ static void all(int count, int in_requests) {
 	CHECK_OK(MPI_Alltoall(in, C, I, out, C, I, inter));
 	for (int i = 0; i < theirs * C; i++)
 		EXPECT("alltoall", i, value(1 - group, i / C, me, i % C));
-	/* Both groups contribute mine * theirs * C elements, divided into one block for each process of the other
-	 * group. */
+	/* Each process contributes mine * theirs * C elements. The sum over a group is divided into one block for each
+	 * process of the other group. */
 	int counts[MOST], total = mine * theirs * C;
 	if (total <= MOST * C_MOST) {
 		for (int i = 0; i < mine; i++)

@@ -153,8 +153,8 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 		longer |= comes && s[y] > r[me];
 		different |= comes && s[y] != r[me];
 	}
-	/* A rank whose result of a reduction is wrong must report an error: each rank compares its length with the
-	 * length of another rank. */
+	/* A rank with a wrong result of a reduction must report an error. So gompirma compares the length of each rank
+	 * with that of another rank. */
 	if (call >= REDUCE) {
 		int concerned = call == REDUCE ? me == root : call == SCAN || call == EXSCAN ? me > 0 && me >= odd : 1;
 		return concerned ? TRUNCATED | SHORTER : SUCCESS | TRUNCATED | SHORTER;

@@ -91,7 +91,7 @@ static void in_place(void) {
 	}
 }
 
-/* Tests the type of a column of a matrix with two columns, so that no block is contiguous. */
+/* Tests a datatype with gaps: elements of one column of a matrix with two columns. */
 static void derived(void) {
 	MPI_Comm c = MPI_COMM_WORLD;
 	MPI_Request q;

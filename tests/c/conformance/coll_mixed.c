@@ -1,6 +1,6 @@
 /* Proves: members of one collective call may describe their data differently: predefined types, derived types with or
  *   without gaps, or the v form of the call, with arrays of counts. Reductions alternate between predefined operations
- *   and functions of the application. Messages, puts and nonblocking collectives run between them, on several
+ *   and functions of the application. Messages, puts and nonblocking collectives run between these calls, on several
  *   communicators of the same processes.
  * np: 2 3 5
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Proves: persistent collectives that all members initialized in one order can be started in any order, which may
- *   differ at each member. Covers single starts and MPI_Startall, also between nonblocking and blocking collectives,
- *   and by several threads. Members may be at different rounds. Requests may be freed and initialized again. The
+/* Proves: each member may start persistent collectives in its own order, if all members have initialized them in the
+ *   same order. Covers single starts and MPI_Startall, also between nonblocking and blocking collectives, and by
+ *   several threads. Members may be at different rounds of a request. Requests may be freed and initialized again. The
  *   variants:
  *     kinds: two requests of each kind; mixed: requests of all kinds in random orders; beside: other collectives
  *       between the starts; threads: a request for each thread; ahead: each request is started again when it is
@@ -45,7 +45,7 @@ enum kind {
 	PLAIN = NEIGHBOR_ALLGATHER /* the first PLAIN kinds need no topology */
 };
 
-/* One request. Each block has count elements, except in the v-forms, where the block of member i has count + i
+/* One request. Each block has count elements. In calls with arrays of counts the block of member i has count + i
  * elements. */
 struct op {
 	enum kind kind;
@@ -194,8 +194,8 @@ static void is_of(const struct op *o, int at, int count, int from, int first) {
 		}
 }
 
-/* Checks count elements, starting with element first. Each must be the sum of this element over the members 0 to upto -
- * 1. */
+/* Checks `count` elements of the result, starting with element `first`. Each must be the sum of this element over the
+ * members 0 to upto - 1. */
 static void is_sum(const struct op *o, int count, int first, int upto) {
 	for (int i = 0; i < count; i++) {
 		int sum = 0;
@@ -470,8 +470,8 @@ static void ahead(MPI_Comm comm) {
 		drop(&o[i]);
 }
 
-/* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse the memory of the
- * freed communicator, whose old contents could look like call counts. */
+/* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse the shared memory
+ * of the freed communicator. Its old contents must not be mistaken for counters of calls. */
 static void after_others(MPI_Comm comm) {
 	enum { TURNS = 30, MANY = 256 };
 	static long long in[MANY], out[2 * MANY];
@@ -541,7 +541,7 @@ static void comms(MPI_Comm comm) {
 	MPI_Comm all[3] = {comm, half, twin};
 	for (int i = 0; i < OPS; i++)
 		make(&o[i], (enum kind)(BCAST + i), i, 10 * i, all[i % 3]);
-	/* The requests still use the communicator. */
+	/* The requests stay valid after their communicator is freed. */
 	MPI_Comm_free(&half);
 	MPI_Comm_free(&twin);
 	for (int round = 0; round < 10; round++)

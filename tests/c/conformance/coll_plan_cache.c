@@ -1,7 +1,7 @@
 /* Proves: nonblocking collectives that are called repeatedly with the same arguments give the right data each time,
  *   although the library may cache their schedules. Between the calls, the data, the contents of the argument arrays,
- *   or the datatype change. Also covers two equal calls that are active at once, more kinds of calls than a cache
- *   holds, and several communicators. Persistent collectives that are created repeatedly give the right data as well
+ *   or the datatype change. Also covers equal calls that are active at once, more kinds of calls than a cache holds,
+ *   and several communicators. Persistent collectives that are created repeatedly give the right data as well
  * np: 3 5
  * timeout: 120
  */

@@ -1,6 +1,7 @@
 /* Proves: collectives work on communicators whose ranks lie on the nodes in any order: reversed, alternating, or a
- *   subset. Reductions of any length keep the order of ranks if the operation does not commute. Every rank receives the
- *   data of all ranks. Two identical calls give bitwise equal results. MPI-5.0 6.9.1
+ *   subset. Reductions of any length keep the order of ranks if the operation does not commute. MPI_Bcast,
+ *   MPI_Allgather, MPI_Alltoall and MPI_Gather deliver the right data. Two identical calls give bitwise equal results.
+ *   MPI-5.0 6.9.1
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60

@@ -36,7 +36,7 @@ static void put(int *block, int with_gaps, int round, int from, int to, int leng
 		block[place(with_gaps, k)] = value(round, from, to, k);
 }
 
-/* Checks that a block holds the length ints that rank from sent, and that the memory up to the next block is
+/* Checks that a block holds the `length` ints that rank `from` sent, and that the memory up to the next block is
  * unchanged. */
 static void check_block(const int *block, int with_gaps, int round, int from, int to, int length) {
 	int k = 0;

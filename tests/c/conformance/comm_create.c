@@ -1,7 +1,7 @@
-/* Proves: MPI_Comm_create works with a reordered group, and with disjoint groups in one call. MPI_Comm_create_group is
- *   called by the members only, with several tags at once. Non-members get MPI_COMM_NULL. Several MPI_Comm_idup can be
- *   active at once. Names and MPI_Comm_dup_with_info work. A message on one communicator never matches on another.
- *   MPI-5.0 7.4.2
+/* Proves: MPI_Comm_create works with a reordered group, and with disjoint groups in one call. MPI_Comm_create_group
+ *   works if only the members call it, also twice with different tags. Non-members get MPI_COMM_NULL. Several
+ *   MPI_Comm_idup can be active at once. Names and MPI_Comm_dup_with_info work. A message on one communicator never
+ *   matches on another. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 30

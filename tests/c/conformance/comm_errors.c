@@ -1,5 +1,5 @@
-/* Proves: communicator calls on MPI_COMM_NULL or on a freed handle return MPI_ERR_COMM. Negative colors return
- *   MPI_ERR_ARG; a wrong split type is refused. The output arguments do not change. MPI-5.0 7.4, 9.3
+/* Proves: communicator calls on MPI_COMM_NULL or on a freed handle return MPI_ERR_COMM. Negative colors and unknown
+ *   split types are refused. The output arguments do not change. MPI-5.0 7.4, 9.3
  * np: 1 2
  * args: null freed arguments
  * ref: mpich

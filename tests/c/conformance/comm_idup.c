@@ -30,7 +30,8 @@ static void sums(MPI_Comm c, const char *what) {
 	CHECK(sum == size, "%s: %d of %d", what, sum, size);
 }
 
-/* Starts duplicates between other collectives, since the library numbers all collectives in call order. */
+/* Starts duplicates between other collectives. The library numbers all collectives of a communicator in call order, so
+ * it must also count duplicates. */
 static void among_others(MPI_Comm c) {
 	MPI_Comm made[MANY];
 	MPI_Request r[3 * MANY];

@@ -64,7 +64,8 @@ int main(int argc, char **argv) {
 	CHECK(result == MPI_UNEQUAL, "with the world it compares as %d", result);
 	MPI_Comm_free(&d);
 
-	/* color 3: the first member of each group; color 4: the other members, unless a group has only one */
+	/* color 3: the first member of each group; color 4: the other members, which get MPI_COMM_NULL if the other
+	 * group has only one member */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_split(c, rank == 0 ? 3 : 4, 0, &d);
 	int expected = rank == 0 || sizes[1 - side] > 1;

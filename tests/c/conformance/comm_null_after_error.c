@@ -1,5 +1,5 @@
-/* Proves: a call that should create a communicator and fails stores MPI_COMM_NULL. Covers grids, graphs, distributed
- *   graphs, duplicates and splits. The reason is that programs check the handle after an error. MPI-5.0 8.5, 7.4
+/* Proves: a call that should create a communicator and fails stores MPI_COMM_NULL. Programs check this handle after an
+ *   error. Covers grids, graphs, distributed graphs, duplicates and splits. MPI-5.0 8.5, 7.4
  * np: 1 2
  * args: topologies others
  * ref: none (MPICH stores MPI_COMM_NULL for a grid that is too large; the standard leaves it open)

@@ -21,7 +21,7 @@ static void one(struct window *w, const struct type *type) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	memset(w->mem, 0, COUNT * MOST);
 	MPI_Win_unlock(w->rank, w->win);
-	/* Search for a random element that is not zero. All sums of copies of it are exact in every type. */
+	/* Search for a random element that is not zero. Sums of copies of this element are exact in every type. */
 	for (uint64_t seed = 3; type->equal(unit, want); seed++) {
 		uint64_t state = seed;
 		memset(want, 0, sizeof want);

@@ -48,7 +48,7 @@ static void chain(struct window *w, int time) {
 	MPI_Barrier(w->comm);
 }
 
-/* Overlaps exposure and locks: even ranks are exposed to the odd ranks after them. Meanwhile an even rank locks the
+/* Overlaps exposure and locks: even ranks are exposed to the odd ranks after them. Meanwhile each even rank locks the
  * last rank, which is in no other epoch. */
 static void exposed_and_locking(struct window *w, int time) {
 	int last = w->n - 1, *mem = w->mem, got = 0, add = 1;

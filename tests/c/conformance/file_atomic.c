@@ -1,5 +1,5 @@
-/* Atomic mode: ranks write the same range at once, contiguous and strided, and a reader never sees a mixture. MPI-5.0
- * 14.6.1.
+/* Proves: in atomic mode a read never returns a mixture of two writes. Even ranks write the same range, contiguous or
+ * strided, while odd ranks read it. MPI-5.0 14.6.1.
  *
  * np: 2 4
  * nodes: 2

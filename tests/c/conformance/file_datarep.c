@@ -1,5 +1,5 @@
-/* Data representations: external32, and one that the program registers, whose numbers are stored as their negation in
- * twice the bytes. MPI-5.0 14.5.
+/* Proves: data is converted to and from external32 and a representation that the program registers. The latter stores
+ * the negation of each number, in twice as many bytes. MPI-5.0 14.5.
  *
  * np: 1 2
  * nodes: 2

@@ -1,5 +1,5 @@
-/* Error handlers of files, error classes of wrong arguments, and that a refused collective call fails at all ranks.
- * MPI-5.0 9.3.3, 14.7.
+/* Proves: errors call the error handlers of files, wrong arguments return the right error classes, and a refused
+ * collective call fails at all ranks. MPI-5.0 9.3.3, 14.7.
  *
  * np: 1 3
  * timeout: 60
@@ -28,7 +28,7 @@ static void handlers(void) {
 		    MPI_ERR_NO_SUCH_FILE);
 	CHECK(called == 1 && called_on == MPI_FILE_NULL, "the handler of MPI_FILE_NULL was called %d times", called);
 	f = file_create("errors");
-	/* inherited from MPI_FILE_NULL */
+	/* the file has inherited the handler of MPI_FILE_NULL */
 	CHECK_CLASS(MPI_File_read_at(f, -1, &data, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
 	CHECK(called == 2 && called_on == f, "the handler of the file was called %d times", called - 1);
 	CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
@@ -62,19 +62,19 @@ static void arguments(void) {
 	MPI_Type_commit(&t);
 	CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL), MPI_ERR_ARG);
 	MPI_Type_free(&t);
-	MPI_Type_create_hvector(2, 2, 4, MPI_INT, &t); /* overlaps */
+	MPI_Type_create_hvector(2, 2, 4, MPI_INT, &t); /* overlapping blocks */
 	MPI_Type_commit(&t);
 	CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL), MPI_ERR_ARG);
 	MPI_Type_free(&t);
 	CHECK_OK(MPI_File_set_view(f, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
-	CHECK_CLASS(MPI_File_write_at(f, 0, data, 3, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO); /* not whole etypes */
+	CHECK_CLASS(MPI_File_write_at(f, 0, data, 3, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO); /* 1.5 etypes */
 	CHECK_CLASS(MPI_File_set_size(f, -1), MPI_ERR_ARG);
-	/* one rank's wrong argument fails the call at all */
+	/* a wrong argument at one rank fails the call at all ranks */
 	CHECK_CLASS(MPI_File_write_all(f, data, check_rank == 0 ? -1 : 2, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
 	CHECK_CLASS(MPI_File_set_size(f, check_rank == check_size - 1 ? -1 : 100), MPI_ERR_ARG);
 	if (check_size > 1)
 		CHECK_CLASS(MPI_File_set_size(f, 100 + check_rank), MPI_ERR_NOT_SAME);
-	/* one split collective at a time */
+	/* only one split collective may be active on a file */
 	CHECK_OK(MPI_File_write_all_begin(f, data, 2, MPI_INT));
 	CHECK_CLASS(MPI_File_write_all_begin(f, data, 2, MPI_INT), MPI_ERR_OTHER);
 	CHECK_CLASS(MPI_File_read_all_end(f, data, MPI_STATUS_IGNORE), MPI_ERR_OTHER);

@@ -24,7 +24,7 @@ static int bytes_at_begin_are(MPI_File f, char value) {
 	return 1;
 }
 
-/* Accesses beyond the maximum offset change neither the file nor a pointer. */
+/* Checks that accesses beyond the maximum offset change neither the file nor a file pointer. */
 static void far_offsets(void) {
 	MPI_File f = file_create("far");
 	MPI_Datatype wide, gaps;
@@ -141,7 +141,7 @@ static void freed_types(void) {
 }
 
 /* Calls collective functions with invalid arguments at the last rank. The other ranks get an error instead of waiting
- * for it. */
+ * for the last rank. */
 static void one_is_wrong(void) {
 	MPI_File f = file_create("wrong");
 	MPI_Request request = MPI_REQUEST_NULL;
@@ -165,7 +165,8 @@ static void one_is_wrong(void) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Opens names that are not plain, and reaches the limit on the size of files, at each rank alone. */
+/* Opens a symbolic link, a pipe and a relative name at each rank alone, and exceeds the limit on the size of files.
+ * MPI_File_close must delete the relative name although the program has changed its directory. */
 static void alone(void) {
 	char name[640], other[680], path[64];
 	MPI_File f;

@@ -1,5 +1,5 @@
-/* MPI_File_open with legal and illegal access modes, MPI_File_close, MPI_File_delete: results, error classes, handles,
- * and what is left in the file system. MPI-5.0 14.2.1 to 14.2.3, 14.2.7.
+/* Proves: MPI_File_open with legal and illegal access modes, MPI_File_close and MPI_File_delete return the right
+ * results, error classes and handles. They create and delete the right files. MPI-5.0 14.2.1 to 14.2.3, 14.2.7.
  *
  * np: 1 3
  * nodes: 2
@@ -98,7 +98,8 @@ static void modes(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Checks that all ranks get the error of the one that fails, and that no file is left. */
+/* Checks that all ranks get an error if rank 0 passes another access mode than the other ranks, and that no file is
+ * left. */
 static void one_fails(void) {
 	MPI_File f = MPI_FILE_NULL;
 	int rc = MPI_File_open(MPI_COMM_WORLD, name, check_rank == 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDWR,
@@ -132,7 +133,7 @@ static void alone(void) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Names with the prefix of a file system. */
+/* Opens and deletes a file by a name with the file system prefix "ufs:". */
 static void prefix(void) {
 	MPI_File f = MPI_FILE_NULL;
 	char with[600];
@@ -146,8 +147,8 @@ static void prefix(void) {
 	CHECK(!exists(), "MPI_File_delete did not accept the prefix");
 }
 
-/* Deletes the file at each rank before the ranks open a new one. The last rank is late, and must not delete the new
- * file. */
+/* Deletes the file at each rank before the ranks open a new file. The last rank calls MPI_File_delete late, and must
+ * not delete the new file. */
 static void late_delete(void) {
 	MPI_File f;
 	MPI_Barrier(MPI_COMM_WORLD);

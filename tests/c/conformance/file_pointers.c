@@ -1,5 +1,6 @@
-/* Every call that reads or writes, with explicit offset, individual and shared pointer; blocking, nonblocking and split
- * collective: data, status, and where the pointers are afterwards. MPI-5.0 14.4.
+/* Proves: every call that reads or writes a file moves the right data, returns the right status, and leaves the file
+ * pointers at the right positions. Covers explicit offsets, individual and shared pointers, in blocking, nonblocking
+ * and split collective calls. MPI-5.0 14.4.
  *
  * np: 1 2 4
  * nodes: 2
@@ -101,7 +102,7 @@ static void individual(void) {
 	fill(8);
 	REWIND();
 	CHECK_OK(MPI_File_iwrite(f, data, N, MPI_INT, &q));
-	MOVED("iwrite"); /* at once, before it is complete */
+	MOVED("iwrite"); /* the call has moved the pointer, although the write may be incomplete */
 	CHECK_OK(MPI_Wait(&q, &s));
 	REWIND();
 	CHECK_OK(MPI_File_iread(f, back, N, MPI_INT, &q));
@@ -204,7 +205,7 @@ static void shared(void) {
 	CHECK_OK(MPI_File_read_ordered_begin(f, back, N, MPI_INT));
 	CHECK_OK(MPI_File_read_ordered_end(f, back, &s));
 	compare("read_ordered_end");
-	/* ranks with different lengths, some with none */
+	/* the ranks write different lengths, some ranks write nothing */
 	CHECK_OK(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
 	CHECK_OK(MPI_File_write_ordered(f, data, check_rank % 3, MPI_INT, &s));
 	CHECK_COUNT(&s, MPI_INT, check_rank % 3);
@@ -220,9 +221,9 @@ static void seeks(void) {
 	CHECK_OK(MPI_File_set_size(f, (MPI_Offset)sizeof(int) * N));
 	CHECK_OK(MPI_File_seek(f, -10, MPI_SEEK_END));
 	CHECK(position() == N - 10, "10 before the end: %lld", (long long)position());
-	CHECK_OK(MPI_File_read(f, back, N, MPI_INT, &s)); /* short, at the end of the file */
+	CHECK_OK(MPI_File_read(f, back, N, MPI_INT, &s)); /* reads only up to the end of the file */
 	CHECK_COUNT(&s, MPI_INT, 10);
-	CHECK_OK(MPI_File_seek(f, 5 * N, MPI_SEEK_SET)); /* behind the end */
+	CHECK_OK(MPI_File_seek(f, 5 * N, MPI_SEEK_SET)); /* beyond the end */
 	CHECK_OK(MPI_File_read(f, back, N, MPI_INT, &s));
 	CHECK_COUNT(&s, MPI_INT, 0);
 	CHECK_CLASS(MPI_File_seek(f, -1, MPI_SEEK_SET), MPI_ERR_ARG);

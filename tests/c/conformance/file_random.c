@@ -1,7 +1,7 @@
 /* Runs random sequences of file functions and compares every result with a model: an array of bytes, and for each rank
  * a view and a file pointer. The sequences set views, write, read, move pointers, change the size, and open the file
- * again. They use all kinds of blocking and of pointers. The environment variable FILE_SEED selects one sequence, and
- * FILE_SEEDS the number of sequences. MPI-5.0 14.
+ * again. They use blocking, nonblocking and split collective calls with all kinds of file pointers. The environment
+ * variable FILE_SEED selects one sequence, and FILE_SEEDS the number of sequences. MPI-5.0 14.
  *
  * np: 1 3 4
  * nodes: 2
@@ -13,13 +13,14 @@
 enum {
 	WORD = 4, /* all sizes and offsets are multiples of this many bytes */
 	MAX_WORDS = 1 << 14,
-	MAX_SEGMENTS = 24, /* of a tile */
+	MAX_SEGMENTS = 24, /* segments of a tile */
 	MAX_COUNT = 700,   /* words of an access */
 	MAX_RANKS = 8,
 	STEPS = 40,
 };
 
-/* A tile of the views of all ranks: segments in ascending order, each of which one rank sees, or no rank. */
+/* The views of all ranks repeat one tile, which consists of segments in ascending order. One rank sees each segment, or
+ * no rank does. */
 static struct {
 	int segments, owner[MAX_SEGMENTS], words[MAX_SEGMENTS];
 	int tile_words, disp_words;
@@ -30,7 +31,7 @@ static struct {
 static uint32_t model[MAX_WORDS], content[MAX_WORDS];
 static char is_written[MAX_WORDS];
 static long file_words;                  /* size of the file */
-static long pointers[MAX_RANKS], shared; /* in etypes */
+static long pointers[MAX_RANKS], shared; /* positions of the file pointers in etypes */
 static uint64_t state;                   /* all ranks draw the same numbers */
 static int amode, step, is_sequence_ok;
 static uint64_t seed;
@@ -45,8 +46,8 @@ static void wrong(const char *what, long found, long expected) {
 	is_sequence_ok = 0;
 }
 
-/* Returns whether a word of the file differs from the model. Words that no access has written are 0 here, but the
- * standard does not require it, and MPICH stores other values. */
+/* Returns whether a word of the file differs from the model. In gompirma words that no access has written are 0. The
+ * standard does not require this, and MPICH stores other values. */
 static int differs(long at, uint32_t word, uint32_t expected) {
 #ifdef MPICH_VERSION
 	return is_written[at] && word != expected;
@@ -58,7 +59,7 @@ static int differs(long at, uint32_t word, uint32_t expected) {
 
 static int owner_seen_by(int rank) { return view.is_common ? 0 : rank; }
 
-/* Returns the words of a tile that the rank sees. */
+/* Returns the number of words of a tile that the rank sees. */
 static int visible(int rank) {
 	int n = 0;
 	for (int s = 0; s < view.segments; s++)
@@ -66,7 +67,7 @@ static int visible(int rank) {
 	return n;
 }
 
-/* Returns the word of the file at a position in the words that the rank sees. */
+/* Returns the index in the file of word number `position` among the words that the rank sees. */
 static long word_at(int rank, long position) {
 	int n = visible(rank), left = (int)(position % n);
 	long at = view.disp_words + position / n * view.tile_words;
@@ -81,7 +82,7 @@ static long word_at(int rank, long position) {
 
 static uint32_t swapped(uint32_t x) { return view.is_big_endian ? __builtin_bswap32(x) : x; }
 
-/* Sets a random view, the same tile at all ranks. Every rank sees at least one segment. */
+/* Sets a random view, with the same tile at all ranks. Every rank sees at least one segment. */
 static void set_view(void) {
 	static const int etypes[] = {1, 1, 2, 3};
 	int lengths[MAX_SEGMENTS], count = 0, at = 0;
@@ -90,7 +91,7 @@ static void set_view(void) {
 	view.etype_words = etypes[draw(4)];
 	view.is_common = draw(3) == 0;
 	view.is_big_endian = draw(4) == 0;
-#ifdef MPICH_VERSION /* which has no external32 */
+#ifdef MPICH_VERSION /* MPICH has no external32 */
 	view.is_big_endian = 0;
 #endif
 	view.disp_words = draw(3) == 0 ? draw(200) : 0;
@@ -133,7 +134,8 @@ static void set_view(void) {
 	shared = 0;
 }
 
-/* Returns a random number of etypes for an access of the rank at etype number `first`, so that it ends in the model. */
+/* Returns a random number of etypes for an access of the rank that begins at etype number `first`. The access ends
+ * inside the model. */
 static long draw_count(int rank, long first) {
 	long etypes = draw(5) == 0 ? 0 : draw(MAX_COUNT) / view.etype_words;
 	while (etypes > 0 && word_at(rank, (first + etypes) * view.etype_words) >= MAX_WORDS)
@@ -196,7 +198,8 @@ static void access_file(void) {
 		collective = 0; /* nonblocking ordered accesses do not exist */
 	long first[MAX_RANKS], etypes[MAX_RANKS];
 	for (int r = 0; r < check_size; r++) {
-		/* the words of a common view, and the order of shared accesses, permit only one rank at a time */
+		/* in a common view accesses of several ranks would conflict, so only one rank takes part, except in
+		 * ordered accesses */
 		int takes_part = pointer == SHARED && collective ? 1 : view.is_common ? r == only : 1;
 		first[r] = pointer == EXPLICIT ? draw(300) : pointer == INDIVIDUAL ? pointers[r] : shared;
 		if (word_at(r, first[r] * view.etype_words) >= MAX_WORDS)
@@ -242,8 +245,8 @@ static void access_file(void) {
 				wrong("a word that was read", data[i * stride], (int)swapped(model[at]));
 		}
 #ifdef MPICH_VERSION
-		/* At the end of the file, its strided reads count too many elements, and its other reads move the
-		 * pointer less. */
+		/* At the end of the file, MPICH counts too many elements in strided reads, and moves the pointer too
+		 * little in other reads. */
 		expected = expected < words ? done : words;
 		if (pointer == INDIVIDUAL)
 			MPI_File_seek(file, pointers[check_rank], MPI_SEEK_SET);

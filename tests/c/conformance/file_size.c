@@ -1,4 +1,5 @@
-/* Sizes: MPI_File_set_size, MPI_File_preallocate, offsets behind 2^31 and 2^32 in a sparse file, hints. MPI-5.0 14.2.
+/* Proves: MPI_File_set_size and MPI_File_preallocate set the right size, accesses at offsets above 2^32 in a sparse
+ *   file work, and MPI_File_get_info returns the hints in force. MPI-5.0 14.2.
  *
  * np: 1 2
  * nodes: 2
@@ -7,7 +8,8 @@
  */
 #include "../files.h"
 
-/* Checks the file that ROMIO_HINTS names: the first line of a key counts. Hints of MPI_File_open take precedence. */
+/* Checks that the library reads hints from the file that ROMIO_HINTS names. The first line of a key counts. Hints
+ * passed to MPI_File_open take precedence. */
 static void hints_file(void) {
 	static const char lines[] = "# a comment\ncb_buffer_size 4096\nind_rd_buffer_size 49\nind_rd_buffer_size 60\n";
 	char hints[600], value[64] = "";
@@ -45,7 +47,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_File_set_size(f, 1000));
 	CHECK_OK(MPI_File_get_size(f, &size));
 	CHECK(size == 1000, "the size is %lld, not 1000", (long long)size);
-	CHECK_OK(MPI_File_preallocate(f, 500)); /* never shrinks */
+	CHECK_OK(MPI_File_preallocate(f, 500)); /* never shrinks the file */
 	CHECK_OK(MPI_File_get_size(f, &size));
 	CHECK(size == 1000, "MPI_File_preallocate changed the size to %lld", (long long)size);
 	CHECK_OK(MPI_File_preallocate(f, 5000));

@@ -1,6 +1,6 @@
-/* Filetypes whose copies overlap in the file, or begin in reverse order: the order of displacements matters only within
- * one copy. A struct of plain bytes and a subarray has such an extent, because only the subarray has explicit bounds.
- * MPI-5.0 5.1.7 and 14.3.
+/* Proves: the copies of a filetype may interleave or overlap in the file, because the displacements must ascend only
+ * within one copy. Copies overlap if the extent is shorter than the data. An example is a struct of bytes and a
+ * subarray: only the subarray has explicit bounds, so the extent does not include the bytes. MPI-5.0 5.1.7 and 14.3.
  *
  * np: 1 3
  * nodes: 2
@@ -11,7 +11,7 @@
 
 enum { HEAD = 6000, ROWS = 4, COLUMNS = 10, WIDTH = 5, ROOM = 1 << 14 };
 
-/* Makes the type with which a library accesses its header together with a part of an array. */
+/* Creates the type by which an I/O library accesses its file header together with a part of an array. */
 static MPI_Datatype header_and_array(MPI_Aint at) {
 	MPI_Datatype part, t;
 	MPI_Type_create_subarray(2, (int[]){ROWS, COLUMNS}, (int[]){ROWS, WIDTH}, (int[]){0, 3}, MPI_ORDER_C, MPI_BYTE,
@@ -53,8 +53,8 @@ static void one_copy(int atomic) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Reads and writes several copies of a type: short blocks, resized to an extent. The file must look like memory with
- * the same type. */
+/* Reads and writes several copies of a type with short blocks, resized to `extent`. The file must equal memory that
+ * MPI_Pack and MPI_Unpack access with the same type. */
 static void many_copies(int blocks, int extent, int stride, int atomic) {
 	enum { COPIES = 3, BLOCK = 8 };
 	static char model[ROOM], file[ROOM], data[ROOM], packed[ROOM];
@@ -94,7 +94,8 @@ static void many_copies(int blocks, int extent, int stride, int atomic) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Seeks to the end of a file of one byte more than the first block of the second copy. */
+/* Seeks to the end of a file that ends after the first byte of the second block. The position is 5: the four bytes of
+ * the first block and this byte. The second copy, which begins at byte 50, does not count. */
 static void seek_end(void) {
 	MPI_File f = file_create("seek_end");
 	MPI_Datatype vector, t;
@@ -120,7 +121,7 @@ int main(int argc, char **argv) {
 		many_copies(200, 40, 20, atomic);
 		many_copies(200, 4, 40, atomic);
 		many_copies(200, 4, 8, atomic);   /* the type has no gaps */
-		many_copies(3, 16, 5000, atomic); /* a group of near blocks ends before the next copy */
+		many_copies(3, 16, 5000, atomic); /* the blocks of one copy are far apart */
 	}
 	seek_end();
 	return check_end();

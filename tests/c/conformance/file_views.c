@@ -1,6 +1,6 @@
-/* Views with filetypes of many kinds, written and read with contiguous and noncontiguous memory. The file must look
- * like memory into which the data has been unpacked with the filetype. Variants: how the data is accessed. MPI-5.0
- * 14.3.
+/* Proves: writes and reads through views with filetypes of many kinds move the right data, from contiguous and
+ * noncontiguous memory. The file must equal memory into which MPI_Unpack stores the data with the filetype. The
+ * variants are kinds of access. MPI-5.0 14.3.
  *
  * np: 1 3
  * args: independent collective nonblocking
@@ -51,7 +51,7 @@ static MPI_Datatype made(int kind, MPI_Datatype *etype) {
 		MPI_Type_create_darray(n, check_rank, 2, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_INT, &t);
 		break;
 	}
-	case 7: { /* an etype of a struct */
+	case 7: { /* the etype is a struct */
 		MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE};
 		MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, types, &u);
 		*etype = u;
@@ -63,7 +63,7 @@ static MPI_Datatype made(int kind, MPI_Datatype *etype) {
 		*etype = MPI_BYTE;
 		MPI_Type_vector(40, 3, 7, MPI_BYTE, &t);
 		break;
-	case 9: /* blocks longer than a page, with gaps longer than one */
+	case 9: /* blocks and gaps longer than a page */
 		MPI_Type_vector(2, 1500, 4000, MPI_INT, &t);
 		break;
 	}
@@ -72,7 +72,7 @@ static MPI_Datatype made(int kind, MPI_Datatype *etype) {
 }
 enum { KINDS = 10 };
 
-/* Frees an etype that the function made has stored, unless the etype is predefined. */
+/* Frees an etype that made() has stored, unless the etype is predefined. */
 static void free_etype(MPI_Datatype *etype) {
 	if (*etype != MPI_INT && *etype != MPI_BYTE)
 		MPI_Type_free(etype);
@@ -126,9 +126,10 @@ static void try(int kind, MPI_Offset disp, int skipped, int strided) {
 		packed[skipped * unit + i] = memory == MPI_BYTE ? data[i] : data[i / 4 * 8 + i % 4];
 	MPI_Unpack(packed, TILES * tile, &position, model + disp, TILES, filetype, MPI_COMM_SELF);
 	CHECK_OK(MPI_File_set_view(f, disp, etype, filetype, "native", MPI_INFO_NULL));
-	/* one rank after the other, because the views overlap, except where they are made for all ranks at once */
+	/* the ranks write one after another, because their views overlap; the filetypes of kinds 5 and 6 do not
+	 * overlap */
 	int together = kind == 5 || kind == 6;
-	if (together) { /* what all ranks have changed */
+	if (together) { /* combine the changes of all ranks */
 		for (int i = 0; i < ROOM * 4; i++)
 			model[i] ^= 0x5a;
 		MPI_Allreduce(MPI_IN_PLACE, model, ROOM * 4, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
@@ -144,7 +145,7 @@ static void try(int kind, MPI_Offset disp, int skipped, int strided) {
 		move(f, 1, skipped, data, mine ? (memory == MPI_BYTE ? bytes : 1) : 0, memory, mine ? bytes : 0);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
-	/* the bytes of the last one, or the own ones, are there */
+	/* the file contains this rank's bytes if all ranks wrote together, else the bytes of the last rank */
 	char *again = calloc(1, (size_t)bytes * 2 + 64);
 	move(f, 0, skipped, again, memory == MPI_BYTE ? bytes : 1, memory, bytes);
 	int mine = together || check_rank == check_size - 1;

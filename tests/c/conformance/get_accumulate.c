@@ -1,6 +1,6 @@
 /* Proves: MPI_Get_accumulate fetches and updates each element atomically. If all ranks add 1 to the same elements, the
- *   fetched values are 0 .. n-1, each once. NO_OP ignores the origin and changes nothing. With REPLACE each rank
- *   fetches what another rank wrote. Tests every synchronization on every window kind. MPI-5.0 12.3.4, 12.5
+ *   fetched values are 0 .. n-1, each once. NO_OP ignores the origin and changes nothing. REPLACE fetches the old
+ *   values and stores the new values. Tests every synchronization on every window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich
@@ -13,8 +13,8 @@ enum { MOST = 200, ROUNDS = 4 };
 static int sync_mode;
 
 static void check_tickets(struct window *w, const int *fetched, int count) {
-	/* Bit k of bits[i] counts the ranks that fetched value k from element i: the loop sums 1 << value over all
-	 * ranks. */
+	/* Each rank sets bit k of bits[i] if it fetched value k from element i. The sum over all ranks is (1 << n) - 1
+	 * if exactly one rank fetched each value. */
 	int n = w->n;
 	int *bits = malloc(sizeof(int) * n * MOST);
 	int *all = malloc(sizeof(int) * n * MOST);

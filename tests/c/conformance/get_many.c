@@ -17,8 +17,7 @@ static const int sizes[] = {1, 2, 7, 8, 9, 16, 31, 64, 200, 244, 245, 300};
 
 static int value(int rank, int i) { return rank * 1000003 + i * 7; }
 
-/* Returns the index of an element at the end of the window, to which only the given origin puts and which no rank
- * gets. */
+/* Returns the index of an element at the end of the window. Only `origin` puts to this element, and no rank gets it. */
 static int put_at(int origin, int i) { return INTS - 1 - i - origin; }
 
 static void body(struct window *w) {

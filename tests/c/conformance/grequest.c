@@ -1,7 +1,7 @@
-/* Proves: a generalized request completes by MPI_Grequest_complete from the same or another thread. Its functions get
- *   its extra state; the query function runs before the free function. The status has the values that the query
- *   function stored. The cancel function receives a flag that is true if the request is complete. Covers MPI_Wait,
- *   Test, Waitall and MPI_Request_free. MPI-5.0 13.2, 13.3
+/* Proves: a generalized request completes by MPI_Grequest_complete from the same or another thread. Its callback
+ *   functions receive the extra state; the query function runs before the free function. The status has the values that
+ *   the query function stored. The cancel function receives a flag that is true if the request is complete. Covers
+ *   MPI_Wait, Test, Waitall and MPI_Request_free. MPI-5.0 13.2, 13.3
  * np: 1 2
  * ref: none (MPICH 4.0.2 calls the free function in MPI_Request_free, before MPI_Grequest_complete)
  * timeout: 30

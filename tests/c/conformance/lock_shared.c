@@ -1,6 +1,6 @@
 /* Proves: all ranks can hold shared locks of one target at once; they call MPI_Barrier while they hold the locks. An
- *   exclusive lock waits for all of them. Before the shared lock is released, its put is not visible and its unlock
- *   does not return. Tests every window kind. MPI-5.0 12.5.3
+ *   exclusive lock waits for all of them. While another rank holds a shared lock, a put under an exclusive lock is not
+ *   visible, and MPI_Win_unlock of the exclusive lock does not return. Tests every window kind. MPI-5.0 12.5.3
  * np: 2 4
  * ref: mpich
  * timeout: 60

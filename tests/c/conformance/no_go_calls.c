@@ -1,6 +1,6 @@
 /* Proves: calls that programs make in loops run in C. They do not enter Go code, because the entry costs more than most
- *   of these calls. The tables below list them all. GOMPIRMA_SHOW_GO makes the library write a line to standard error
- *   for each call into Go; this program redirects standard error to a file and reads it.
+ *   of these calls. The table CALLS lists them. GOMPIRMA_SHOW_GO makes the library write a line to standard error for
+ *   each call into Go; this program redirects standard error to a file and reads it.
  * np: 1 2
  * env: GOMPIRMA_SHOW_GO=1
  * ref: none (about gompirma alone)

@@ -1,8 +1,8 @@
 /* Proves: a series of operations on ordinary memory does not wake the target's threads for each operation while the
- *   target waits in a call. The target's threads sleep fewer times than there are operations. This also holds if both
- *   ranks share one core, where polling for the next operation would delay the origin. Repeats the series, and passes
- *   if one of them meets the limit, because other programs may use the machine. The standard does not require this;
- *   gompirma promises it
+ *   target waits in a call. The target's threads go to sleep less than once per two operations. This also holds if both
+ *   ranks share one core, where polling for the next operation would delay the origin. Repeats the series many times,
+ *   and passes if one repetition meets the limit, because other programs may disturb the other repetitions. The
+ *   standard does not require this; gompirma promises it
  * np: 2
  * args: core cores paused
  * ref: none (MPICH and Open MPI wait by polling, or do not progress)

@@ -31,7 +31,8 @@ static void fill(int turn) {
 				place(out, to, i)[k] = value(turn, check_rank, to, i, k);
 }
 
-/* Returns the tag of message i. It is i in every third turn, in which the receives are in reverse order, else 0. */
+/* Returns the tag of message i. It is i in every third turn, so that the receives can be in reverse order. In the other
+ * turns it is 0. */
 static int tag(int turn, int i) { return turn % 3 == 2 ? i : 0; }
 
 static int receives(int turn, MPI_Request *r) {

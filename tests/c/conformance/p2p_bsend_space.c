@@ -1,9 +1,10 @@
-/* Proves: a message fits into an attached buffer if its data and MPI_BSEND_OVERHEAD, added to those of the unsent
- *   messages, fit. Gaps between the unsent messages do not matter. The receiver gets the data as it was at the call. A
- *   communicator's buffer takes precedence over the process's buffer. MPI_Buffer_iflush completes when the messages
- *   buffered before the call have left, whatever is sent afterwards. The request of MPI_Buffer_iflush may be freed
- *   while it is active. MPI_BUFFER_AUTOMATIC accepts every message. Freeing a communicator waits until its buffer is
- *   empty. Persistent buffered sends take space when they are started. MPI-5.0 3.4, 3.6, 3.9
+/* Proves: each message in an attached buffer takes its data size plus MPI_BSEND_OVERHEAD. A new message fits if its
+ *   space and the space of all unsent messages together do not exceed the buffer. Gaps between the unsent messages do
+ *   not matter. The receiver gets the data as it was at the call. A communicator's buffer takes precedence over the
+ *   process's buffer. MPI_Buffer_iflush completes when the messages buffered before the call have left, whatever is
+ *   sent afterwards. The request of MPI_Buffer_iflush may be freed while it is active. MPI_BUFFER_AUTOMATIC accepts
+ *   every message. Freeing a communicator waits until its buffer is empty. Persistent buffered sends take space when
+ *   they are started. MPI-5.0 3.4, 3.6, 3.9
  * np: 2
  * nodes: 2
  * ref: none (Debian's MPICH and Open MPI have no buffers of communicators)

@@ -1,6 +1,6 @@
 /* Proves: a communicator may be freed while messages and collectives on it are active; they complete normally. Covers
  *   small and large messages, receives posted before and after the message, messages to another process and to itself.
- *   Communicators created afterwards do not receive its messages. MPI-5.0 7.4.3
+ *   Communicators created afterwards do not receive messages of the freed communicator. MPI-5.0 7.4.3
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,7 @@
 /* Proves: with MPI_THREAD_MULTIPLE several threads of each rank exchange messages on many communicators at once. Each
- *   thread uses all of them, with small and large messages, all modes, wildcards and probes. Other threads create and
- *   free their own communicators. No message is received on a wrong communicator, and the messages of each communicator
- *   keep their order. MPI-5.0 11.6, 3.5
+ *   thread uses all communicators, with small and large messages, all modes, wildcards and probes. Other threads create
+ *   and free their own communicators. No message is received on a wrong communicator, and the messages of each
+ *   communicator keep their order. MPI-5.0 11.6, 3.5
  * np: 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

@@ -17,8 +17,8 @@ static const MPI_Comm W = MPI_COMM_WORLD;
 static int in = 7, out = 8, last[4], persistent, receives;
 static MPI_Win win;
 
-/* Creates request number i of the variant. Returns 0 if the variant has no more requests. Otherwise the bits of the
- * result say if the request is persistent and if it receives. */
+/* Creates request number i of the variant. Returns 0 if the variant has no more requests, else 1. Sets `persistent` if
+ * the request is persistent, and `receives` if it receives. */
 static int make(int i, MPI_Request *r) {
 	MPI_Message m;
 	persistent = receives = 0;

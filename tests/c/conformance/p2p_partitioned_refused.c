@@ -176,7 +176,8 @@ static void freed(void) {
 	CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 	CHECK(check_rank == 0 || memcmp(in, out, sizeof in) == 0, "other data than was sent");
 	CHECK_OK(MPI_Request_free(&request));
-	/* A send without ready partitions, a send with all partitions ready, and a receive without a message. */
+	/* Freeing is also refused for a send without ready partitions, a send with all partitions ready, and a
+	 * receive. */
 	if (check_rank == 0)
 		psend(2, 10, 1, &request);
 	else

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 					}
 			}
 		}
-		/* the requests are freed while active; the message still arrives */
+		/* the send request is freed while active; the message still arrives */
 		MPI_Start(&r[4]);
 		MPI_Start(&r[0]);
 		MPI_Request_free(&r[0]);

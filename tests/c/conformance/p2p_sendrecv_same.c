@@ -1,7 +1,7 @@
 /* Proves: MPI_Sendrecv and MPI_Isendrecv send the data as it was at the call, even if they receive into the same
- *   memory. Covers one variable, an array, an array and itself shifted, and a vector. MPI requires disjoint buffers.
+ *   memory. Covers one variable, an array, overlapping parts of an array, and a vector. MPI requires disjoint buffers.
  *   But some programs receive into the variable that they send, which works in a library that copies the message first.
- *   Runs around a ring in any order of arrival; a single rank exchanges with itself. MPI-5.0 3.10
+ *   Each rank sends to its right neighbour in a ring; a single rank exchanges with itself. MPI-5.0 3.10
  * np: 1 2 5
  * args: small large nonblocking
  * ref: none (MPICH sometimes sends the data that it has just received, and aborts if a rank exchanges with itself)

@@ -1,6 +1,6 @@
-/* Proves: the library stores a flood of unexpected messages. All ranks send thousands of small and medium messages to
- *   rank 0. Rank 0 waits for the last message of each rank, then receives in reverse order of tags. Other communicators
- *   work meanwhile. MPI-5.0 3.5
+/* Proves: the library stores a flood of unexpected messages. All other ranks send thousands of small and medium
+ *   messages to rank 0. Rank 0 waits for the last message of each rank, then receives in reverse order of tags. Other
+ *   communicators work meanwhile. MPI-5.0 3.5
  * np: 2 4
  * ref: mpich
  * timeout: 60

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 		CHECK(in[i][COLUMNS - 1] == want(left, i / COLUMNS, i % COLUMNS), "array to column: %d is %d", i,
 		      in[i][COLUMNS - 1]);
 
-	fill(); /* sends a block of 50 x 20 twice; receives it as groups of three, and as another block */
+	fill(); /* sends a block of 50 x 20 elements and receives it as groups of three */
 	MPI_Isend(&out[2][10], 1, block, right, 3, W, &r);
 	MPI_Recv(in, 400, three, left, 3, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);

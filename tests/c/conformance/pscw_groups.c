@@ -34,7 +34,8 @@ static void ring(struct window *w, int time) {
 	MPI_Group_free(&to);
 }
 
-/* Tests a star: all other ranks write to the window of `centre` if inward is set, else `centre` writes to theirs. */
+/* Tests a star: all other ranks write to the window of `centre` if `inward` is set. Otherwise `centre` writes to the
+ * windows of all other ranks. */
 static void star(struct window *w, int centre, int inward, int time) {
 	int *mem = w->mem, others[16], k = 0, value = 1000 + w->rank * 100 + time;
 	for (int i = 0; i < w->n; i++)

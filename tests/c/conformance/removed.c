@@ -128,7 +128,7 @@ static void structs(void) {
 	MPI_Win_free(&win);
 }
 
-/* ---- A matrix is transposed in transit; a triangle is extracted from it ---- */
+/* ---- Puts that transpose a matrix, and puts of its upper triangle ---- */
 
 enum { N = 6 };
 

@@ -1,6 +1,6 @@
 /* Proves: every call on requests refuses a negative count, a null address of requests, and a request that cannot be
- *   started. It also refuses to start, cancel or free a null request. Each refusal raises one error of the standard's
- *   class and changes nothing. If the error handler sets the code to MPI_SUCCESS, the call returns MPI_SUCCESS. Active
+ *   started. Null requests cannot be started, cancelled or freed. Each refusal raises one error of the standard's class
+ *   and changes nothing. If the error handler sets the code to MPI_SUCCESS, the call returns MPI_SUCCESS. Active
  *   requests complete afterwards. MPI-5.0 3.7.3, 3.7.5, 3.8.4, 3.9, 9.3
  * np: 1
  * args: returns mends

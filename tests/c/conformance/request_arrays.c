@@ -84,7 +84,7 @@ static void check_status(int i, const MPI_Status *s) {
 
 static int skipped(int i) { return i == NOTHING || i == NOTHING_2 || i == IDLE; }
 
-/* Completes all of r, and checks what the calls report for each request. */
+/* Completes all requests in r, and checks what the calls report for each request. */
 static void complete(MPI_Request r[N]) {
 	MPI_Status s[N], *one = &s[0];
 	int done[N] = {0}, which, flag, number = 0, list[N];

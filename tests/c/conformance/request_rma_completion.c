@@ -42,7 +42,7 @@ static void look(const struct window *w, int target, int i) {
 
 enum { WAIT, TEST, WAITANY, TESTANY, WAITSOME, TESTSOME, WAITALL, TESTALL, GET_STATUS, WAYS };
 
-/* Completes some of the requests by the call that `way` selects. Returns their number. */
+/* Completes some of the requests by the call that `way` selects. Returns the number of completed requests. */
 static int end_some(const struct window *w, int target, int way, MPI_Request r[], int left) {
 	int flag = 0, which[MANY], n = 0, first = 0;
 	while (r[first] == MPI_REQUEST_NULL)

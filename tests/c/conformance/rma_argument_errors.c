@@ -119,7 +119,7 @@ static void handle_error(struct window *w) {
 	CHECK_CLASS(MPI_Win_free(&none), MPI_ERR_WIN);
 }
 
-/* Tests wrong synchronization calls; runs outside of the epoch. */
+/* Tests wrong synchronization calls. Must run outside of any epoch. */
 static void wrong_synchronization(struct window *w) {
 	int nonsense = 1 << 28;
 	CHECK_CLASS(MPI_Win_lock(12345, 0, 0, w->win), MPI_ERR_LOCKTYPE);

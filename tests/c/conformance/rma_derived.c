@@ -13,7 +13,7 @@ enum { WINDOW = 16384, ROUNDS = 40 };
 static uint64_t seed = 1;
 static int below(int n) { return (int)(check_random(&seed) % (uint64_t)n); }
 
-/* Returns a random type over old, in which no byte occurs twice. Frees old unless it is predefined. */
+/* Returns a random type over `old`, in which no byte occurs twice. Frees `old` unless it is predefined. */
 static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 	MPI_Datatype t, types[2] = {old, leaf};
 	MPI_Aint lb, extent, at[2];

@@ -1,7 +1,7 @@
 /* Proves: no operation reads or writes the gaps inside pair types. Origin, result and window memory may end with the
  *   last data byte of the last element, with nothing mapped after it. Gaps keep their contents in the result buffer and
- *   at the target. Covers few and many elements, contiguous and with gaps between them. The origin can map the target's
- *   memory or cannot. MPI-5.0 6.9.4 12.3
+ *   at the target. Covers few and many elements, contiguous and with gaps between them. Covers windows whose memory is
+ *   mapped at the origin, and windows whose memory is not. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
  * ref: none (MPICH reads and writes gaps)
@@ -46,7 +46,7 @@ struct long_double_int {
 struct pair {
 	MPI_Datatype type;
 	const char *name;
-	int extent, value, index; /* bytes [0, value) hold the value; the 4 bytes from index on hold the index */
+	int extent, value, index; /* bytes 0 to value - 1: the value; the 4 bytes at offset index: the index */
 };
 
 #define ROW(mpi, c) \

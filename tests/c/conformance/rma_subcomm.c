@@ -1,6 +1,6 @@
 /* Proves: on windows of sub-communicators, target ranks are ranks in the window's group. Even and odd ranks use their
- *   own windows at the same time, with reversed ranks, in each synchronization. The windows of MPI_COMM_WORLD do not
- *   change. Tests every window kind. MPI-5.0 12.2.1
+ *   own windows at the same time, with reversed ranks, in each synchronization. Communicators with one rank work as
+ *   well. Tests every window kind. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock flush
  * ref: mpich

@@ -17,7 +17,8 @@
 
 enum { PAGE = 4096, WINDOW = 11 * PAGE + 272, MOST = 3000, LARGEST = 16 };
 
-/* An element type. If the type has an operation whose result depends on the order of application, the test uses it. */
+/* The element types. handle() returns the datatype of an element type, and operation() the operation that updates
+ * it. */
 static const struct element {
 	const char *name;
 	int size;
@@ -246,7 +247,7 @@ static int differs(int e, const char *found, const char *wanted, int n) {
 
 enum { PUT, GET, ACCUMULATE, FETCH };
 
-/* Makes one operation on the right neighbour, in each rank. Compares the result with a loop over the entries. */
+/* Makes one operation on the right neighbour in each rank. Compares the result with that of a loop over the entries. */
 static void one(struct window *w, int call, int e, int op, const struct shape *s, MPI_Aint place) {
 	int size = elements[e].size, right = (w->rank + 1) % w->n, count = s->n;
 	char *mem = w->mem, *mine = call == GET ? result : mem;

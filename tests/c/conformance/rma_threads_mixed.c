@@ -156,7 +156,7 @@ static void epochs(int thread) {
 static const struct {
 	const char *name;
 	void (*run)(int thread);
-	int lock_all, times; /* times: number of additions from each rank to each element 0 */
+	int lock_all, times; /* lock_all: run in a lock_all epoch; times: additions of each rank to each element 0 */
 } runs[] = {{"flush", flush, 1, 0},
 	    {"locks", locks, 0, TIMES / 2},
 	    {"requests", requests, 1, 0},

@@ -103,7 +103,7 @@ static void copies(struct window *w) {
 	MPI_Type_commit(&gaps);
 	const struct {
 		MPI_Datatype type;
-		int n, gaps; /* number of elements in one record; 1 if the type has gaps */
+		int n, gaps; /* n: number of elements in one record; gaps: 1 if the type has gaps */
 	} forms[] = {{record, 1, 0},
 		     {MPI_BYTE, sizeof(struct record), 0},
 		     {MPI_INT, 4, 0},

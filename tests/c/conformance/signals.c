@@ -1,6 +1,6 @@
 /* Proves: signals that arrive during calls of every kind do not disturb the calls, although most of the program's
  *   handlers run without SA_ONSTACK. The standard (MPI-5.0 2.9.2) makes the library document which signals it uses; a
- *   program may use all others.
+ *   program may use all other signals.
  * np: 1 2
  * args: sigaction signal sysv before prof virtual created usr1 chld winch deep nested own_stack no_stack blocked jump
  * args: exit
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
 	CHECK(now.ss_sp == stack.ss_sp && now.ss_flags == stack.ss_flags,
 	      "the calls changed the thread's alternate stack");
 	int errors = check_end();
-	if (IS("exit")) { /* a handler outside of MPI may end the process */
+	if (IS("exit")) { /* a handler that interrupts no MPI call may end the process */
 		status = errors;
 		errors = 1;
 		install(SIGALRM, (void *)on_signal_exit, 0);

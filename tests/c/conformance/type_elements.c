@@ -1,5 +1,5 @@
 /* Proves: MPI_Get_count and MPI_Get_elements return the right numbers for messages that end inside a type, and after
- *   MPI_Status_set_elements, in all forms. MPI-5.0 3.2.5 5.1.11 13.3
+ *   MPI_Status_set_elements, in all forms of these calls. MPI-5.0 3.2.5 5.1.11 13.3
  * np: 1 2
  * ref: none (MPICH 4.0 takes the count of MPI_Status_set_elements for copies of the type)
  * timeout: 30

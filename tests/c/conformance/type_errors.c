@@ -1,6 +1,6 @@
-/* Proves: calls refuse wrong arguments of the type constructors; handles of other objects, freed or uncommitted types;
- *   packing into a buffer that is too small; and operations on types for which they are not defined. MPI-5.0 5.1 5.2
- *   6.9
+/* Proves: the type constructors refuse wrong arguments. Calls refuse handles of other objects, and of freed or
+ *   uncommitted types. MPI_Pack and MPI_Unpack refuse a buffer that is too small. MPI_Reduce_local refuses an operation
+ *   that is not defined for the type. MPI-5.0 5.1 5.2 6.9
  * np: 1
  * ref: none (the classes of MPICH differ where the standard leaves them open)
  * timeout: 30

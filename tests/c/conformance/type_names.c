@@ -1,5 +1,5 @@
-/* Proves: MPI_Type_get_name returns the name of a predefined datatype. If a type has two names, it returns the main
- *   name, not the one that the standard defines as a synonym: MPI_LONG_LONG_INT, not MPI_LONG_LONG. MPI-5.0 3.2.2 7.8
+/* Proves: MPI_Type_get_name returns the name of a predefined datatype. If the standard defines a synonym of the name,
+ *   the call returns the name, not the synonym: MPI_LONG_LONG_INT, not MPI_LONG_LONG. MPI-5.0 3.2.2 7.8
  * np: 1
  * timeout: 30
  */

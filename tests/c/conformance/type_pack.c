@@ -12,7 +12,7 @@ enum { N = 4000, MOST = 16 };
 
 static int source[N], target[N];
 
-/* The offsets of the integers of two copies of the type, in the order of its type map. */
+/* The offsets, in ints, of all `number` integers of the packed copies, in the order of the type map. */
 static int places[N], number;
 
 static void place(int at) { places[number++] = at; }
@@ -89,7 +89,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		extent = 120;
 		break;
 	}
-	case 10: { /* 7 x 5: rows in blocks of 2 cyclic over 2, columns in blocks over 3; process (1, 1) */
+	case 10: { /* 7 x 5 ints on 2 x 3 processes: process (1, 1); rows cyclic in pairs, columns in blocks */
 		int gsizes[] = {7, 5}, distribs[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
 		    dargs[] = {2, MPI_DISTRIBUTE_DFLT_DARG}, psizes[] = {2, 3};
 		MPI_Type_create_darray(6, 4, 2, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_INT, &t);

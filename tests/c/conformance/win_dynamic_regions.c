@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
 	MPI_Sendrecv(mine, PIECES, MPI_AINT, from, 0, at, PIECES, MPI_AINT, target, 0, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 
-	/* Types with two words of each attached region, from its second word on. The regions are in reverse order. */
+	/* Types with two words of each region, from its second word on, in reverse order of the regions. `too_far`
+	 * includes the region that is not attached. */
 	int lengths[PIECES];
 	MPI_Aint places[PIECES];
 	MPI_Datatype apart, too_far;

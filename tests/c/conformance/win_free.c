@@ -1,5 +1,6 @@
 /* Proves: MPI_Win_free is a barrier: no rank returns from it before all ranks have called it. Operations of a closed
- *   passive epoch are complete by then. The handle becomes MPI_WIN_NULL. Tests every window kind. MPI-5.0 12.2.5
+ *   passive epoch are complete when it returns. The handle becomes MPI_WIN_NULL. Tests every window kind. MPI-5.0
+ *   12.2.5
  * np: 2 5
  * nodes: 1 (the ranks report their progress to each other in shared memory)
  * ref: mpich

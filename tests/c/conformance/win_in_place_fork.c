@@ -19,8 +19,8 @@ static int wait_for(int fd) {
 	return read(fd, &c, 1) == 1;
 }
 
-/* Tests a child of fork with the window memory mem. other is the memory of another window. Both must be private to the
- * child. */
+/* Tests a child of fork with the window memory `mem` and the memory `other` of another window. Both must be private to
+ * the child. */
 static void one(unsigned char *mem, unsigned char *other, MPI_Win win) {
 	int right = (check_rank + 1) % check_size, to_child[2], to_parent[2], status;
 	unsigned char *buffer = malloc(SIZE);

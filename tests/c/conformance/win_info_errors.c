@@ -36,7 +36,7 @@ static MPI_Info one(const char *key, const char *value) {
 	return info;
 }
 
-/* Checks that the call with info fails with MPI_ERR_INFO_VALUE, and that its text contains each of these words. */
+/* Checks that the call with `info` fails with MPI_ERR_INFO_VALUE, and that the error text contains each of `words`. */
 static void must_fail(int which, MPI_Aint size, int unit, MPI_Info info, const char *const words[3]) {
 	MPI_Win win = MPI_WIN_NULL;
 	int code = call(which, size, unit, info, &win), len;

@@ -1,7 +1,7 @@
 /* Proves: MPI_Win_shared_query returns the address, size and unit of every rank's part of a window of
- *   MPI_Win_allocate_shared; loads and stores access it directly. The parts are adjacent in rank order. For
- *   MPI_PROC_NULL it returns the first part that is not empty. RMA calls and plain accesses see the same memory.
- *   MPI-5.0 12.2.3, 12.5.4
+ *   MPI_Win_allocate_shared; loads and stores access it directly. The parts are adjacent in rank order. A query of
+ *   MPI_PROC_NULL returns the first part that is not empty. RMA calls and plain accesses see the same memory. MPI-5.0
+ *   12.2.3, 12.5.4
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

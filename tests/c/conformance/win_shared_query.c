@@ -1,8 +1,8 @@
 /* Proves: MPI_Win_shared_query works on every flavor. For memory that the caller can address, it returns size,
  *   displacement unit and an address through which the owner's stores are visible. For other memory it returns size 0
- *   and a null address. MPI_PROC_NULL means the lowest rank with memory; the size is 0 if no rank has memory. For the
- *   caller's own part it returns the base of the window. A dynamic window is MPI_ERR_RMA_FLAVOR; a rank outside of the
- *   window is MPI_ERR_RANK. The large-count form returns the same values. Tests every window kind. MPI-5.0 12.2.3
+ *   and a null address. MPI_PROC_NULL means the lowest rank with memory; the size is 0 if no rank has memory. A query
+ *   of the caller's own rank returns the base of the window. A dynamic window is MPI_ERR_RMA_FLAVOR; a rank outside of
+ *   the window is MPI_ERR_RANK. The large-count form returns the same values. Tests every window kind. MPI-5.0 12.2.3
  * np: 1 2 5
  * nodes: 1 (the program queries and reads the memory of every rank)
  * ref: none (MPI 4.1; older libraries take windows of MPI_Win_allocate_shared only)

@@ -141,7 +141,7 @@ static void weigh(struct call *c) {
 		     (c->f->chapter == 6 && op < 0)) &&
 		    p->length == SCALAR && p->kind == K_DATATYPE && a->value.pointer == MPI_DATATYPE_NULL)
 			a->truth = OPEN;
-		if (p->kind == K_BUFFER && !a->value.pointer) { /* as MPI_BOTTOM, with addresses as displacements */
+		if (p->kind == K_BUFFER && !a->value.pointer) { /* NULL is MPI_BOTTOM: displacements are addresses */
 			int d = find_param(c, sends ? "sdispls" : "rdispls");
 			if (d < 0)
 				d = find_param(c, "displs");
@@ -221,8 +221,8 @@ static void draw_arguments(struct call *c, const enum truth *want) {
 }
 
 /* Returns true for functions that must not be called: MPI_Abort and MPI_Finalize, which end the job, and functions that
- * the environment variable GOMPIRMA_FUZZ_FUNCTIONS excludes. If its value begins with !, the rest is a pattern of the
- * excluded functions; otherwise it is a pattern of the only functions to call. */
+ * the environment variable GOMPIRMA_FUZZ_FUNCTIONS excludes. If its value begins with !, the following characters are a
+ * pattern of the excluded functions. Otherwise the value is a pattern of the only functions to call. */
 static int left_out(const struct call *c) {
 	static const char *some;
 	if (!some)

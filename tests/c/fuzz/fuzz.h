@@ -227,7 +227,9 @@ uint64_t window_digest(void);
 
 /* ---- verify.c */
 
-enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN; a user's handler; the same with MPI_SUCCESS stored */
+/* RETURNS: MPI_ERRORS_RETURN. LEAVES: a user's handler that leaves the error code unchanged. MENDS: a user's handler
+ * that sets the error code to MPI_SUCCESS. */
+enum handler { RETURNS, LEAVES, MENDS };
 extern enum handler handler;
 extern int raised; /* number of error handler calls since the last MPI call began */
 extern int raised_code;

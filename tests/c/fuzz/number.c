@@ -127,7 +127,7 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 		return strcmp(p->name, "sources") == 0 ? ((mine - 1 - k) % size + size) % size : (mine + 1 + k) % size;
 	}
 	if (strcmp(p->name, "edges") == 0)
-		return k; /* an edge from the process to itself: both of its processes specify it */
+		return k; /* an edge from process k to itself, so that both ends of the edge specify the edge */
 	if (root && inter)
 		return c->comm->lone ? MPI_ROOT : 0;
 	if (partitioned)
@@ -335,8 +335,8 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 		}
 		return far[below(c, 8)];
 	}
-	/* The displacement is certainly valid in a window of at least 1024 bytes and with a predefined type. Even the
-	 * largest count of the largest type fits after the largest displacement in the largest displacement unit. */
+	/* In a window of at least 1024 bytes and with a predefined type, the returned displacement is certainly valid.
+	 * The window has space even for the largest count, type, displacement and displacement unit that are drawn. */
 	int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 &&
 		   c->arg[type].truth == RIGHT && !c->arg[type].object;
 	set(c, i, fits ? RIGHT : OPEN, "", 0);

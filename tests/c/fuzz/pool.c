@@ -209,7 +209,7 @@ static void release(struct object *o) {
 	int key = (int)o->value.number;
 	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* its messages cannot be received later, and MPI_Finalize waits for large messages */
+		drain(); /* receives the communicator's messages now; MPI_Finalize would wait for large ones */
 	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:

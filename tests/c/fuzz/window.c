@@ -107,8 +107,8 @@ static void operation_state(struct call *c, const struct object *w) {
 		c->state_note = "nobody can say";
 }
 
-/* Decides whether the current epoch of the window allows the call, makes the call erroneous, or forbids this program to
- * make the call. */
+/* Decides what the current epoch of the window means for the call: the call is allowed, or it is erroneous and must
+ * return an error, or this program must not make the call. */
 void window_state(struct call *c) {
 	struct object *w = c->win;
 	const struct argument *rank = argument(c, "rank");

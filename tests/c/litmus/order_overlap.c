@@ -17,7 +17,7 @@ enum { COUNT = 120, TIMES = 60, BATCH = 12 };
 /* An element type. The functions number() and set() convert elements to and from integers. */
 struct element {
 	MPI_Datatype type;
-	int size, bits; /* size in bytes; number of bits of an integer that the type represents exactly */
+	int size, bits; /* size in bytes; the type represents integers of `bits` bits exactly */
 	char kind;      /* i: integer, f: float, d: double, l: long double */
 };
 

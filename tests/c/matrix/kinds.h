@@ -1,5 +1,6 @@
-/* The window kinds of the matrix: those of ../windows.h and three more: shared windows with alloc_shared_noncontig,
- * dynamic windows over another window's memory, and windows on a smaller communicator in reverse rank order.
+/* The window kinds of the matrix: those of ../windows.h and three more. These are shared windows with
+ * alloc_shared_noncontig, dynamic windows over another window's memory, and windows on a smaller communicator in
+ * reverse rank order.
  *
  *   kinds[k].run(body);      collective over MPI_COMM_WORLD; calls body(w) on the window's members
  *   kinds_disp(w, t, byte)   the displacement of a byte of target t's memory

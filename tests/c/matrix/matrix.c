@@ -1,15 +1,16 @@
 /* Proves: on one window kind every operation gives the standard's result, as a call without and with _c, under every
  *   synchronization. Every class of datatypes is used at the target, at the origin and on both sides. The elements of
  *   the datatype get the right values, and fetching calls return the old values. No other byte changes at the target or
- *   in the origin's buffers. Each combination that cannot be tested has a reason. Runs with a few elements, and with
- *   enough elements for the code for bulk data. MPI-5.0 12.3, 12.5
+ *   in the origin's buffers. operations.h gives the reason for each combination that MPI does not permit. Runs with a
+ *   few elements, and with enough elements for the code for bulk data. MPI-5.0 12.3, 12.5
  * np: 3
  * args: allocate shared noncontig malloc stack static alloc_mem dynamic_malloc dynamic_alloc_mem dynamic_window subcomm
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
  * timeout: 120
  *
- * "matrix KIND" tests one kind. "matrix KIND cells" also prints one line for each cell. "matrix axes" prints the axes
- * of the matrix. The program in tests/go/matrix makes tables from this output (make matrix):
+ * "matrix KIND" tests one kind. "matrix KIND cells" also prints one line for each cell, a combination of
+ * synchronization, operation and datatype class. "matrix axes" prints the axes of the matrix. The program in
+ * tests/go/matrix makes tables from this output (make matrix):
  *     axis op|type|sync|kind NAME       reason LETTER TEXT
  *     note TEXT                         cell KIND SYNC OP TYPE ok|FAIL|LETTER
  */

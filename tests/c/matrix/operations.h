@@ -47,7 +47,8 @@ static inline int operation_fetches(const struct operation *o) {
 	return o->call != CALL_PUT && o->call != CALL_ACCUMULATE;
 }
 
-/* Returns the operation's index in ops[]. Uses MPI_MAXLOC for pairs, because MPI_SUM is not defined for them. */
+/* Returns the operation as OP_SUM, OP_MAXLOC, ... (../types.h). Uses MPI_MAXLOC for pairs, because MPI_SUM is not
+ * defined for them. */
 static inline int operation_op(const struct operation *o, const struct class *c) {
 	return o->op == OP_SUM && c->leaf->class == CLASS_PAIR ? OP_MAXLOC : o->op;
 }

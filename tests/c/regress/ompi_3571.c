@@ -24,7 +24,7 @@ static void body(struct window *w) {
 			MPI_Win_lock_all(0, w->win);
 		int loops = h == 2 ? 10 * LOOPS : LOOPS;
 		for (int i = 0; i < loops; i++)
-			for (int t = 0; t < w->n; t++) { /* the same order on all ranks, so that they collide */
+			for (int t = 0; t < w->n; t++) { /* the same order on all ranks, so that accumulates collide */
 				if (h < 2)
 					MPI_Win_lock(h ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
 				if (i % 3) /* add in one call, otherwise in one call per element */

@@ -12,8 +12,8 @@
 enum { PAIRS = 5, SKIPPED = 2, ELEMENTS = 2 * PAIRS + SKIPPED };
 
 static void body(struct window *w) {
-	/* All types leave out the first SKIPPED elements. Their blocks are contiguous, in mixed order, and in
-	 * descending order. */
+	/* All types leave out the first SKIPPED elements. The blocks are in ascending order in the first type, in mixed
+	 * order in the second type, and in descending order in the third type. */
 	MPI_Datatype types[3];
 	int displs[3][PAIRS];
 	for (int i = 0; i < PAIRS; i++) {

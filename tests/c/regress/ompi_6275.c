@@ -1,6 +1,7 @@
-/* Reported (open-mpi/ompi issue 6275): accumulates in shared memory gave wrong results for derived types: for an atomic
- * read with a strided result type (strided), for an origin type whose data begins after the buffer's address (shifted)
- * or has an absolute address (bottom: MPI_BOTTOM), and for a derived type with a single element (single).
+/* Reported (open-mpi/ompi issue 6275): accumulates in shared memory gave wrong results for derived types. The cases are
+ * an atomic read with a strided result type (strided), and an origin type whose data begins after the buffer's address
+ * (shifted) or has an absolute address (bottom: MPI_BOTTOM). A further case is a derived type with a single element
+ * (single).
  * Must hold: each derived type has the same effect as the predefined type of its elements. MPI-5.0 12.3.4
  * np: 2 4
  * args: strided shifted bottom single

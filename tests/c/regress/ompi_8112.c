@@ -1,6 +1,6 @@
-/* Reported (open-mpi/ompi issue 8112): ranks that incremented an array in rank 0's window between lock and unlock
- * waited very long while rank 0 was busy if the window's memory came from MPI_Alloc_mem or malloc. With
- * MPI_Win_allocate they did not wait.
+/* Reported (open-mpi/ompi issue 8112): ranks incremented an array in rank 0's window between lock and unlock. They
+ * waited very long while rank 0 was busy, but only if the window's memory came from MPI_Alloc_mem or malloc, not with
+ * MPI_Win_allocate.
  * Must hold: on every window kind all increments complete while rank 0 makes no MPI call, and no increment is lost.
  * MPI-5.0 12.7.3
  * np: 2 4

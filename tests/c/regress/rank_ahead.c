@@ -1,7 +1,7 @@
-/* What went wrong: a rank hung if it had created 64 communicators more than a rank on another node, because the other
- * rank dropped the messages for communicators that it did not know yet.
- * Must hold: rank 0 may run ahead of the last rank, which begins later, with every call that need not wait for all
- * ranks. No message is lost.
+/* What went wrong: a rank hung if it had created 64 communicators more than a rank on another node. The other rank
+ * dropped the messages for communicators that it had not created yet.
+ * Must hold: rank 0 may run ahead of the last rank in every call that need not wait for all ranks. In this test the
+ * last rank begins later. No message is lost.
  * MPI-5.0 6.1
  * np: 3
  * nodes: 2

@@ -50,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Returns the id that `member` uses for the group that some member knows by the id `id`. */
+/* Converts a group id: `id` is the id that any member uses. Returns the id that `member` uses for the same group. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -145,7 +145,7 @@ static void network_start(void) {
 	}
 }
 
-/* Returns true if all letters were delivered, except answers, for which no call needs to wait. */
+/* Returns true if all requests were delivered. Answers may be left, because no call has to wait for them. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++)
 		for (int k = 0; k < NETWORK_MAX_MEMBERS; k++)

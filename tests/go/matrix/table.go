@@ -73,8 +73,8 @@ func (t *table) show(c cell) string {
 	return missing
 }
 
-// counts holds the number of cells by outcome. `reasoned` counts cells without a result but with a reason, `holes`
-// cells without either, and `strange` cells that are not on the axes.
+// counts holds the number of cells by outcome. `reasoned` counts cells that have a reason instead of a result. `holes`
+// counts cells that have neither a reason nor a result. `strange` counts cells that are not on the axes.
 type counts struct{ ok, failed, reasoned, holes, strange int }
 
 func (c counts) good() bool {

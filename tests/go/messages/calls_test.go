@@ -39,7 +39,7 @@ func TestTruncation(t *testing.T) {
 					err = to.Wait(r, &st)
 					require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), class(err))
 					require.ErrorContains(t, err,
-						fmt.Sprintf("has %d bytes, but the receive buffer only %d", n, n-3))
+						fmt.Sprintf("has %d bytes, but the receive buffer has only %d", n, n-3))
 					require.Equal(t, p2p.Result{Source: 0, Tag: 7, Class: abi.MPI_ERR_TRUNCATE,
 						Bytes: int64(n - 3), Text: err.Error()}, st)
 					require.Equal(t, pattern(n, 1)[:n-3], got[:n-3])
@@ -210,7 +210,7 @@ func TestRandomRecords(t *testing.T) {
 		if rnd.Intn(2) == 0 {
 			r.size = rnd.Uint64()
 		}
-		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // no communicator's context; dropped by Forget below
+		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // a context that no communicator has; Forget drops it below
 		contexts[r.ctx] = true
 		k := kind(rnd.Intn(int(kindLast)))
 		if k == kindAck || k == kindCTS {
@@ -278,9 +278,9 @@ func TestFailureEndsWait(t *testing.T) {
 	require.Zero(t, es[0].m.Counts().Posted, "the receive is still posted")
 }
 
-// TestCMARefused checks that data is sent in segments if a process cannot read the sender's memory through CMA, because
-// the system does not permit it or would read the memory of another process. The test changes the token by which a
-// reader recognizes the sender.
+// TestCMARefused checks that data is sent in segments if a process cannot read the sender's memory through CMA. The
+// system may forbid the access, or the sender's process id may name another process here. The test changes the token by
+// which a reader recognizes the sender.
 func TestCMARefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].inbox(0), inboxToken)++

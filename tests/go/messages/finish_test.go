@@ -8,8 +8,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestFinalizeWithdraws checks that MPI_Finalize of the sender withdraws many unreceived messages. It does so as soon
-// as the receiver is also in MPI_Finalize, and not before. The receiver still stores the messages, or has freed their
+// TestFinalizeWithdraws checks that MPI_Finalize of the sender withdraws many unreceived messages, as soon as the
+// receiver is also in MPI_Finalize, but not earlier. The receiver still stores the messages, or has freed their
 // communicator.
 func TestFinalizeWithdraws(t *testing.T) {
 	for _, freed := range []bool{false, true} {

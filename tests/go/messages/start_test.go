@@ -9,8 +9,8 @@ import (
 	"gompirma/core/p2p"
 )
 
-// TestStartDefersCopy checks that a call that only starts a receive leaves the copy of a large message to a thread that
-// waits for the receive. If the sender already waits, the starting call must copy the message itself.
+// TestStartDefersCopy checks calls that only start a receive. Such a call must leave the copy of a large message to a
+// thread that waits for the receive. If the sender already waits, the call must copy the message itself.
 func TestStartDefersCopy(t *testing.T) {
 	for dest := range 2 { // to itself and to the other process
 		es := jobWithout(t, 2)

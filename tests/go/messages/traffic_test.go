@@ -305,8 +305,8 @@ func TestBlockingFlood(t *testing.T) {
 	})
 }
 
-// TestUnexpectedMessagesAreBounded checks that a process that receives nothing stores unexpected messages only up to
-// the limit, and that all messages arrive when it receives them.
+// TestUnexpectedMessagesAreBounded checks a process that receives nothing for a while. It must store unexpected
+// messages only up to the limit. When it receives the messages, all of them must arrive.
 func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	es := job(t, 2)
 	const size, count = 4000, 20_000

@@ -2,12 +2,12 @@
 // sequential model.
 //
 // A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
-// (generate.go) makes only programs that the standard permits: at any time, one origin uses a memory location, or it is
-// only read, or it is only accumulated into. The interpreter (interp.c) uses only mpi.h. It executes a program, and
-// writes memory and result buffers to a file after each phase. The checker (check.go) applies the same actions to its
-// model in order. If several origins accumulate into one element, the checker searches for an order of their operations
-// that gives every result. That is, the history of each element must be linearizable, with the operations of one origin
-// in program order (MPI-5.0 12.7.2).
+// (generate.go) makes only programs that the standard permits. At any time, a memory location is used by one origin
+// only, or is only read, or is only accumulated into. The interpreter (interp.c) uses only mpi.h. It executes a
+// program, and writes memory and result buffers to a file after each phase. The checker (check.go) applies the same
+// actions to its model in order. If several origins accumulate into one element, the checker searches for an order of
+// their operations that gives every result. That is, the history of each element must be linearizable, with the
+// operations of one origin in program order (MPI-5.0 12.7.2).
 package model
 
 import (
@@ -20,7 +20,7 @@ import (
 type Program struct {
 	Seed    uint64
 	N       int
-	Fresh   bool // each call creates its datatypes and frees them after it
+	Fresh   bool // each call creates its datatypes, and frees them when it has returned
 	Windows []*Window
 	Phases  []*Phase
 }

@@ -1,4 +1,4 @@
-/* A job that hangs, or that only waits long, in the way that the first argument names. */
+/* A job that hangs, or that only waits for a long time. The first argument selects how. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -151,7 +151,7 @@ static void lock_computes(void) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0)
-		for (;;) // it computes
+		for (;;) // rank 0 computes, and makes no call of MPI
 			;
 	else
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);

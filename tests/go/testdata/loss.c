@@ -90,8 +90,8 @@ static void windows(int turn, MPI_Win win, int *at) {
 }
 
 /* Locks a target whose lock the failed process held. If `has` is true, the failed process was on another node than the
- * target, so the lock is released and the call succeeds. A process of the target's node may have died at any point of
- * the lock protocol, so then the call ends with an error. */
+ * target, so the target's node has released the lock and the call succeeds. If `has` is false, it was on the target's
+ * node. It may then have died at any point of the lock protocol, so the call ends with an error. */
 static void lock(int target, int has, MPI_Win win) {
 	int y;
 	int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);

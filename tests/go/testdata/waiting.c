@@ -1,7 +1,7 @@
 /*
- * Calls, on rank 0, one function after another that waits for rank 1. Before each call both ranks print the function's
- * name and stop themselves. The test, which reads this output, lets rank 0 continue. It checks that rank 0 is reported
- * to wait in this function, and then lets rank 1 continue.
+ * Rank 0 calls functions that wait for rank 1, one after the other. Before each call both ranks print the function's
+ * name and stop themselves. The test reads this output and lets rank 0 continue. It checks that gompirun reports rank 0
+ * as waiting in this function, and then lets rank 1 continue.
  */
 #include <mpi.h>
 #include <signal.h>

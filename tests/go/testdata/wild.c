@@ -2,11 +2,12 @@
  *
  *     wild CALL FORM VALUE
  *
- * CALL is a collective with -s or -r for the displacements in question, or Type and a call that takes a type. FORM has
- * two letters. The first is b, i or p (blocking, nonblocking, persistent); for a window it says that the window is
- * created on memory, or allocated. The second is n or w: for a collective, the int or the _c form; for a type, a far
- * displacement or a far extent. VALUE is a number, or -addr+NUMBER, which is relative to the buffer. Prints RETURNED if
- * the call returned. */
+ * CALL is the name of a collective, or "Type" and the name of a call that takes a type. The suffix -s or -r selects the
+ * side to which VALUE applies: send or receive, or origin or target. FORM has two letters. For a collective, the first
+ * is b, i or p (blocking, nonblocking, persistent), and the second is n or w (the int or the _c form). For a type, the
+ * second letter is n (VALUE is the displacement of the data) or w (VALUE is the extent). For a call on a window, the
+ * first letter b selects MPI_Win_create, and any other letter MPI_Win_allocate. VALUE is a number, or -addr+NUMBER,
+ * which is relative to the buffer. Prints RETURNED if the call returned. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

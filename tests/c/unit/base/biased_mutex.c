@@ -75,7 +75,8 @@ static void interrupt_owner(int i) {
 	}
 }
 
-static gompi_a32 visit_seq; /* 2 * the number of the other thread's acquisitions; odd while the owner requests one */
+/* 2 * the number of acquisitions by the other thread, plus 1 while the owner requests another acquisition */
+static gompi_a32 visit_seq;
 
 static void request_visit(void) {
 	if (!gompi_has_membarrier)
@@ -115,7 +116,7 @@ static void regain_bias(int i) {
 static struct gompi_biased_mutex inner;
 
 /* Tests two nested locks, which the bias owner acquires and releases in either order. Another thread alternately
- * revokes the bias of one and of the other lock. */
+ * revokes the bias of the first and of the second lock. */
 static void nested(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visit_seq)) != UINT32_MAX;)
@@ -206,7 +207,7 @@ int main(void) {
 		      (unsigned long long)count, ADDS + 20);
 	}
 
-	/* The pool caches the memory of a few freed objects, but none while many objects are in use. */
+	/* The pool caches the memory of a few freed objects. While many objects are in use, it caches none. */
 	static uintptr_t many[10000];
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 10000; i++)

@@ -62,7 +62,8 @@ static void do_work(int i, int round) {
 	if (is_ordered(round) && i == 0 && gompi_load(&held_rounds) != (uint32_t)round + 1) {
 		uint32_t failed = gompi_load(&left_behind);
 		gompi_store(&held_rounds, (uint32_t)round + 1);
-		/* The trylock of a biased lock waits for the bias owner if that holds the lock without the mutex. */
+		/* Waits until the trylock of thread 1 has failed. Exception: while the bias owner holds a biased lock
+		 * without its mutex, the trylock does not fail but waits for the owner, so both threads would wait. */
 		if (kind->unlock != unlock_biased || biased.holds_mutex)
 			UNIT_UNTIL(gompi_load(&left_behind) != failed);
 	}

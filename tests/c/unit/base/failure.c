@@ -129,8 +129,8 @@ static void serve_after_sleeps(void) {
 		serve_as(1);
 }
 
-/* Tests that a process which waits for a free cell in the ring of a live process continues although another process has
- * failed, and that the wait ends when the ring's owner fails. */
+/* Tests a process that waits for a free cell in the full ring of a live process. After the failure of another process,
+ * the wait still succeeds. After the failure of the ring's owner, the wait ends with an error. */
 static void ring_full(void) {
 	const struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	struct gompi_outgoing o = outgoing(false), get = outgoing(true);

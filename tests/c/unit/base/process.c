@@ -1,6 +1,6 @@
 /* Proves: the table of processes (base/process.h) returns the right number, node and index on the node of each process.
- * Covers jobs on one node and on several nodes, and jobs that one thread adds while another thread reads, also across
- * chunk boundaries of the table. */
+ * Covers jobs on one node and on several nodes. Also covers jobs that one thread adds while another thread reads the
+ * table; the entries of a job may lie in several chunks of the table. */
 #include "../unit.h"
 
 #include "base/process.h"

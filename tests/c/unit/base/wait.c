@@ -1,6 +1,6 @@
-/* Proves: a wait (base/wait.h) returns with each wake function, whether its condition becomes true before, while or
+/* Proves: each wake function ends a wait (base/wait.h), whether the wait's condition becomes true before, while or
  * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
- * ends the wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up would make the
+ * ends the wait. When a wait ends, it restores the counts of pollers and blocked threads. A lost wake-up would make the
  * test hang. */
 #include "../unit.h"
 
@@ -81,7 +81,7 @@ static bool do_one_unit(void) {
 	quick_serves++;
 	return worked;
 }
-/* Reports no work as has_work of a service. So only a thread that is about to sleep serves this service. */
+/* Returns false, as has_work of a service. So only a thread that is about to sleep serves this service. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	full_serves++;
@@ -97,8 +97,8 @@ static bool poll_expensive(void) {
 }
 static void count_wait_end(void) { ends++; }
 
-/* Returns true, as the condition of a wait, after *arg polls. At that moment work arrives. It stands for work of
- * another thread, which has seen this thread poll and expects it to do the work. */
+/* Returns true, as the condition of a wait, after *arg polls. The last poll also adds work. It simulates work of
+ * another thread: that thread has seen this thread poll, and relies on this thread to do the work. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)
@@ -131,7 +131,7 @@ static void services(void) {
 	CHECK(gompi_await(w, has_no_work, NULL, &what) == MPI_SUCCESS && pending_work == 0, "%d are left",
 	      pending_work);
 	CHECK(full_serves > 0, "only what a look sees is served before a sleep");
-	unit_sleep_forever = unit_hurry = false; /* no other thread wakes this one */
+	unit_sleep_forever = unit_hurry = false; /* no other thread wakes this thread, so it needs a time limit */
 	gompi_service_add(&c);
 	int more = gompi_node.policy.quiet_polls + 10;
 	ends = 0;
@@ -349,8 +349,8 @@ static void wait_details(void) {
 	check_idle();
 }
 
-/* Checks that a progress thread that registers twice has one entry, and that registering in a full table changes
- * nothing. */
+/* Checks the table of progress threads: a thread that registers twice has one entry, and registering in a full table
+ * changes nothing. */
 static void own_threads(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	gompi_add_progress_thread();

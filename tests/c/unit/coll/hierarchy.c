@@ -221,7 +221,8 @@ static void place(unsigned seed, bool regular, bool one_per_node) {
 /* --- Invalid data of a leader: member 0 of a node is the leader, and member 1 reads its buffer. The test writes
  * invalid data into this buffer */
 
-/* FAILED, DIFFERS: marks of a signature for an error and for mismatched calls. ROOT is a member on the other node. */
+/* FAILED, DIFFERS: a leader publishes them in its signature to report an error or mismatched calls (HIERARCHY_FAILED
+ * and HIERARCHY_MISMATCH in coll/hierarchy.c). ROOT is a member on the other node. */
 enum { FAILED = 0xf0, DIFFERS = 0xf1, SMALL_BYTES = 8, LARGE_BYTES = 2000, ROOT = 2 };
 
 static struct gompi_shm_coll *damaged_shm;
@@ -335,12 +336,14 @@ int main(void) {
 		for (int i = 0; i < n; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(n, run);
-		for (int i = 0; i < n; i++) { /* after the threads have ended, because members may wait for records */
+		/* Closes only after all calls have ended, because a call may wait for another member's records. */
+		for (int i = 0; i < n; i++) {
 			if (views[i]->shm_coll != NULL)
 				gompi_shm_coll_close(views[i]->shm_coll);
 			gompi_hierarchy_close(views[i]);
 		}
-		while (mail_serve()) { /* with two members, no call may have received the root's last record */
+		/* With two members, the root's last record may be undelivered, because no call had to wait for it. */
+		while (mail_serve()) {
 		}
 		CHECK(network_empty() || check_errors > 0, "round %u: some records were not received", round);
 	}

@@ -233,9 +233,9 @@ static void open_views(bool large, int reads) {
 		view[i] = gompi_shm_coll_open(memory, n, i, peers, 1);
 }
 
-/* Each member makes repeated_calls calls, in which a member that need not wait acknowledges its reads only later. Then
- * it makes the call `last`, in which the other members may need buffer space. They must not wait for a member that has
- * returned from `last`, because that member makes no further progress. */
+/* Each member makes repeated_calls calls. A member that does not have to wait in these calls does not yet acknowledge
+ * what it has read. Then each member makes the call `last`, which may need the buffer space of unacknowledged data. No
+ * member may wait for a member that has returned from `last`, because that member acknowledges nothing any more. */
 static int repeated_calls;
 static struct scene last;
 

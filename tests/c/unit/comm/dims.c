@@ -10,7 +10,7 @@
 enum { MAX_DIMS = 10 };
 
 /* Returns true if the list `a` is better than the list `b`: the difference of its first and last number is smaller. If
- * the differences are equal, the list is better that has the larger number at the last position where they differ. */
+ * the differences are equal, the lists are compared at the last position where they differ: the larger number wins. */
 static bool better(const int *a, const int *b, int k) {
 	int x = a[0] - a[k - 1], y = b[0] - b[k - 1];
 	if (x != y)

@@ -1,6 +1,6 @@
 /* Proves for every predefined type and each operation that the standard allows for it: the plain kernel (datatype/op.h)
- * at any address, and the atomic kernel (datatype/atomic.h), give the same results as types.h, also on overflow. They
- * return the old values. No atomic update is lost if several threads update concurrently. */
+ * at any address, and the atomic kernel (datatype/atomic.h), give the same results as the serial operations of types.h,
+ * also on overflow. They return the old values. No atomic update is lost if several threads update concurrently. */
 #include "../unit.h"
 
 enum { VALUES = 300, THREADS = 4, ADDS = 20000, MAX_ELEMENT_BYTES = 32 };

@@ -194,7 +194,7 @@ static void register_memory_here(void) {
 }
 
 /* Writes blocks of growing size to the peer's memory and reads them back, many of them concurrently. Both processes run
- * this function at the same time; each process uses another half of the memory. */
+ * this function at the same time; each process uses its own half of the memory. */
 static void transfers(void) {
 	enum { MAX_BYTES = 8 << 20, BLOCKS = 40 };
 	static struct test_transfer x[BLOCKS];
@@ -366,8 +366,8 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_barrier();    /* until now the peer is blocked in read(2), so its progress thread answers */
-	round_trips(1000); /* now both processes run them at the same time */
+	pair_barrier();    /* the peer was blocked in read(2), so its progress thread answered all records */
+	round_trips(1000); /* both processes run this call at the same time */
 	pair_barrier();
 	many_records(200000);
 	pair_barrier();

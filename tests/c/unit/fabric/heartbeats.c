@@ -356,8 +356,8 @@ static void check_reports(const char *what, double seconds, double most, uint64_
 	      "%s: %llu messages among %d nodes", what, (unsigned long long)reports, nodes);
 }
 
-/* Cuts `count` consecutive nodes off the network. The process that detects this and notifies all nodes knows only of
- * the first node. */
+/* Cuts `count` consecutive nodes off the network. One process detects that the first of these nodes is silent, and
+ * notifies all nodes. It does not know that the other nodes are cut off, too. */
 static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
 	int64_t begin = now;

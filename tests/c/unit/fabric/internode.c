@@ -144,7 +144,7 @@ static void run(int i) {
 			 most = GOMPI_INTERNODE_MAX_BYTES / (network_members < 4 ? 1u : (unsigned)network_members / 2),
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
-		bool only = k / 40 % 2; /* in some calls only broadcasts of member 0, which waits for no other member */
+		bool only = k / 40 % 2; /* true: a broadcast by member 0, which then runs ahead of the other members */
 		switch (only ? 7 : r % 8) {
 		case 0:
 		case 1:
@@ -175,7 +175,7 @@ static void run(int i) {
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
 static gompi_a32 root_group; /* number of the group in which the root makes its call */
-static gompi_a32 query_seen; /* 1 if the root has asked if a group is open at a peer, and waits */
+static gompi_a32 query_seen; /* 1 if the root has asked a peer whether a group is open, and waits for the answer */
 
 static void on_query(int member, const struct internode_record *r) {
 	if (r->kind == INTERNODE_QUERY_OPEN)
@@ -272,7 +272,8 @@ int main(void) {
 		for (int i = 0; i < MAX_MEMBERS; i++)
 			gompi_store(&calls_begun[i], 0);
 		unit_threads(network_members, run);
-		while (mail_serve()) { /* with two members, no call may have received the root's last record */
+		/* With two members, the root's last record may be undelivered, because no call had to wait for it. */
+		while (mail_serve()) {
 		}
 		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
 		      network_members);

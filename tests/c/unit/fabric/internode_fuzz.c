@@ -1,8 +1,8 @@
 /* Proves: whatever records arrive for a group of node leaders (fabric/internode.c), each call on the group returns and
  * writes only its result. Records from a process whose record the call does not expect change nothing. A collective
  * over nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test acts as the other
- * members. Before each call it delivers corrupted copies of the records that the call waits for, and then the records.
- * The call may accept a corrupted copy. */
+ * members. Before each call it delivers corrupted copies of the records that the call waits for, and then the correct
+ * records. The call may accept a corrupted copy. */
 #include "../fuzz.h"
 #include "../internode_only.h"
 
@@ -132,8 +132,8 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 		uncertain_until = generation + 1 + AHEAD;
 	} else {
 		peer = draw(2) ? (int)draw(200) - 20 : peers[draw((uint64_t)n)];
-		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* the call may accept a record of another peer that is
-		                                                 * expected in another round */
+		/* If some round of the call expects a record of this peer, the call may accept the corrupted copy. */
+		for (int k = 0, d = 1; k < rounds; k++, d *= 2)
 			if (peer == peers[(me + n - d) % n])
 				uncertain_until = generation + 1 + AHEAD;
 		fuzz_count[STRANGE]++;
@@ -332,7 +332,8 @@ static void groups(uint64_t id) {
 	begin_leaders(gompi_internode_id(INTERNODE_OTHER, id), members, (int)draw((uint64_t)members));
 	struct gompi_internode *m = gompi_internode_open(said.id, n, me, peers);
 	for (int call = 0; call < 180 && check_errors == 0; call++) {
-		corrupts = call / 60 != 1; /* calls 60 to 119 are uncorrupted: soon no corrupted record has an effect */
+		/* Calls 60 to 119 get no corrupted records, so that the effect of earlier corrupted records ends. */
+		corrupts = call / 60 != 1;
 		fuzz_count[CALLED]++;
 		turn++;
 		switch (draw(3)) {
@@ -354,7 +355,7 @@ static void groups(uint64_t id) {
 	gompi_internode_close(m);
 }
 
-/* --- Collectives. This node has one member, or two, of which a thread simulates the second one */
+/* --- Collectives. This node has one or two members; a thread simulates the second member */
 
 static struct gompi_hierarchy *views[2];
 static int here, members, node_of[2 * MAX_MEMBERS], rank_at[2];
@@ -548,7 +549,7 @@ static void collectives(uint64_t id) {
 	char *memory = unit_memory(2 * sizeof(struct gompi_shm_member));
 	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
 	members = 0;
-	for (int turn = 0; turn < 2; turn++) /* turn 0 gives each node a member; turn 1 gives some a second */
+	for (int turn = 0; turn < 2; turn++) /* turn 0 gives each node a member; turn 1 gives some nodes a second one */
 		for (int k = 0; k < nodes; k++)
 			if (turn == 0 || draw(2)) {
 				if (k == this_node)

@@ -110,8 +110,8 @@ static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t a
 	return 0;
 }
 
-/* Checks that the descriptor passed with a buffer is that of a registration that contains the buffer and permits the
- * access. Without FI_MR_LOCAL the descriptor must be NULL. */
+/* Checks the descriptor that was passed with a buffer: its registration must contain the buffer and permit the access.
+ * Without FI_MR_LOCAL the descriptor must be NULL. */
 static void check_local(const void *at, size_t bytes, void *descriptor, uint64_t access) {
 	struct mr *m = live;
 	if ((mode & FI_MR_LOCAL) == 0) {

@@ -64,8 +64,8 @@ static void placement(void) {
 		      a->flush_requests == NULL,
 	      "something is left");
 	CHECK(gompi_request_free(&h) == MPI_SUCCESS, "a flush that is over");
-	/* A message whose size is free in total, but which fits in none of the gaps of 1,000 bytes. It gets separate
-	 * memory, and its size counts as used. */
+	/* A message that is smaller than the total free space, but larger than each free gap of 1,000 bytes. It gets
+	 * separate memory, and its size counts as used. */
 	struct gompi_bsend_message *all[8];
 	CHECK(end(&addr, &size) && addr == memory && size == 3 * (EACH + OVERHEAD), "%p, %lld", addr, (long long)size);
 	gompi_bsend_attach(a, memory, 8 * (1000 + OVERHEAD));

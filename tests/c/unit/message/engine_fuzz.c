@@ -1,7 +1,7 @@
-/* Proves: whatever records (message/record.h) another process writes into an inbox or sends from another node, and in
- * any order, the engine reads no byte outside of a record and writes only to buffers of pending receives. It never
- * writes to bytes beyond the reported length of a receive, to gaps of a datatype, to a send buffer, or to a buffer
- * whose request is complete.
+/* Proves that the engine accepts any records (message/record.h), in any order, from processes of this node and of other
+ * nodes. It reads no byte outside of a record and writes only to buffers of pending receives. It never writes to bytes
+ * beyond the reported length of a receive, to gaps of a datatype, to a send buffer, or to a buffer whose request is
+ * complete.
  *
  * sanitizer: address (one thread)
  */

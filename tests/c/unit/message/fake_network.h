@@ -35,7 +35,9 @@ static struct {
 	char *at;
 	uint64_t bytes, key;
 } network_regions[NETWORK_REGIONS];
-static int64_t network_registered, network_transfer_count; /* number of registered regions; of transfers so far */
+/* network_registered: number of regions that are registered now. network_transfer_count: number of RDMA transfers that
+ * have been started. */
+static int64_t network_registered, network_transfer_count;
 
 atomic_bool gompi_fabric_open_flag = true;
 bool gompi_fabric_has_rdma = true;

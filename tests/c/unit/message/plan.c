@@ -149,7 +149,7 @@ static void in_rounds(void) {
 	}
 }
 
-/* Tests that a progress thread does not run a step that calls the application, and that steps after a failed step are
+/* Tests two rules: a progress thread does not run steps that call the application, and steps after a failed step are
  * skipped. */
 static int go_call_count, freed_count;
 static int call_go(uintptr_t go, int64_t what, char *text) {

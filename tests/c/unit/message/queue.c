@@ -38,7 +38,7 @@ static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entr
 }
 
 static void compare_with_array(bool messages) {
-	/* in the engine, entries are also members of messages */
+	/* Each entry is a member of a message, as in the engine. */
 	static struct gompi_message messages_memory[MAX_ENTRIES];
 	struct gompi_list l = {.has_messages = messages};
 	struct gompi_entry *free_ones[MAX_ENTRIES];

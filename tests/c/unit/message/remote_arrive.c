@@ -1,6 +1,6 @@
-/* Proves: if a record arrives from another node while a thread copies a large message, the network handler does not
- * copy the next pending message, because such a copy would delay all further arrivals. The handler notifies the
- * progress thread. The progress thread or the first thread then copies the next message.
+/* Proves: the network handler copies no pending message if a record arrives from another node while a thread copies a
+ * large message. A copy in the handler would delay all further arrivals. The handler notifies the progress thread.
+ * Then the progress thread or the copying thread copies the next message.
  *
  * sanitizer: address (one thread)
  */

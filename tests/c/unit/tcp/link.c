@@ -1,6 +1,7 @@
 /* Proves, with a socket that accepts few bytes at a time: everything queued for a peer arrives complete. There are two
  * kinds of items: bulk data (of reads and writes), and small items (records, requests and answers). Items of the same
- * kind stay in order. A small item overtakes bulk data that had not begun to be sent when the small item was queued.
+ * kind stay in order. If a small item is queued before the transmission of a bulk item has begun, the small item is
+ * sent first.
  *
  * sanitizer: address (one thread)
  */

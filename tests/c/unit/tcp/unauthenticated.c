@@ -1,9 +1,10 @@
 /* Proves: an unauthenticated connection (one that has not proved that it belongs to the job) never makes the process
- * close a link. This holds even if the process (EMFILE) or the system (ENFILE) has no free file descriptor.
- * connections, connections that send garbage, and many connections at once. Without free descriptors, the process uses
- * its spare descriptor: it accepts one unauthenticated connection at a time, each with a time limit. So a peer that
- * connects after all of them is accepted. Only then the process closes an idle link, whose descriptor becomes the spare
- * one. With enough descriptors, the number of unauthenticated connections is limited, too.
+ * close a link. This holds even if the process (EMFILE) or the system (ENFILE) has no free file descriptor. The test
+ * opens silent connections, connections that send garbage, and many connections at once. Without free descriptors, the
+ * process uses its spare descriptor: it accepts one unauthenticated connection at a time, each with a time limit. So a
+ * peer that connects after all of them is accepted. Only then does the process close an idle link. The descriptor of
+ * that link becomes the spare descriptor. With enough descriptors, the number of unauthenticated connections is
+ * limited, too.
  * If connecting fails for a reason other than missing descriptors, the error text has that reason.
  *
  * sanitizer: address (one thread)

@@ -107,7 +107,7 @@ static void change(struct gompi_packet *m) {
 		case 7:
 			m->data[draw(64)] = (char)draw(256);
 			break;
-		default: { /* any word of the data, such as one of the layout */
+		default: { /* any word of the data, for example a word of the layout */
 			uint64_t word = any_number();
 			memcpy(m->data + 8 * draw(10), &word, 8);
 		}

@@ -123,8 +123,8 @@ static void short_path_conditions(void) {
 	gompi_store(&w->access, 0);
 }
 
-/* Checks that the number of bytes is limited that wait at the target for its lock. Beyond the limit the fast path is
- * not used, and the general path waits. */
+/* Checks the limit of bytes that wait at the target until its lock is granted. Beyond the limit, a put uses the general
+ * path, which waits. */
 static void credit_limits_bytes(void) {
 	fresh(false, false);
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -208,7 +208,7 @@ static void refused(void) {
 	CHECK_SUCCESS(gompi_win_unlock(0, win));
 }
 
-/* Checks that a flush reports a put that the target has refused, and that a put to a failed peer returns an error. */
+/* Checks two errors: a flush reports a put that the target has refused, and a put to a failed peer returns an error. */
 static void errors_reported(void) {
 	begin();
 	w->size = 16; /* makes the target's window smaller than the origin knows */

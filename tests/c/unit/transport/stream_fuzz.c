@@ -1,7 +1,7 @@
 /* Proves: whatever records another node sends for windows (transport/stream.h), and in any order, only memory that a
- * valid operation accesses is written. No byte is written outside of windows and attached regions, in a window without
- * the sender or a freed window, or in the result of a completed operation. No byte outside of a record is read. The
- * number of bytes that a target stores until a lock is granted is limited.
+ * valid operation accesses is written. No byte is written outside of windows and attached regions. Windows that the
+ * sender does not belong to, freed windows and results of completed operations remain unchanged. No byte outside of a
+ * record is read. While the target's lock is not granted, the target stores a limited number of bytes.
  *
  * sanitizer: address (one thread)
  */
@@ -299,7 +299,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 4:
 			m->head.length = (uint16_t)word;
 			break;
-		case 5: /* any offset, or one whose data ends near the end of the window */
+		case 5: /* any offset, or an offset at which the data ends near the end of the window */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
 			break;
 		case 6:
@@ -323,7 +323,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 11:
 			change_bytes((char *)m, *length);
 			break;
-		default: /* any word of the data, such as one of the layout */
+		default: /* any word of the data, for example a word of the layout */
 			if (*length >= sizeof *m + 8 * 11)
 				memcpy(m->data + 8 * draw(10), &word, 8);
 		}

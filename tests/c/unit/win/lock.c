@@ -71,8 +71,8 @@ static void states(void) {
 	is_free();
 }
 
-/* --- The queue: thread 0 holds the lock while the other threads queue, one after the other. Thread 0 holds a shared
- * lock and they request exclusive locks, or the reverse */
+/* --- The queue: thread 0 holds the lock while the other threads queue, one after the other. If queue_exclusive is
+ * true, thread 0 holds a shared lock and the other threads request exclusive locks; otherwise the reverse */
 
 static bool queue_exclusive;
 static gompi_a32 begun, held, may_release;

@@ -1,8 +1,8 @@
 /* interp DIR: executes the programs in DIR/program.txt, whose data is in DIR/program.bin, and writes DIR/out.RANK.
  * After each phase it writes the memory of the phase's window and the result buffers, in the order of program.go. It
  * checks only properties that cannot be checked from this output. When an operation is locally complete, its results
- * must be present and must not change afterwards, and nothing may read its origin buffer any more. The bytes around the
- * windows must not change. */
+ * must be present and must not change afterwards, and the library must not read its origin buffer any more. The bytes
+ * around the windows must not change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
