@@ -16,24 +16,18 @@ import (
 
 // Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
 
-// gompi_make_file_objects duplicates a communicator, without its attributes, for a file. If the communicator spans
-// nodes, it also creates a window with 8 bytes at rank 0 for the shared file pointer. It stores the handles of both.
-// The call is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof
-// ((struct gompi_error_status *)0)->text bytes.
+// gompi_make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call is
+// collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+// gompi_error_status *)0)->text bytes.
 //
-//gompi:callback int (uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text)
-//export gompi_make_file_objects
-func gompi_make_file_objects(commHandle, ownComm, win, text uintptr) (rc int32) {
+//gompi:callback int (uintptr_t comm, uintptr_t *own_comm, char *text)
+//export gompi_make_file_comm
+func gompi_make_file_comm(commHandle, ownComm, text uintptr) (rc int32) {
 	defer guard("MPI_File_open", handle.Comm, commHandle, &rc)
-	err := makeFileObjects(commHandle, ownComm, win)
-	if err == nil {
-		return abi.MPI_SUCCESS
-	}
-	storeText(text, err)
-	return mpierr.ClassOf(err)
+	return fileResult(makeFileComm(commHandle, ownComm), text)
 }
 
-func makeFileObjects(commHandle, ownComm, win uintptr) error {
+func makeFileComm(commHandle, ownComm uintptr) error {
 	c, err := commOf(commHandle)
 	if err != nil {
 		return err
@@ -43,44 +37,57 @@ func makeFileObjects(commHandle, ownComm, win uintptr) error {
 		return err
 	}
 	n.Topology, n.Errhandler = nil, abi.MPI_ERRORS_RETURN
-	if err := storeComm(n, ownComm); err != nil {
-		return err // storeComm has freed n
-	}
-	if n.Hierarchy == nil {
-		return nil
-	}
-	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, DispUnit: 8}
-	if n.Rank() == 0 {
-		spec.Size = 8
-	}
-	w, err := rma.Create(core.Self().Windows, n, spec)
-	if err != nil {
-		freeFileComm(n)
-		return err
-	}
-	*out[uintptr](win) = w.Handle
-	return nil
+	return storeComm(n, ownComm) // frees n if it fails
 }
 
-// freeFileComm frees the communicator of a file.
-func freeFileComm(c *comm.Comm) {
-	closeComm(c)
-	comm.Handles.Remove(c.Handle)
-	c.Free()
-}
-
-// gompi_free_file_objects frees what gompi_make_file_objects has created. Collective.
+// gompi_make_file_window creates a window on the communicator of a file, with `bytes` bytes of memory at this process,
+// and stores the handle. The displacement unit is 8. The call is collective, and its errors are those of
+// gompi_make_file_comm.
 //
-//gompi:callback void (uintptr_t own_comm, uintptr_t win)
-//export gompi_free_file_objects
-func gompi_free_file_objects(ownComm, win uintptr) {
+//gompi:callback int (uintptr_t own_comm, int64_t bytes, uintptr_t *win, char *text)
+//export gompi_make_file_window
+func gompi_make_file_window(ownComm uintptr, bytes int64, win, text uintptr) (rc int32) {
+	defer guard("MPI_File_open", handle.Comm, ownComm, &rc)
+	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, DispUnit: 8, Size: bytes}
+	w, err := rma.Create(core.Self().Windows, lookupComm(ownComm), spec)
+	if err == nil {
+		*out[uintptr](win) = w.Handle
+	}
+	return fileResult(err, text)
+}
+
+// fileResult returns the error class of err, and writes its detail to `text`.
+func fileResult(err error, text uintptr) int32 {
+	if err == nil {
+		return abi.MPI_SUCCESS
+	}
+	storeText(text, err)
+	return mpierr.ClassOf(err)
+}
+
+// gompi_free_file_comm frees the communicator of a file. Collective.
+//
+//gompi:callback void (uintptr_t own_comm)
+//export gompi_free_file_comm
+func gompi_free_file_comm(ownComm uintptr) {
 	var rc int32
 	defer guard("MPI_File_close", handle.Comm, ownComm, &rc)
+	if c := lookupComm(ownComm); c != nil {
+		closeComm(c)
+		comm.Handles.Remove(c.Handle)
+		c.Free()
+	}
+}
+
+// gompi_free_file_window frees a window of gompi_make_file_window; 0 is no window. Collective.
+//
+//gompi:callback void (uintptr_t win)
+//export gompi_free_file_window
+func gompi_free_file_window(win uintptr) {
+	var rc int32
+	defer guard("MPI_File_close", handle.Win, win, &rc)
 	if w := rma.Lookup(win); w != nil {
 		_ = w.Free(func() error { return nil })
-	}
-	if c := lookupComm(ownComm); c != nil {
-		freeFileComm(c)
 	}
 }
 

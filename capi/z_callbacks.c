@@ -130,13 +130,22 @@ static void abort_error(int class, const char *message) {
     gompi_abort_error(class, (uintptr_t)message);
 }
 
-static int make_file_objects(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text) {
-    int rc = gompi_make_file_objects(comm, (uintptr_t)own_comm, (uintptr_t)win, (uintptr_t)text);
+static int make_file_comm(uintptr_t comm, uintptr_t *own_comm, char *text) {
+    int rc = gompi_make_file_comm(comm, (uintptr_t)own_comm, (uintptr_t)text);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static void free_file_objects(uintptr_t own_comm, uintptr_t win) {
-    gompi_free_file_objects(own_comm, win);
+static int make_file_window(uintptr_t own_comm, int64_t bytes, uintptr_t *win, char *text) {
+    int rc = gompi_make_file_window(own_comm, bytes, (uintptr_t)win, (uintptr_t)text);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static void free_file_comm(uintptr_t own_comm) {
+    gompi_free_file_comm(own_comm);
+}
+
+static void free_file_window(uintptr_t win) {
+    gompi_free_file_window(win);
 }
 
 static void run_file_queue(uintptr_t queue) {
@@ -221,8 +230,10 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .alloc_mem_bytes = alloc_mem_bytes,
         .free_mem_uncached = free_mem_uncached,
         .abort_error = abort_error,
-        .make_file_objects = make_file_objects,
-        .free_file_objects = free_file_objects,
+        .make_file_comm = make_file_comm,
+        .make_file_window = make_file_window,
+        .free_file_comm = free_file_comm,
+        .free_file_window = free_file_window,
         .run_file_queue = run_file_queue,
         .find_failed = find_failed,
         .reduce_local_checked = reduce_local_checked,

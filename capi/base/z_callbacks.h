@@ -98,13 +98,18 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
-    // make_file_objects duplicates a communicator, without its attributes, for a file. If the communicator spans
-    // nodes, it also creates a window with 8 bytes at rank 0 for the shared file pointer. It stores the handles of both.
-    // The call is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof
-    // ((struct gompi_error_status *)0)->text bytes.
-    int (*make_file_objects)(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text);
-    // free_file_objects frees what gompi_make_file_objects has created. Collective.
-    void (*free_file_objects)(uintptr_t own_comm, uintptr_t win);
+    // make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call is
+    // collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+    // gompi_error_status *)0)->text bytes.
+    int (*make_file_comm)(uintptr_t comm, uintptr_t *own_comm, char *text);
+    // make_file_window creates a window on the communicator of a file, with `bytes` bytes of memory at this process,
+    // and stores the handle. The displacement unit is 8. The call is collective, and its errors are those of
+    // gompi_make_file_comm.
+    int (*make_file_window)(uintptr_t own_comm, int64_t bytes, uintptr_t *win, char *text);
+    // free_file_comm frees the communicator of a file. Collective.
+    void (*free_file_comm)(uintptr_t own_comm);
+    // free_file_window frees a window of gompi_make_file_window; 0 is no window. Collective.
+    void (*free_file_window)(uintptr_t win);
     // run_file_queue executes the queued accesses of a file on a thread of the library.
     void (*run_file_queue)(uintptr_t queue);
     // find_failed searches for failed processes of the node, and adds them to gompi_node_header()->failed_count. Long

@@ -6,6 +6,7 @@
 
 #include "file/datarep.h"
 #include "file/transfer.h"
+#include "file/two_phase.h"
 
 // Locks or unlocks the range of the file that an access touches, against other processes, in atomic mode. Blocks.
 static int lock_range(const struct gompi_file_transfer_desc *d, int type, struct gompi_error_status *v) {
@@ -43,7 +44,8 @@ static void transfer(struct gompi_file_transfer_desc *d) {
 }
 
 void gompi_file_execute(struct gompi_file_transfer_desc *d) {
-	if (d->error.class == MPI_SUCCESS)
+	bool two_phases = d->collective && d->write && d->f->is_strided && gompi_file_write_two_phase(d);
+	if (!two_phases && d->error.class == MPI_SUCCESS)
 		transfer(d);
 	if (d->collective)
 		gompi_file_agree(d->f->comm, d->f->rank, d->f->size, &d->error);

@@ -74,14 +74,15 @@ int gompi_file_label(MPI_File fh, char *text) {
 	return f == NULL ? 0 : sprintf(text, " on file \"%s\"", gompi_file_short_name(f->name));
 }
 
-int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
-			struct gompi_error_status *v) {
-	// The minimum over all processes of the lowest rank that failed, of each value, and of its negation. A value is
-	// equal everywhere if its maximum, which is the negated minimum of the negation, equals its minimum.
+// Agrees on the result of a call, like gompi_file_agree, and on the minima and maxima of n values.
+static int agree(MPI_Comm comm, int rank, int size, const int64_t *values, int n, int64_t *minima, int64_t *maxima,
+		 struct gompi_error_status *v) {
+	// The minimum over all processes of the lowest rank that failed, of each value, and of its negation, which is
+	// the negated maximum.
 	int64_t mine[1 + 2 * GOMPI_FILE_MAX_EQUAL], all[1 + 2 * GOMPI_FILE_MAX_EQUAL];
 	mine[0] = v->class == MPI_SUCCESS ? size : rank;
 	for (int i = 0; i < n; i++)
-		mine[1 + 2 * i] = values[i], mine[2 + 2 * i] = -values[i];
+		minima[i] = maxima[i] = mine[1 + 2 * i] = values[i], mine[2 + 2 * i] = -values[i];
 	if (size == 1)
 		return v->class;
 	int rc = gompi_allreduce_c(mine, all, 1 + 2 * n, MPI_INT64_T, MPI_MIN, comm);
@@ -98,11 +99,26 @@ int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values
 		return v->class;
 	}
 	for (int i = 0; i < n; i++)
-		if (all[1 + 2 * i] != -all[2 + 2 * i])
+		minima[i] = all[1 + 2 * i], maxima[i] = -all[2 + 2 * i];
+	return MPI_SUCCESS;
+}
+
+int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
+			struct gompi_error_status *v) {
+	int64_t minima[GOMPI_FILE_MAX_EQUAL], maxima[GOMPI_FILE_MAX_EQUAL];
+	if (agree(comm, rank, size, values, n, minima, maxima, v) != MPI_SUCCESS)
+		return v->class;
+	for (int i = 0; i < n; i++)
+		if (minima[i] != maxima[i])
 			return gompi_set_error(v, MPI_ERR_NOT_SAME, "%s differ among the processes of the file", what);
 	return MPI_SUCCESS;
 }
 
+int gompi_file_agree_max(MPI_Comm comm, int rank, int size, int64_t *value, struct gompi_error_status *v) {
+	int64_t minimum;
+	return agree(comm, rank, size, value, 1, &minimum, value, v);
+}
+
 int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_status *v) {
-	return gompi_file_agree_on(comm, rank, size, NULL, 0, "", v);
+	return agree(comm, rank, size, NULL, 0, NULL, NULL, v);
 }

@@ -88,9 +88,13 @@ struct gompi_file {
 	MPI_Win shared_win;
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
-	char *_Atomic stage;              // memory for transfers, free for the thread that exchanges it; or NULL
-	struct gompi_mutex atomic_mutex;  // held by a thread that holds a lock of the file in atomic mode
-	struct gompi_file_queue queue[2]; // of nonblocking accesses: independent and collective ones
+	char *_Atomic stage; // memory for transfers, free for the thread that exchanges it; or NULL
+	bool is_strided;     // the view of at least one process is not contiguous; equal at all processes
+	// Each process writes its own data: the file system has a cache on each node, and a process must see its data.
+	bool needs_own_writes;
+	struct gompi_file_two_phase *two_phase; // buffers of collective writes; NULL before the first one
+	struct gompi_mutex atomic_mutex;        // held by a thread that holds a lock of the file in atomic mode
+	struct gompi_file_queue queue[2];       // of nonblocking accesses: independent and collective ones
 };
 
 #pragma GCC visibility push(hidden)
@@ -139,6 +143,8 @@ int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_statu
 enum { GOMPI_FILE_MAX_EQUAL = 4 };
 int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
 			struct gompi_error_status *v);
+// Agrees also on the maximum of a value: stores the maximum in *value if the result is MPI_SUCCESS.
+int gompi_file_agree_max(MPI_Comm comm, int rank, int size, int64_t *value, struct gompi_error_status *v);
 
 #pragma GCC visibility pop
 #endif

@@ -16,7 +16,7 @@ static const struct hint {
 	int64_t minimum, standard; // standard: the default
 } known[GOMPI_FILE_HINTS] = {
 	{"cb_nodes", NULL, 0, 1, 1},
-	{"cb_buffer_size", NULL, 0, 1, 16 << 20},
+	{"cb_buffer_size", NULL, 0, 1, 512 << 10},
 	{"romio_cb_read", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
 	{"romio_cb_write", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
 	{"romio_ds_read", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
@@ -29,10 +29,10 @@ static const struct hint {
 	{"file_perm", NULL, 0, 0, -1},
 };
 
-void gompi_file_hints_default(struct gompi_file_hints *hints, int size) {
+void gompi_file_hints_default(struct gompi_file_hints *hints, int cb_nodes) {
 	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
 		hints->value[i] = known[i].standard;
-	hints->value[GOMPI_HINT_CB_NODES] = size;
+	hints->value[GOMPI_HINT_CB_NODES] = cb_nodes;
 	hints->access_style[0] = 0;
 }
 

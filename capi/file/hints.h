@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Sets the defaults of a file of size processes.
-void gompi_file_hints_default(struct gompi_file_hints *hints, int size);
+// Sets the defaults; that of cb_nodes, the number of aggregators, is the argument.
+void gompi_file_hints_default(struct gompi_file_hints *hints, int cb_nodes);
 // Sets the hints that an info object, or the file that the environment variable ROMIO_HINTS names, contains. Ignores
 // unknown keys and values without a meaning. Returns MPI_SUCCESS, or MPI_ERR_INFO in v if there is no such object.
 int gompi_file_hints_read(struct gompi_file_hints *hints, MPI_Info info, struct gompi_error_status *v);

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/go_callbacks.h"
+#include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 #include "file/hints.h"
 #include "file/position.h"
 #include "file/queue.h"
+#include "file/two_phase.h"
 #include "file/view.h"
 #include "file/z_calls.h"
 #include "info/info.h"
@@ -116,10 +118,14 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	// These file systems keep mapped memory and the file coherent on a node. A page fault costs more in a disk's
 	// file than in a file in memory, so mapping pays only for more blocks in a page.
 	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
-	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode) && fstatfs(f->fd, &fs) == 0) {
-		if (fs.f_type == TMPFS)
+	enum { NFS = 0x6969, CIFS = 0xFF534D42, SMB2 = 0xFE534D42, PLAN9 = 0x01021997 };
+	const uint32_t type = fstatfs(f->fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
+	f->needs_own_writes = gompi_comm_get(f->comm)->hierarchy != NULL &&
+			      (type == NFS || type == CIFS || type == SMB2 || type == PLAN9);
+	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode)) {
+		if (type == TMPFS)
 			f->map_stride = 2048;
-		else if (fs.f_type == EXT4 || fs.f_type == XFS || (uint32_t)fs.f_type == BTRFS)
+		else if (type == EXT4 || type == XFS || type == BTRFS)
 			f->map_stride = 1024;
 	}
 	if (f->amode & MPI_MODE_APPEND)
@@ -140,7 +146,9 @@ static void release(struct gompi_file *f) {
 	if (f->comm != 0) {
 		if (f->shared_win != 0)
 			gompi_win_unlock_all(f->shared_win);
-		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared_win);
+		gompi_file_two_phase_free(f);
+		gompi_go_callbacks.free_file_window((uintptr_t)f->shared_win);
+		gompi_go_callbacks.free_file_comm((uintptr_t)f->comm);
 	}
 	if (!f->is_pooled)
 		return;
@@ -202,7 +210,7 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	*f = (struct gompi_file){
 		.fd = -1, .amode = amode, .rank = c->rank, .size = c->size, .is_pooled = f != &nothing};
 	gompi_file_view_default(&f->view);
-	gompi_file_hints_default(&f->hints, c->size);
+	gompi_file_hints_default(&f->hints, c->hierarchy != NULL ? c->hierarchy->nodes : c->size);
 	gompi_file_hints_read_environment(&f->hints);
 	if (v.class == MPI_SUCCESS) {
 		if (fh == NULL)
@@ -214,17 +222,20 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	}
 	if (f->name == NULL)
 		f->name = strdup("");
-	// Collective: the communicator of the file, and the window of the shared file pointer.
+	// Collective: the communicator of the file, and on several nodes the window of the shared file pointer.
 	uintptr_t own = 0, window = 0;
 	struct gompi_error_status made;
-	int rc = gompi_go_callbacks.make_file_objects((uintptr_t)comm, &own, &window, made.text);
+	int rc = gompi_go_callbacks.make_file_comm((uintptr_t)comm, &own, made.text);
+	f->comm = (MPI_Comm)own;
+	const struct gompi_comm *own_comm = rc == MPI_SUCCESS ? gompi_comm_get(f->comm) : NULL;
+	if (rc == MPI_SUCCESS && f->size > 1 && own_comm->barrier == NULL)
+		rc = gompi_go_callbacks.make_file_window(own, f->rank == 0 ? 8 : 0, &window, made.text);
 	if (rc != MPI_SUCCESS) {
 		made.class = rc;
 		release(f);
 		return raise_without_file(call, &made);
 	}
-	f->comm = (MPI_Comm)own, f->shared_win = (MPI_Win)window;
-	const struct gompi_comm *own_comm = gompi_comm_get(f->comm);
+	f->shared_win = (MPI_Win)window;
 	if (window != 0) {
 		gompi_errhandler_init(&gompi_win_get(f->shared_win)->errhandler, (uintptr_t)MPI_ERRORS_RETURN);
 		gompi_win_lock_all(MPI_MODE_NOCHECK, f->shared_win);

@@ -17,8 +17,7 @@ enum {
 	// Data in runs shorter than this in memory is packed: below, one entry of an iovec costs more than its copy.
 	MIN_IOVEC_BYTES = 512,
 	IOVECS = 256,
-	// Packed data, and the range of the file that is read or mapped at once. It fits the second-level cache.
-	STAGE_BYTES = 1 << 20,
+	STAGE_BYTES = GOMPI_FILE_STAGE_BYTES,
 	// A block is read with its predecessor if it and the gap between them are not longer. Beyond, copying them once
 	// more costs more than a system call.
 	MAX_READ_STRIDE = 2048,
@@ -64,8 +63,8 @@ static int transfer_iovecs(const struct gompi_file *f, bool write, int64_t offse
 	return MPI_SUCCESS;
 }
 
-static int transfer_bytes(const struct gompi_file *f, bool write, int64_t offset, char *at, int64_t bytes,
-			  int64_t *done, struct gompi_error_status *v) {
+int gompi_file_transfer_bytes(const struct gompi_file *f, bool write, int64_t offset, char *at, int64_t bytes,
+			      int64_t *done, struct gompi_error_status *v) {
 	*done = 0;
 	while (*done < bytes) {
 		size_t length = (size_t)gompi_min_i64(bytes - *done, MAX_CALL_BYTES);
@@ -115,8 +114,7 @@ struct blocks {
 	bool is_contiguous; // each block begins where its predecessor ends
 };
 
-// Positions a cursor over the tiles of a view at position pos of its stream, so that bytes can be consumed.
-static void cursor_at(struct gompi_cursor *c, const struct gompi_file_view *view, int64_t pos, int64_t bytes) {
+void gompi_file_cursor(struct gompi_cursor *c, const struct gompi_file_view *view, int64_t pos, int64_t bytes) {
 	int64_t tiles = (pos + bytes + view->tile->size - 1) / view->tile->size;
 	gompi_cursor_init(c, view->tile, tiles, GOMPI_BYTES);
 	gompi_cursor_seek(c, pos);
@@ -183,7 +181,7 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			   int64_t *done, struct gompi_error_status *v) {
 	struct blocks g;
 	struct gompi_cursor c;
-	cursor_at(&g.cursor, &f->view, pos, bytes);
+	gompi_file_cursor(&g.cursor, &f->view, pos, bytes);
 	*done = 0;
 	while (*done < bytes) {
 		int64_t part, disp = f->view.disp;
@@ -191,9 +189,9 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 		next_blocks(&g, disp, bytes - *done, write ? f->map_stride : MAX_READ_STRIDE);
 		int rc = MPI_SUCCESS;
 		if (g.is_contiguous) {
-			rc = transfer_bytes(f, write, g.offset, data + *done, g.bytes, &part, v);
+			rc = gompi_file_transfer_bytes(f, write, g.offset, data + *done, g.bytes, &part, v);
 		} else if (!write) {
-			rc = transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
+			rc = gompi_file_transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
 			if (part < g.hull) { // the end of the file: only some of the blocks are there
 				int64_t there = 0, at = 0, n;
 				struct gompi_cursor end = c;
@@ -217,7 +215,7 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			int64_t at = 0, n, written;
 			for (part = 0; part < g.bytes; part += n) {
 				n = gompi_cursor_next(&c, g.bytes - part, &at);
-				rc = transfer_bytes(f, true, disp + at, data + *done + part, n, &written, v);
+				rc = gompi_file_transfer_bytes(f, true, disp + at, data + *done + part, n, &written, v);
 				if (rc != MPI_SUCCESS) {
 					part += written;
 					break;
@@ -229,6 +227,16 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			return rc;
 	}
 	return MPI_SUCCESS;
+}
+
+char *gompi_file_stage_acquire(struct gompi_file *f) {
+	char *stage = gompi_swap_seq_cst(&f->stage, NULL);
+	return stage != NULL ? stage : malloc((size_t)2 * STAGE_BYTES);
+}
+
+void gompi_file_stage_release(struct gompi_file *f, char *stage) {
+	if (stage != NULL)
+		free(gompi_swap_seq_cst(&f->stage, stage));
 }
 
 static int no_memory(struct gompi_error_status *v) {
@@ -253,15 +261,14 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	if (view->is_contiguous) {
 		int64_t offset = view->disp + view->tile->origin + pos;
 		if (!packs)
-			return transfer_bytes(f, write, offset, b->at, bytes, done, v);
+			return gompi_file_transfer_bytes(f, write, offset, b->at, bytes, done, v);
 		if (b->type->size / b->type->segments >= MIN_IOVEC_BYTES)
 			return transfer_runs(f, write, offset, b, 0, bytes, done, v);
 	}
 	// One part of the memory is for packed data, the other one for the range of the file that the blocks span.
 	char *memory = NULL;
 	if (packs || !write) {
-		memory = gompi_swap_seq_cst(&f->stage, NULL);
-		if (memory == NULL && (memory = malloc((size_t)2 * STAGE_BYTES)) == NULL)
+		if ((memory = gompi_file_stage_acquire(f)) == NULL)
 			return no_memory(v);
 	}
 	int rc = MPI_SUCCESS;
@@ -271,8 +278,8 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 		if (packs && write)
 			gompi_buffer_pack(b, data, *done, length);
 		if (view->is_contiguous)
-			rc = transfer_bytes(f, write, view->disp + view->tile->origin + pos + *done, data, length,
-					    &part, v);
+			rc = gompi_file_transfer_bytes(f, write, view->disp + view->tile->origin + pos + *done, data,
+						       length, &part, v);
 		else
 			rc = transfer_blocks(f, write, pos + *done, data, length,
 					     memory == NULL ? NULL : memory + STAGE_BYTES, &part, v);
@@ -282,8 +289,7 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 		if (part < length)
 			break;
 	}
-	if (memory != NULL)
-		free(gompi_swap_seq_cst(&f->stage, memory));
+	gompi_file_stage_release(f, memory);
 	return rc;
 }
 
@@ -294,7 +300,7 @@ int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos) {
 		return view->disp;
 	struct gompi_cursor c;
 	int64_t offset = 0;
-	cursor_at(&c, view, pos, 1);
+	gompi_file_cursor(&c, view, pos, 1);
 	gompi_cursor_next(&c, 1, &offset);
 	return view->disp + offset;
 }

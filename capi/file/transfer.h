@@ -13,6 +13,18 @@
 int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b, int64_t bytes,
 			int64_t *done, struct gompi_error_status *v);
 
+// Reads or writes a contiguous range of the file and of memory. Blocks and returns like gompi_file_transfer.
+int gompi_file_transfer_bytes(const struct gompi_file *f, bool write, int64_t offset, char *at, int64_t bytes,
+			      int64_t *done, struct gompi_error_status *v);
+
+// Returns memory of two times GOMPI_FILE_STAGE_BYTES for packed data, which no other thread uses until it is released,
+// or NULL. Releasing NULL has no effect.
+char *gompi_file_stage_acquire(struct gompi_file *f);
+void gompi_file_stage_release(struct gompi_file *f, char *stage);
+enum { GOMPI_FILE_STAGE_BYTES = 1 << 20 }; // it fits the second-level cache
+
+// Positions a cursor over the tiles of a view at position pos of its stream, so that bytes can be consumed.
+void gompi_file_cursor(struct gompi_cursor *c, const struct gompi_file_view *view, int64_t pos, int64_t bytes);
 // Returns the offset in the file of position pos of the view's stream.
 int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos);
 // Computes the range of the file, [*first, *end), that the bytes [pos, pos + bytes) of the view's stream span. bytes is

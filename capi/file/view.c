@@ -168,7 +168,9 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 		// Collective, so all processes set it; the last ones find it set.
 		if (f->rank == 0)
 			gompi_file_shared_set(f, 0, &v);
-		gompi_file_agree(f->comm, f->rank, f->size, &v);
+		int64_t is_strided = !view.is_contiguous;
+		gompi_file_agree_max(f->comm, f->rank, f->size, &is_strided, &v);
+		f->is_strided = is_strided && f->size > 1;
 		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(fh, call, &v);
 	}
 	gompi_file_view_free(&view);

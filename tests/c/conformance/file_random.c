@@ -1,7 +1,8 @@
 /* Runs random sequences of file functions and compares every result with a model: an array of bytes, and for each rank
  * a view and a file pointer. The sequences set views, write, read, move pointers, change the size, and open the file
- * again. They use blocking, nonblocking and split collective calls with all kinds of file pointers. The environment
- * variable FILE_SEED selects one sequence, and FILE_SEEDS the number of sequences. MPI-5.0 14.
+ * again. They use blocking, nonblocking and split collective calls, all kinds of file pointers, and random hints for
+ * collective writes. The environment variable FILE_SEED selects one sequence, and FILE_SEEDS the number of sequences.
+ * MPI-5.0 14.
  *
  * np: 1 3 4
  * nodes: 2
@@ -101,7 +102,11 @@ static void set_view(void) {
 		view.owner[s] = s < check_size ? s : draw(check_size + 1);
 		view.words[s] = view.etype_words * (1 + draw(draw(4) == 0 ? 40 : 5));
 	}
-	for (int s = 0; s < view.segments; s++) { /* shuffled */
+	int is_regular = draw(3) == 0, length = view.words[0]; /* equal segments, whose owners alternate */
+	view.segments -= is_regular ? view.segments % check_size : 0;
+	for (int s = 0; s < view.segments && is_regular; s++)
+		view.owner[s] = s % check_size, view.words[s] = length;
+	for (int s = 0; s < view.segments && !is_regular; s++) { /* shuffled */
 		int other = draw(view.segments), owner = view.owner[s], words = view.words[s];
 		view.owner[s] = view.owner[other], view.words[s] = view.words[other];
 		view.owner[other] = owner, view.words[other] = words;
@@ -118,7 +123,14 @@ static void set_view(void) {
 		MPI_Type_contiguous(view.etype_words, MPI_INT, &etype);
 		MPI_Type_commit(&etype);
 	}
-	MPI_Type_create_hindexed(count, lengths, displacements, etype, &blocks);
+	if (is_regular) {
+		MPI_Datatype vector;
+		MPI_Type_create_hvector(count, lengths[0], (MPI_Aint)length * check_size * WORD, etype, &vector);
+		MPI_Type_create_hindexed_block(1, 1, displacements, vector, &blocks);
+		MPI_Type_free(&vector);
+	} else {
+		MPI_Type_create_hindexed(count, lengths, displacements, etype, &blocks);
+	}
 	MPI_Type_create_resized(blocks, 0, (MPI_Aint)view.tile_words * WORD, &filetype);
 	MPI_Type_commit(&filetype);
 	CHECK_OK(MPI_File_set_view(file, (MPI_Offset)view.disp_words * WORD, etype, filetype,
@@ -310,7 +322,17 @@ static void default_view(void) {
 }
 
 static void open_file(const char *name) {
-	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &file));
+	static const char *const choices[] = {"automatic", "enable", "enable", "disable"};
+	static const char *const sizes[] = {"512", "4096", "10000", "1048576"}, *const counts[] = {"1", "2", "3"};
+	MPI_Info hints;
+	MPI_Info_create(&hints);
+	MPI_Info_set(hints, "romio_cb_write", choices[draw(4)]);
+	if (draw(2))
+		MPI_Info_set(hints, "cb_buffer_size", sizes[draw(4)]);
+	if (draw(2))
+		MPI_Info_set(hints, "cb_nodes", counts[draw(3)]);
+	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, name, amode, hints, &file));
+	MPI_Info_free(&hints);
 	default_view();
 }
 
