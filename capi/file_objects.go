@@ -16,8 +16,8 @@ import (
 
 // Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
 
-// gompi_make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call is
-// collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+// gompi_make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
+// is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
 // gompi_error_status *)0)->text bytes.
 //
 //gompi:callback int (uintptr_t comm, uintptr_t *own_comm, char *text)

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef _Atomic uint8_t gompi_a8;
 typedef _Atomic uint32_t gompi_a32;
 typedef _Atomic uint64_t gompi_a64;
 typedef _Atomic int32_t gompi_ai32;

@@ -98,8 +98,8 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
-    // make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call is
-    // collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
+    // make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
+    // is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
     // gompi_error_status *)0)->text bytes.
     int (*make_file_comm)(uintptr_t comm, uintptr_t *own_comm, char *text);
     // make_file_window creates a window on the communicator of a file, with `bytes` bytes of memory at this process,

@@ -61,11 +61,11 @@ struct plan {
 	int aggregators;
 };
 
-static char *buffer_of(const struct gompi_file *f, int rank, int64_t round) {
+static char *aggregator_buffer(const struct gompi_file *f, int rank, int64_t round) {
 	return f->two_phase->memory[rank] + round % BUFFERS * f->two_phase->bytes;
 }
-static char *bitmap_of(const struct gompi_file *f, int rank, int64_t round) {
-	return f->two_phase->memory[rank] + (BUFFERS * 8 + round % BUFFERS) * (f->two_phase->bytes / 8);
+static gompi_a8 *aggregator_bitmap(const struct gompi_file *f, int rank, int64_t round) {
+	return (gompi_a8 *)f->two_phase->memory[rank] + (BUFFERS * 8 + round % BUFFERS) * (f->two_phase->bytes / 8);
 }
 
 // Creates the buffers when a file needs them for the first time. Returns false if a process cannot; then no process
@@ -96,7 +96,7 @@ static bool make_buffers(struct gompi_file *f, int64_t bytes) {
 		t->sends[i] = t->memory[i] == NULL;
 	}
 	f->two_phase = t;
-	memset(bitmap_of(f, f->rank, 0), 0, (size_t)(BUFFERS * bytes / 8));
+	memset((void *)aggregator_bitmap(f, f->rank, 0), 0, (size_t)(BUFFERS * bytes / 8));
 	return gompi_alltoall_c(t->sends, 1, MPI_C_BOOL, t->receives, 1, MPI_C_BOOL, f->comm) == MPI_SUCCESS;
 }
 
@@ -161,18 +161,18 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, struct plan *p) 
 }
 
 // Sets the bits of the bytes [from, from + n) of a buffer. Other processes may set other bits at the same time.
-static void set_bits(char *bitmap, int64_t from, int64_t n) {
+static void set_bits(gompi_a8 *bitmap, int64_t from, int64_t n) {
 	int64_t end = from + n, first = from / 8, last = end / 8;
 	unsigned below = 0xffu << (from % 8), above = 0xffu >> (8 - end % 8); // bits in the first and last byte
 	if (first == last) {
-		__atomic_fetch_or(&bitmap[first], (char)(below & above), __ATOMIC_RELAXED);
+		gompi_or(&bitmap[first], (uint8_t)(below & above));
 		return;
 	}
 	if (from % 8 != 0)
-		__atomic_fetch_or(&bitmap[first++], (char)below, __ATOMIC_RELAXED);
-	memset(&bitmap[first], 0xff, (size_t)(last - first));
+		gompi_or(&bitmap[first++], (uint8_t)below);
+	memset((void *)&bitmap[first], 0xff, (size_t)(last - first)); // others store the same value, if at all
 	if (end % 8 != 0)
-		__atomic_fetch_or(&bitmap[last], (char)above, __ATOMIC_RELAXED);
+		gompi_or(&bitmap[last], (uint8_t)above);
 }
 
 // Returns the number of the first bit from `from` on that equals `value`, or n. n is a multiple of 64.
@@ -218,8 +218,9 @@ static struct gompi_run next_run(struct gompi_cursor *c, int64_t limit) {
 // Stores the blocks of a run, whose offset counts from the beginning of the domain, in an aggregator's buffer.
 static void store_run(const struct gompi_file *f, int aggregator, int64_t round, const struct gompi_run *r,
 		      const char *data) {
-	char *bitmap = bitmap_of(f, aggregator, round);
-	gompi_copy_blocks(buffer_of(f, aggregator, round) + r->offset, r->stride, data, r->block, r->block, r->n);
+	gompi_a8 *bitmap = aggregator_bitmap(f, aggregator, round);
+	gompi_copy_blocks(aggregator_buffer(f, aggregator, round) + r->offset, r->stride, data, r->block, r->block,
+			  r->n);
 	for (int64_t i = 0; i < r->n; i++)
 		set_bits(bitmap, r->offset + i * r->stride, r->block);
 }
@@ -312,14 +313,14 @@ static int receive_blocks(const struct gompi_file *f, int source, int64_t round)
 // already, it only clears the bits.
 static void write_domain(const struct gompi_file *f, const struct domain *x, int64_t round,
 			 struct gompi_error_status *v) {
-	char *buffer = buffer_of(f, f->rank, round), *bitmap = bitmap_of(f, f->rank, round);
-	const uint64_t *words = (const uint64_t *)bitmap;
+	char *buffer = aggregator_buffer(f, f->rank, round);
+	uint64_t *words = (uint64_t *)aggregator_bitmap(f, f->rank, round); // the barrier has ended all other accesses
 	int64_t n = (x->bytes + 63) & -64, first, end = 0, done;
 	while (v->class == MPI_SUCCESS && (first = find_bit(words, end, n, true)) < n) {
 		end = find_bit(words, first, n, false);
 		gompi_file_transfer_bytes(f, true, x->first + first, buffer + first, end - first, &done, v);
 	}
-	memset(bitmap, 0, (size_t)(n / 8));
+	memset(words, 0, (size_t)(n / 8));
 }
 
 // Executes a round: stores or sends the blocks of this process, and writes the domain of this process if it is an

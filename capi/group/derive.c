@@ -50,8 +50,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// If `included` is true, stores in *to the members of g with the n given ranks, in the order of the list `ranks`.
-// Otherwise stores the other members of g, in the order of g. Returns MPI_SUCCESS or the error class in *v.
+// Stores members of g in *to: if `included` is true, those with the n given ranks, in the order of the list `ranks`,
+// otherwise all others, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {
 	struct marks m;

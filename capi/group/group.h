@@ -13,9 +13,9 @@ enum { GOMPI_RANK_UNKNOWN = INT32_MIN };
 struct gompi_group {
 	struct gompi_group *next; // next in the free list
 	struct gompi_ranks ranks;
-	gompi_ai32 rank;  // rank of this process; MPI_UNDEFINED if it is not a member, GOMPI_RANK_UNKNOWN until
-			  // the first call of MPI_Group_rank
-	uintptr_t handle; // valid while pending_frees > 0
+	gompi_ai32 rank;        // rank of this process; MPI_UNDEFINED if it is not a member, GOMPI_RANK_UNKNOWN until
+				// the first call of MPI_Group_rank
+	uintptr_t handle;       // valid while pending_frees > 0
 	uint64_t pending_frees; // number of MPI_Group_free calls still due
 	bool has_owner;         // true while a communicator or window refers to the group
 };

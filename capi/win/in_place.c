@@ -9,8 +9,8 @@
 // kernel's store is not retried, and read(2) fails with EFAULT.
 //
 // fork(): a child would share the memory with its parent and with every origin. So the parent copies the memory before
-// the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen run no fork
-// handlers (pthread_atfork) and need none, because their child does not use the memory.
+// the fork, and the child moves the copies over the shared pages. The calls vfork, posix_spawn, system and popen run no
+// fork handlers (pthread_atfork) and need none, because their child does not use the memory.
 #define _GNU_SOURCE
 #include "win/in_place.h"
 

@@ -43,7 +43,7 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t offset) {
 	ssize_t part = fault(n);
 	return part < 0 ? -1 : syscall(SYS_pwrite64, fd, data, (size_t)part, offset);
 }
-/* A short call of these two transfers a part of the first range. */
+/* Reads all ranges or, in a short call, a part of the first one; pwritev writes in the same way. */
 ssize_t preadv(int fd, const struct iovec *iov, int count, off_t offset) {
 	ssize_t part = fault(iov->iov_len);
 	if (part < 0 || (size_t)part < iov->iov_len)
@@ -91,7 +91,7 @@ static MPI_File open_view(const char *hint) {
 	return f;
 }
 
-/* All kinds of accesses, of which the system interrupts many and transfers only a part. */
+/* Makes all kinds of accesses while the system interrupts many calls, and transfers only a part in others. */
 static void interrupted(const char *hint) {
 	MPI_File f = open_view(hint);
 	MPI_Request request;
@@ -137,7 +137,7 @@ static void check_agreed(const char *what, int rc, int class, const char *words)
 	      "%s: the text is \"%s\"", what, check_string(rc));
 }
 
-/* One rank's system calls fail, from the first, second, ... call of an access on. */
+/* Makes collective accesses in which the system calls of one rank fail, from a certain call on. */
 static void failing(const char *hint, int reason_here, int class, const char *words) {
 	for (int number = 0; number < 8; number++) {
 		MPI_File f = open_view(hint);
@@ -170,7 +170,7 @@ static void failing(const char *hint, int reason_here, int class, const char *wo
 	}
 }
 
-/* Rank 0 may write less of a file than the other ranks. It never writes data of other ranks beyond its limit. */
+/* Writes more than rank 0 is permitted to write, which must not write data of other ranks beyond its limit. */
 static void limited(void) {
 	struct rlimit limit, small;
 	getrlimit(RLIMIT_FSIZE, &limit);
@@ -188,7 +188,7 @@ static void limited(void) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* A device without space. */
+/* Writes to a device without space. */
 static void full(void) {
 	MPI_File f;
 	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_RDWR, MPI_INFO_NULL, &f));
