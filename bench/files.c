@@ -4,6 +4,8 @@
  *
  *     write, read                  explicit offset; each rank has a region of its own
  *     write_all, read_all          the same collectively
+ *     iwrite, iread                nonblocking, and its completion
+ *     write_split                  split collective
  *     write_blocks, read_blocks    1 MiB per rank in blocks; the blocks of the ranks alternate in the file
  *     write_grid, read_grid        collective; each rank has a part of a 3D grid, in pieces of BYTES
  *     write_shared, write_ordered  the shared file pointer
@@ -91,6 +93,24 @@ AT_OFFSET(read_view, MPI_File_read_at, 0)
 AT_OFFSET(write_view_all, MPI_File_write_at_all, 0)
 AT_OFFSET(read_view_all, MPI_File_read_at_all, 0)
 
+/* Defines a body that starts and completes a nonblocking access n times. */
+#define NONBLOCKING(name, function)                                                           \
+	static void name(long n) {                                                            \
+		for (long i = 0; i < n; i++) {                                                \
+			MPI_Request request;                                                  \
+			must(function(file, rank *length, data, length, MPI_BYTE, &request)); \
+			must(MPI_Wait(&request, MPI_STATUS_IGNORE));                          \
+		}                                                                             \
+	}
+NONBLOCKING(iwrite_at, MPI_File_iwrite_at)
+NONBLOCKING(iread_at, MPI_File_iread_at)
+static void write_split(long n) {
+	for (long i = 0; i < n; i++) {
+		must(MPI_File_write_at_all_begin(file, rank * length, data, length, MPI_BYTE));
+		must(MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE));
+	}
+}
+
 /* Keeps the file small: the shared pointer begins at 0 in each loop. */
 static void rewind_shared(const struct measurement *m) {
 	if (strstr(m->name, "shared") != NULL || strstr(m->name, "ordered") != NULL)
@@ -138,6 +158,9 @@ static const struct measurement measurements[] = {
 	{"read", open_file, read_at, 0, 0, 0},
 	{"write_all", open_file, write_at_all, 0, 0, 0},
 	{"read_all", open_file, read_at_all, 0, 0, 0},
+	{"iwrite", open_file, iwrite_at, 0, 0, 0},
+	{"iread", open_file, iread_at, 0, 0, 0},
+	{"write_split", open_file, write_split, 0, 0, 0},
 	{"write_blocks", open_blocks, write_view, 0, 0, 0},
 	{"read_blocks", open_blocks, read_view, 0, 0, 0},
 	{"write_grid", open_grid, write_view_all, 0, 0, 0},

@@ -1,8 +1,9 @@
-#define _GNU_SOURCE // F_OFD_SETLKW
+#define _GNU_SOURCE // F_OFD_SETLKW, preadv2
 #include "file/execute.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/uio.h>
 
 #include "file/datarep.h"
 #include "file/transfer.h"
@@ -41,6 +42,33 @@ static void transfer(struct gompi_file_transfer_desc *d) {
 			*v = unlock;
 		gompi_mutex_unlock(&f->atomic_mutex);
 	}
+}
+
+// Returns whether the bytes that d reads are in memory. Then they have been read.
+static bool read_cached(struct gompi_file_transfer_desc *d) {
+	const struct gompi_file *f = d->f;
+	if (!f->view.is_contiguous || d->b.type != NULL)
+		return false;
+	const struct iovec data = {d->b.at, (size_t)d->bytes};
+	// The result is less than d->bytes at the end of the file, and if only a part is in memory.
+	ssize_t n = preadv2(f->fd, &data, 1, gompi_file_offset(&f->view, d->pos), RWF_NOWAIT);
+	if (n != d->bytes && n != 0)
+		return false;
+	d->done_bytes = n;
+	return true;
+}
+
+bool gompi_file_execute_short(struct gompi_file_transfer_desc *d) {
+	enum { MAX_SHORT_BYTES = 64 << 10 }; // a thread for the access takes longer than the copy of these bytes
+	const struct gompi_file *f = d->f;
+	bool has_two_phases = d->collective && d->write && f->is_strided;
+	if (d->error.class != MPI_SUCCESS || d->bytes > MAX_SHORT_BYTES || f->is_atomic || has_two_phases)
+		return false;
+	if (d->write || f->is_in_memory || d->bytes == 0)
+		transfer(d);
+	else
+		return f->view.datarep == NULL && read_cached(d);
+	return true;
 }
 
 void gompi_file_execute(struct gompi_file_transfer_desc *d) {

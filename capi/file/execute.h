@@ -10,5 +10,9 @@
 // file call it, and agree on the result. Blocks.
 void gompi_file_execute(struct gompi_file_transfer_desc *d);
 
+// Transfers the bytes of d like gompi_file_execute, but without the agreement, if the access is short and needs neither
+// other processes nor the device. Returns false if it may take longer; then it has done nothing.
+bool gompi_file_execute_short(struct gompi_file_transfer_desc *d);
+
 #pragma GCC visibility pop
 #endif

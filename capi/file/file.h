@@ -31,6 +31,8 @@ struct gompi_file_view {
 struct gompi_file_split {
 	const char *begun; // name of the function that began it; NULL if none is active
 	MPI_Request request;
+	// The access, if the begin function has executed it, so that only the agreement remains; else NULL.
+	struct gompi_file_transfer_desc *executed;
 };
 
 // The hints of a file that are in force (hints.c has their names and defaults).
@@ -90,6 +92,7 @@ struct gompi_file {
 	struct gompi_file_hints hints;
 	char *_Atomic stage; // memory for transfers, free for the thread that exchanges it; or NULL
 	bool is_strided;     // the view of at least one process is not contiguous; equal at all processes
+	bool is_in_memory;   // its file system is tmpfs
 	// Each process writes its own data: the file system has a cache on each node, and a process must see its data.
 	bool needs_own_writes;
 	struct gompi_file_two_phase *two_phase; // buffers of collective writes; NULL before the first one

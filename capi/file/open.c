@@ -120,10 +120,11 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	enum { NFS = 0x6969, CIFS = 0xFF534D42, SMB2 = 0xFE534D42, PLAN9 = 0x01021997 };
 	const uint32_t type = fstatfs(f->fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
+	f->is_in_memory = type == TMPFS;
 	f->needs_own_writes = gompi_comm_get(f->comm)->hierarchy != NULL &&
 			      (type == NFS || type == CIFS || type == SMB2 || type == PLAN9);
 	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode)) {
-		if (type == TMPFS)
+		if (f->is_in_memory)
 			f->map_stride = 2048;
 		else if (type == EXT4 || type == XFS || type == BTRFS)
 			f->map_stride = 1024;
@@ -143,6 +144,7 @@ static void release(struct gompi_file *f) {
 	free(f->name);
 	free(f->absolute_name);
 	free(gompi_load(&f->stage));
+	free(f->split.executed);
 	if (f->comm != 0) {
 		if (f->shared_win != 0)
 			gompi_win_unlock_all(f->shared_win);

@@ -73,13 +73,17 @@ int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Requ
 	*d = *prepared;
 	d->request = r;
 	r->comm = d->f->handle;
+	*request = (MPI_Request)gompi_request_handle(r);
 	gompi_buffer_retain(&d->b);
 	// A conversion uses the handle of the datatype, which the application may free before the access is executed.
 	struct gompi_error_status v;
 	if (d->f->view.datarep != NULL && d->error.class == MPI_SUCCESS &&
 	    gompi_file_type_copy(prepared->datatype, &d->datatype, &v) != MPI_SUCCESS)
 		d->error = v;
-	*request = (MPI_Request)gompi_request_handle(r);
+	if (!d->collective && gompi_file_execute_short(d)) {
+		complete_access(d);
+		return MPI_SUCCESS;
+	}
 	struct gompi_file_queue *q = &d->f->queue[d->collective];
 	gompi_mutex_lock(&q->mutex);
 	*(q->first == NULL ? &q->first : &q->last->next) = d;

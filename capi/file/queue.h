@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Queues a copy of a prepared access for the library's threads, and stores its request. Collective accesses keep their
-// order. Returns what the call must return.
+// Starts a copy of a prepared access, and stores its request: executes a short independent access, and queues another
+// access for the library's threads. Collective accesses keep their order. Returns what the call must return.
 int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Request *request);
 // Waits until no collective access is queued or running. A call calls it before its own collectives on the file's
 // communicator: the queue's thread uses that communicator, too.
