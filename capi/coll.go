@@ -20,7 +20,7 @@ type collective struct {
 	send, recv side
 	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
 	tag        int32 // message tag of a nonblocking or persistent collective
-	inShm      bool  // nonblocking calls: C uses shared memory and has failed; Go only finds the error
+	inShm      bool  // nonblocking calls: C tried to use shared memory and failed; Go only determines the error
 	agreed     coll.Agreed
 }
 

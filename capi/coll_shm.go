@@ -433,8 +433,8 @@ func collectiveOf(call uintptr) collective {
 		tag:  int32(c.tag), inShm: bool(c.uses_shm)}
 }
 
-// gompi_start_collective starts a nonblocking collective, or creates a persistent request for it, and stores the
-// request. It returns the result of the call.
+// gompi_start_collective starts a nonblocking collective or creates a persistent collective. It stores the request, and
+// returns the result of the call.
 //
 //gompi:callback int (const struct gompi_collective *call, bool persistent, uintptr_t info, uintptr_t request)
 //export gompi_start_collective

@@ -36,7 +36,8 @@ func exit(code int32) {
 	C._exit(C.int(code))
 }
 
-// start implements MPI_Init.
+// start implements MPI_Init and MPI_Init_thread. If this is the only application thread, threads that start meanwhile
+// belong to libraries such as libpmix; they are registered as library threads (runtime/last_thread.h).
 func start() error {
 	only := C.gompi_is_only_thread()
 	err := core.Start(dataPath{})

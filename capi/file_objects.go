@@ -14,7 +14,7 @@ import (
 	"gompirma/core/rma"
 )
 
-// Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
+// Files (MPI-5.0 14): the communicator and the windows that a file owns. capi/file implements the calls.
 
 // gompi_make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
 // is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
@@ -65,7 +65,7 @@ func fileResult(err error, text uintptr) int32 {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_free_file_comm frees the communicator of a file. Collective.
+// gompi_free_file_comm frees the communicator of a file. The call is collective.
 //
 //gompi:callback void (uintptr_t own_comm)
 //export gompi_free_file_comm
@@ -79,7 +79,8 @@ func gompi_free_file_comm(ownComm uintptr) {
 	}
 }
 
-// gompi_free_file_window frees a window of gompi_make_file_window; 0 is no window. Collective.
+// gompi_free_file_window frees a window of gompi_make_file_window, or does nothing if `win` is 0. The call is
+// collective.
 //
 //gompi:callback void (uintptr_t win)
 //export gompi_free_file_window

@@ -89,7 +89,7 @@ func dropHints(hints any) {
 	}
 }
 
-// winHints returns the hints of an info object for a new window or for MPI_Alloc_mem. It returns MPI_ERR_INFO or
+// winHints returns the hints of an info object for a new window or for MPI_Alloc_mem. Its errors are MPI_ERR_INFO and
 // MPI_ERR_INFO_VALUE.
 func winHints(h uintptr) (hints rma.Hints, err error) {
 	var c C.struct_gompi_hints

@@ -472,7 +472,8 @@ func (b bigWords) Close() {
 	for _, m := range b.j.members {
 		m.words.Close()
 	}
-	if m := b.j.members[0]; len(b.j.members) < b.j.here { // frees the blocks that the simulated members would free
+	// Simulated members do not release the blocks that the first member has allocated. So free these blocks here.
+	if m := b.j.members[0]; len(b.j.members) < b.j.here {
 		for _, x := range m.blocks {
 			m.nd.FreeBlock(x.name, x.size, shm.Dirty)
 		}

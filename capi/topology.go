@@ -96,7 +96,8 @@ func gompi_graph_create(old uintptr, nnodes int32, index, edges uintptr, reorder
 	})
 }
 
-// weightsAt returns the n weights at an address. The result `weighted` is false for MPI_UNWEIGHTED.
+// weightsAt returns the n weights at an address. The result `weighted` is false for MPI_UNWEIGHTED. For
+// MPI_WEIGHTS_EMPTY, n must be 0.
 func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) {
 	switch at {
 	case abi.MPI_UNWEIGHTED:

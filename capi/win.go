@@ -215,7 +215,8 @@ func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 	return finish(function, handle.Win, h, f(w))
 }
 
-// createWin creates a window over a communicator and stores its handle.
+// createWin creates a window over a communicator and stores its handle. It returns the window, and the value for the C
+// entry point. After an error the window is nil.
 func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr, win uintptr) (*rma.Window, int32) {
 	c, err := commOf(commHandle)
 	if err != nil {
@@ -257,7 +258,7 @@ func gompi_win_create_c(base uintptr, size, dispUnit int64, info, comm, win uint
 }
 
 // dispUnit32 converts the displacement unit of a large-count call to 32 bits. It returns MPI_ERR_DISP if the unit is
-// too large.
+// too large. A negative unit becomes -1, which rma.Create rejects.
 func dispUnit32(unit int64) (int32, error) {
 	if unit > 1<<31-1 {
 		return 1, mpierr.New(abi.MPI_ERR_DISP, "disp_unit is %d; the maximum is %d", unit, 1<<31-1)
@@ -341,7 +342,8 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 }
 
 // gompi_exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
-// MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank. It returns 0 or an error class.
+// MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank, unless `all` is NULL. It returns 0
+// or an error class.
 // With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
 //
 //gompi:callback int (uintptr_t win, const void *mine, int64_t size, void *all, char *text)
@@ -362,7 +364,7 @@ func gompi_exchange_with_members(win, mine uintptr, size int64, all, text uintpt
 	return mpierr.ClassOf(err)
 }
 
-// window returns the window with a handle.
+// window returns the window with a handle, or MPI_ERR_WIN if no window has the handle.
 func window(h uintptr) (*rma.Window, error) {
 	if err := needRunning(); err != nil {
 		return nil, err

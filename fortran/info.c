@@ -28,8 +28,9 @@ ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *v
 }
 SAME(info_get, info_get_f08)
 
-/* Returns C's length of a string, which includes the terminating zero. A length that does not fit into an int becomes
- * INT_MAX, which is longer than any string. A negative length stays negative. */
+/* Returns C's length of a string, which includes the terminating zero. 0, which asks only for the length of the string,
+ * and negative lengths remain unchanged. If the result does not fit into an int, returns INT_MAX, which is longer than
+ * any string, or INT_MIN. */
 static int length_in(integer length) {
 	if (length <= 0)
 		return wide(length) ? INT_MIN : (int)length;

@@ -1,6 +1,7 @@
-/* Registers the sizes of this compiler's Fortran types with the MPI library at load time (MPI-5.0 20.4.1). An MPI
- * library that was built without Fortran does not know these sizes. Nothing is registered if the library knows them, or
- * has no functions to query them. This file is part of libmpifort_abi only, because gompirma has the sizes built in. */
+/* Registers the sizes of this compiler's Fortran types and the values of its LOGICALs with the MPI library at load time
+ * (MPI-5.0 20.4). An MPI library that was built without Fortran knows neither. What the library knows is not
+ * registered again, and nothing is registered if it has no functions for that. This file is part of libmpifort_abi
+ * only, because the sizes and values are built into gompirma. */
 #include <stdio.h>
 
 #include "gompi_f.h"

@@ -70,7 +70,7 @@ MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_
 
 /* ---- Keyvals ---- */
 
-/* Define the predefined procedures, which a program may also call itself. */
+/* The next macros define the predefined procedures, which a program may also call itself. */
 #define NO_COPY(name)                                                                                            \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
 			MPI_Aint *out, logical *flag, integer *ierror) {                                         \

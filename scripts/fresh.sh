@@ -125,8 +125,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	fi
 fi
 
-# The roots get from the host: the Go installation with the targets of its links, the module cache, settings, and
-# proxies.
+# The roots use these parts of the host: the Go installation with the targets of its links, the module cache, settings
+# of go, and proxies.
 go=$(go env GOROOT) && modules=$(go env GOMODCACHE)/cache/download || fail 'go does not tell where it is'
 mapfile -t folders < <(echo "$go"; find "$go" -maxdepth 2 -type l -exec readlink -f {} + | while IFS= read -r to; do
 	if [ -d "$to" ] && [ "${to#"$go/"}" = "$to" ]; then echo "$to"; fi
@@ -134,7 +134,9 @@ done)
 settings=("PATH=$go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" GOTOOLCHAIN=local)
 proxy=$(go env GOPROXY)
 if [ -d "$modules" ]; then
-	folders+=("$modules:/mnt/modules") # another path: the root's own module cache may be at the host's path
+	# Mounted at another path in the root: at the host's path, this read-only mount could hide the module cache that
+	# go writes in the root.
+	folders+=("$modules:/mnt/modules")
 	proxy=file:///mnt/modules,$proxy
 fi
 settings+=("GOPROXY=$proxy")

@@ -17,7 +17,7 @@ if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)"
 rm -rf "$work"
 mkdir -p "$work"
 echo 'compiling capi/insight and capi/access'
-# As many parallel jobs as processors.
+# Compiles with as many parallel jobs as processors.
 printf '%s\0' capi/insight/*.c capi/insight/generated/*.c | xargs -0 -n 1 -P "$(nproc)" sh -c '
 	$cc -std=gnu11 -O2 -fPIC -fno-omit-frame-pointer -fvisibility=hidden -Wall -Wextra -Werror -Iinclude -Icapi \
 		-c "$0" -o "$work/$(basename "$0" .c).o"'

@@ -88,8 +88,9 @@ int gompi_attribute_set(struct gompi_error_status *v, enum gompi_keyval_kind kin
 int gompi_attribute_delete(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval);
 // Creates the table for the duplicate of an object. Calls the copy functions in the order in which the attributes were
-// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM. After
-// an error, calls the delete functions of the attributes copied so far with the new object. `from` may be NULL.
+// first set. Stores NULL if the new table is empty, or after an error. Stops at an error of a copy function and at
+// MPI_ERR_NO_MEM. After an error, calls the delete functions of the attributes copied so far with the new object.
+// `from` may be NULL.
 int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);
 // Deletes the attributes of an object that is being freed, in reverse order of setting. Stops at an error of a delete

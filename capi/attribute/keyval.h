@@ -1,5 +1,6 @@
 // Keyvals (MPI-5.0 7.7.2 to 7.7.4). A keyval exists until the application has freed it and no attribute uses it. Its
-// number encodes the kind of object, so that a lookup of an attribute that is not set need not access the keyval.
+// number encodes the kind of object. So a lookup of an attribute that is not set can check in the table of handles that
+// the keyval exists and has the right kind, without an access to the keyval itself.
 #ifndef GOMPI_KEYVAL_H
 #define GOMPI_KEYVAL_H
 

@@ -13,8 +13,8 @@
 // even after the reserve has been released.
 void *gompi_alloc_or_abort(size_t bytes);
 
-// Returns true if the reserve has been used and cannot be allocated again. The caller must then start no operation that
-// allocates memory.
+// Allocates the reserve if it does not exist: at the first call, and after it has been used. Returns true if that
+// fails. The caller must then start no operation that allocates memory.
 bool gompi_memory_is_low(void);
 
 // Terminates the process with a message that an allocation of this many bytes has failed.

@@ -103,8 +103,8 @@ static inline void gompi_full_fence(void) {
 }
 
 // Executes a full fence, for a caller whose last atomic operation was a seq_cst read-modify-write. On x86 that
-// instruction already is a full fence. On other processors a later load may overtake the store of the
-// read-modify-write.
+// instruction already is a full fence, so only a compiler fence is added. On other processors a later load may overtake
+// the store of the read-modify-write, so a fence instruction is added.
 static inline void gompi_full_fence_after_rmw(void) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	gompi_compiler_fence();

@@ -41,8 +41,8 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		int to = me + d < n ? me + d : me + d - n;
 		struct gompi_barrier_member *partner = &b->member[to];
 		// release: makes the earlier stores of this member visible to a partner that sees the signal. A locked
-		// instruction would wait until the store has reached the other core. A plain store does not wait: this
-		// core already polls for its own signal.
+		// instruction would wait until the store has reached the other core. With a plain store, this core
+		// polls for its own signal meanwhile.
 		gompi_store_release(&partner->round[round], k);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;

@@ -46,8 +46,9 @@ static inline void gompi_biased_lock(struct gompi_biased_mutex *l) {
 		gompi_biased_lock_slow(l);
 }
 
-// Acquires the lock, unless another thread holds the mutex or this thread already holds the lock without the mutex.
-// Returns true on success.
+// Acquires the lock and returns true. Returns false if a thread holds the mutex, or if this thread already holds the
+// lock without the mutex. If the bias owner is another thread and holds the lock without the mutex, the function does
+// not return false: it revokes the bias and waits until that thread releases the lock.
 static inline bool gompi_biased_trylock(struct gompi_biased_mutex *l) {
 	return (gompi_load(&l->held_by_owner) == 0 && gompi_biased_lock_fast(l)) || gompi_biased_trylock_slow(l);
 }

@@ -11,7 +11,7 @@
 extern _Thread_local const char *gompi_call_name __attribute__((tls_model("initial-exec")));
 
 // gompi_enter_call and gompi_leave_call bracket a call of a function implemented in Go. They nest, because a callback
-// of the application may call MPI.
+// of the application may call MPI: gompi_enter_call returns the previous name, which gompi_leave_call restores.
 static inline const char *gompi_enter_call(const char *call) {
 	const char *outer = gompi_call_name;
 	gompi_call_name = call;

@@ -36,8 +36,8 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 
 // Raises an error of the given class on `object`, whose `kind` is one of GOMPI_ON_. The `text` describes the error. If
 // it is NULL, `class` is an error code that the application raised. Returns the value that the MPI function `name` must
-// return. The function calls Go, so it is not for the fast path. It must be the last act of an MPI function: see
-// gompi_error_status.
+// return. The function may call Go and an error handler of the application, so it is not for the fast path. It must be
+// the last act of an MPI function: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
 // Calls gompi_return_error with MPI_ERR_ARG, for a call with an output argument that is NULL.

@@ -6,8 +6,8 @@
 // A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
 // inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
 // the live process also ends with an error. This wait ends after it has seen the same entry unfilled for max_sleep_ns
-// (struct gompi_wait_policy). An entry that the failed process has filled, but not released after the answer, does not
-// block the ring: the package that owns the ring releases the entry instead.
+// (struct gompi_wait_policy). An entry that the failed process has filled, but not released after the target's
+// answer, does not block the ring: the package that owns the ring releases the entry instead.
 #include "base/failure.h"
 
 #include <stdio.h>

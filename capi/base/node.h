@@ -39,7 +39,7 @@ enum gompi_wait_reason {
 	GOMPI_FOR_LOCK,       // the lock holder unlocks the peer's memory; the tag is the peer's rank in the window
 	GOMPI_FOR_COLLECTIVE, // the members start the operation; the tag is its sequence number on the communicator
 	GOMPI_FOR_PARTITIONS, // the peer marks the partitions of the message with the tag as ready
-	GOMPI_FOR_SELF,       // another thread of this process calls the operation
+	GOMPI_FOR_SELF,       // another thread of this process calls the MPI function `operation`
 };
 
 // The wait record of a sleeping thread, for the report on a hang. The sleeping thread writes it; any thread or process
@@ -91,10 +91,9 @@ struct gompi_cell {
 	// Set to 1 by another process that waits for messages which this process' progress thread must send. While it
 	// is 1, every message of a plan to this process also rings this process' doorbell (is_urgent, message/plan.c).
 	gompi_a32 needs_doorbell;
-	_Alignas(GOMPI_CACHE_LINE)
-		gompi_ai32 poller_count; // threads that poll this process' rings (in blocking calls; progress thread)
-	gompi_ai32 blocked_count;        // number of application threads inside a blocking call, polling or asleep
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads without a wait record: none was free
+	_Alignas(GOMPI_CACHE_LINE) gompi_ai32 poller_count; // number of threads that poll this process' rings
+	gompi_ai32 blocked_count; // number of application threads inside a blocking call, polling or asleep
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // number of waiting threads that found no free record
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
 	gompi_a32 activity_used; // bitmap of the activity flags that threads use
 	// Used by Go only. reserved_bytes: bytes of memory that are promised and not yet allocated
@@ -107,7 +106,8 @@ struct gompi_cell {
 	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)
 	gompi_ai32 progress_threads[GOMPI_PROGRESS_THREADS]; // thread ids; 0 after the last id
 	// unreachable: rank + 1 of processes to which this process cannot connect. connect_requests: rank + 1 of
-	// processes that cannot connect to this process and ask it to connect to them (fabric/connect_back.c).
+	// processes that cannot connect to this process and ask it to connect to them (fabric/connect_back.c). Free
+	// elements of both are 0.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unreachable[GOMPI_UNREACHABLE_SLOTS];
 	gompi_a32 connect_requests[GOMPI_UNREACHABLE_SLOTS];
 	struct gompi_wait_record wait_records[GOMPI_WAIT_RECORDS];
@@ -177,7 +177,7 @@ struct gompi_node {
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
 	bool has_cma;        // process_vm_readv and process_vm_writev work between the processes of the job
-	bool has_membarrier; // membarrier(2) works: small accumulates and wakers need no CPU fence
+	bool has_membarrier; // membarrier(2) works in this process, so small accumulates need no CPU fence
 	size_t cell_stride;  // bytes from one process' cell to the next
 	char *message_rings; // inboxes of the n processes, message_stride bytes each (message/inbox.h)
 	size_t message_stride;
@@ -207,7 +207,8 @@ static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_n
 // is the only function that decides whether a process is on this node.
 static inline int gompi_local_index(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Copies *node to gompi_node and determines its fields self and has_membarrier.
+// Copies *node to gompi_node and determines its fields self and has_membarrier. In this process' cell, sets
+// code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no membarrier(2).
 void gompi_node_open(const struct gompi_node *node);
 
 // Registers the calling thread as one of the library's progress threads.
@@ -217,8 +218,8 @@ void gompi_add_progress_thread(void);
 // calling thread.
 void gompi_node_membarrier(void);
 
-// Executes a full barrier in every running thread of this process, by membarrier(2). Returns false if membarrier(2) has
-// failed, so that no barrier took place.
+// Executes a full barrier in every running thread of this process, by membarrier(2). If membarrier(2) fails,
+// returns false without a barrier, and makes all wakers of the node use a CPU fence from then on.
 __attribute__((visibility("hidden"))) bool gompi_process_membarrier(void);
 
 #endif

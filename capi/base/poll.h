@@ -20,7 +20,8 @@ struct gompi_poll {
 };
 extern _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exec")));
 
-// Yields the core if the series of calls has lasted long enough (tuning.h).
+// Yields the core if there are fewer cores than processes. Otherwise yields it only if the series of calls has lasted
+// long enough (tuning.h).
 void gompi_poll_maybe_yield(void);
 
 // Counts an idle call: a poll that found nothing new, or an attempt that did not succeed.
@@ -33,7 +34,7 @@ static inline void gompi_poll_idle(void) {
 static inline void gompi_poll_reset(void) { gompi_poll.idle_calls = 0; }
 
 // Notes that a call has read an element of 1, 2, 4 or 8 bytes at address `at`. The call is idle if the thread's last
-// check found the same value at the same address.
+// check found the same value at the same address; otherwise later idle calls start a new series.
 static inline void gompi_poll_check_value(const void *at, const void *element, int64_t size) {
 	uint64_t value = 0;
 	switch (size) {

@@ -50,8 +50,8 @@ struct gompi_go_callbacks {
     // raise_mismatch raises the error that another member's collective call differs from this member's call, and
     // returns the value that the call must return.
     int (*raise_mismatch)(uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch);
-    // start_collective starts a nonblocking collective, or creates a persistent request for it, and stores the
-    // request. It returns the result of the call.
+    // start_collective starts a nonblocking collective or creates a persistent collective. It stores the request, and
+    // returns the result of the call.
     int (*start_collective)(const struct gompi_collective *call, bool persistent, uintptr_t info, uintptr_t request);
     // mismatch_text describes how another member's collective call differs from this member's call. It writes the
     // description to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes, and returns the error class.
@@ -106,9 +106,10 @@ struct gompi_go_callbacks {
     // and stores the handle. The displacement unit is 8. The call is collective, and its errors are those of
     // gompi_make_file_comm.
     int (*make_file_window)(uintptr_t own_comm, int64_t bytes, uintptr_t *win, char *text);
-    // free_file_comm frees the communicator of a file. Collective.
+    // free_file_comm frees the communicator of a file. The call is collective.
     void (*free_file_comm)(uintptr_t own_comm);
-    // free_file_window frees a window of gompi_make_file_window; 0 is no window. Collective.
+    // free_file_window frees a window of gompi_make_file_window, or does nothing if `win` is 0. The call is
+    // collective.
     void (*free_file_window)(uintptr_t win);
     // run_file_queue executes the queued accesses of a file on a thread of the library.
     void (*run_file_queue)(uintptr_t queue);
@@ -136,7 +137,8 @@ struct gompi_go_callbacks {
     // memory, or NULL if the bytes cannot be mapped.
     void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
     // exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
-    // MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank. It returns 0 or an error class.
+    // MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank, unless `all` is NULL. It returns 0
+    // or an error class.
     // With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
     int (*exchange_with_members)(uintptr_t win, const void *mine, int64_t size, void *all, char *text);
 };

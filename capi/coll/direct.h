@@ -9,12 +9,13 @@
 
 // Runs one shared-memory operation (shm_coll.h) in which each member publishes a word to all members. Sets *all_nonzero
 // to true if no member published 0. gompi_shm_peer_word can read the words until this member begins its next operation.
+// w and format are the signature of the call (protocol.h), also in the functions below.
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero);
 // Returns the word that member i published in the last operation.
 uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i);
 
-// The data that a member reads directly from the memory of other members.
+// The data that a member reads directly from the memory of other members, and its own data, which they read.
 enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
 struct gompi_direct_blocks {
 	bool is_readable;       // this member's data is contiguous and does not lie in its own receive area

@@ -13,13 +13,13 @@
 
 // One member's private state (its view) for the two-level collectives of a communicator.
 struct gompi_hierarchy {
-	int n, me;                  // members of the communicator, and rank of this member
-	int nodes, node;            // number of nodes, and index of this node
-	int local_size, local_rank; // members on this node, and index of this member among them
-	int max_ranks_per_node;     // largest number of members on any node
-	int32_t *node_of;           // [n]: index of each member's node
-	int32_t *local_ranks;       // [local_size]: ranks of the members on this node, ascending
-	uint32_t barrier_count;
+	int n, me;                       // members of the communicator, and rank of this member
+	int nodes, node;                 // number of nodes, and index of this node
+	int local_size, local_rank;      // members on this node, and index of this member among them
+	int max_ranks_per_node;          // largest number of members on any node
+	int32_t *node_of;                // [n]: index of each member's node
+	int32_t *local_ranks;            // [local_size]: ranks of the members on this node, ascending
+	uint32_t barrier_count;          // number of barriers on `barrier` that this member has executed
 	uint64_t object;                 // handle of the communicator, for reports; 0 if there is none
 	struct gompi_shm_coll *shm_coll; // view of this node's members; NULL if there is only one member
 	// Barrier of this node's members. Between its two halves (gather, release) the leader synchronizes with the

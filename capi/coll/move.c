@@ -15,7 +15,7 @@ static uint64_t bytes_left(uint64_t size, uint64_t from, uint64_t step) {
 // --- From the root: MPI_Bcast and MPI_Scatter. In a scatter the buffer holds `share` bytes for each member.
 
 // Runs the root's part of one operation: fills its buffer with the range [from, from + n) of its data or, in a scatter,
-// of each member's block.
+// of each member's block, and publishes the buffer. In a scatter, also copies this range of the root's own block.
 static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 							   bool is_scatter, enum gompi_size_class p, uint64_t from,
 							   uint64_t n, uint64_t share) {

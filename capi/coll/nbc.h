@@ -40,7 +40,7 @@ enum {
 
 // Values of segments_written and segments_read in a head: a number of segments, or one of these.
 enum {
-	NBC_DIRECT = 1 << 30,         // written: the data is at the address in inline_data
+	NBC_DIRECT = 1 << 30,         // written: readers read the data at its address (nbc_data.c)
 	NBC_DIRECT_REFUSED = 1 << 30, // read: this member cannot read directly and needs segments
 	NBC_READ_DONE = INT32_MAX,    // read: this member has read all that it needs
 };
@@ -127,7 +127,8 @@ void gompi_nbc_close(struct gompi_nbc *b);
 // Resets the shared memory to its unused state. The caller ensures that no member uses it any longer.
 void gompi_nbc_reset(struct gompi_nbc *b);
 
-// Reserves the space that the collective with this number needs. Returns false if the space is still in use.
+// Reserves the space that the collective with this number needs. Returns false if the space is still in use, or if an
+// earlier collective waits for a body (space_pending).
 bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space);
 
 // Notifies the other members that the area has changed. Wakes members that sleep in a call. If wake_progress is true,

@@ -327,7 +327,8 @@ static bool buffers_differ(const struct nbc_builder *m, int64_t count) {
 }
 
 // Splits a large reduction into two phases: each member reduces one chunk of the data, then all members, or the root,
-// gather the chunks.
+// gather the chunks. Does nothing if the reduction is small, if there is only one member, or if an element is too large
+// for a chunk. Returns false if out of memory.
 static bool split_reduction(struct nbc_builder *m) {
 	struct gompi_nbc_op *s = m->s;
 	struct gompi_nbc_phase whole = s->phase[0], *reduce_phase = &s->phase[0], *gather_phase = &s->phase[1];

@@ -24,12 +24,14 @@ struct pairs {
 	bool uses_all_bodies;             // the buffer is all bodies together, whatever size_class is
 	// This member's block for itself. NULL if the block is in the buffer, or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
-	bool is_lent; // other members read this member's memory, which must not change until they finish
+	// Other members read this member's memory or all its bodies, which must stay unchanged until they finish.
+	bool is_lent;
 	// Memory for direct reads: the table if it does not fit into the buffer, then the copies of blocks. NULL if
 	// this memory is not needed. This field stays between is_lent and has_borrowed: the compiler would merge loads
 	// of adjacent flags into one load, which stalls after separate stores to the flags.
 	char *packed;
-	bool has_borrowed; // this member has read a sender's memory; the sender waits for this member
+	// This member has read a sender's memory or all its bodies. That sender waits for this member.
+	bool has_borrowed;
 };
 
 // An entry of a table: a block for one member.

@@ -98,7 +98,7 @@ static bool is_range_readable(struct direct_reads *f, uint64_t begin, uint64_t e
 }
 
 // The first word that a member publishes: the address of its operand << ADDRESS_SHIFT, plus OVERWRITES_OPERAND if its
-// result overwrites the operand.
+// result overwrites the operand; 0 if the member cannot read directly.
 enum { OVERWRITES_OPERAND = 1, ADDRESS_SHIFT = 1 };
 
 int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,

@@ -29,8 +29,8 @@ struct gompi_comm {
 	uint64_t id;              // base of its context ids: core/comm.Comm.Context adds an offset
 	struct gompi_ranks peers; // destinations of messages: the group or, if is_inter, the remote group
 
-	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one member
-	uint32_t barrier_count;
+	struct gompi_barrier *barrier;       // NULL if the members share no memory, or there is only one member
+	uint32_t barrier_count;              // number of barriers on `barrier` that this process has executed
 	struct gompi_shm_coll *shm_coll;     // shared-memory collectives (coll/shm_coll.h); NULL if barrier is NULL
 	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL if barrier
 					     // is NULL
@@ -77,6 +77,7 @@ void gompi_comm_close(uintptr_t handle);
 int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v);
 
 // Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
+// Returns MPI_ERRORS_ARE_FATAL if the communicator does not exist.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);
 
 // Stores the name of a communicator in `name`, which has MPI_MAX_OBJECT_NAME bytes. Returns the length of the name, or

@@ -6,8 +6,8 @@
 #include "base/atomics.h"
 #include "datatype/op.h"
 
-// GOMPI_ATOMIC_MAX_COUNT: an operation on more elements acquires the lock even if several threads update the same
-// memory, because a vectorized loop under the lock is then faster than atomic instructions (measured,
+// GOMPI_ATOMIC_MAX_COUNT: an operation on more elements acquires the lock (update/mode.h) even if several threads
+// update the same memory, because a vectorized loop under the lock is then faster than atomic instructions (measured,
 // docs/RATIONALE.md). GOMPI_ATOMIC_ALWAYS_COUNT: an operation on at most this number of elements always uses atomic
 // instructions, unless it updates several one-byte elements (gompi_atomic_is_allowed).
 enum { GOMPI_ATOMIC_MAX_COUNT = 64, GOMPI_ATOMIC_ALWAYS_COUNT = 2 };
@@ -34,8 +34,9 @@ static inline bool gompi_is_aligned(const void *to, int64_t size) {
 // gompi_unlocked_update_begin and gompi_unlocked_update_end; `target` is aligned to the element size.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
-// Element classes. The predefined types of one class have the same size and arithmetic. GOMPI_NO_CLASS: no atomic
-// instruction exists for the type.
+// Element classes. The predefined types of one class have the same size and arithmetic: signed (I), unsigned (U),
+// floating-point (F) or logical (L) elements of 8 to 64 bits, or MPI_BYTE. GOMPI_NO_CLASS: no atomic instruction exists
+// for the type.
 enum gompi_element_class {
 	GOMPI_NO_CLASS,
 	GOMPI_I8,

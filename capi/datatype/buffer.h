@@ -36,8 +36,8 @@ struct gompi_buffer {
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v);
 
-// Fills in *b and returns true if the data has a predefined type without gaps and a valid address. This is the fast
-// path of gompi_buffer_check for most messages.
+// Fills in *b and returns true if the data has a predefined type without gaps, a valid count and a valid address.
+// Otherwise returns false, and the caller calls gompi_buffer_check. This is the fast path for most messages.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
 	int64_t size = gompi_simple_bytes(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))

@@ -278,7 +278,8 @@ static inline bool is_large_offset(int64_t x) { return (uint64_t)x + (UINT64_C(1
 // Constructs types with displacements (indexed, indexed block and struct types). If `fields` is true, each block has
 // its own type, as in a struct; if false, all blocks have the same type. `fields` is a compile-time constant in every
 // call. If there are several blocks, each block must be contiguous, and the blocks become a list. A single block may
-// have any type.
+// have any type. The caller provides the memory of `displacements` and `sizes`, r->n elements each. Returns false if Go
+// must construct the type or report an error.
 static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
 							 bool fields) {
 	const struct gompi_recipe *r = m->r;

@@ -8,11 +8,13 @@
 
 enum { GOMPI_LABEL = MPI_MAX_OBJECT_NAME + 32 };
 
-// Writes the name of a datatype to `text` and returns `text`. For a predefined type, the text is its name (MPI_INT).
-// For another type, it is the name that the application has set and the handle, or only the handle.
+// Writes the name of a datatype to `text` and returns `text`. For a predefined type (MPI_INT) and MPI_DATATYPE_NULL,
+// the text is this name. For another type, it is the name that the application has set and the handle, or only the
+// handle.
 __attribute__((cold)) const char *gompi_type_label(MPI_Datatype datatype, char text[GOMPI_LABEL]);
 
-// Writes the name of a predefined operation (MPI_SUM) or the handle of another operation to `text`. Returns `text`.
+// Writes the name of a predefined operation (MPI_SUM) or of MPI_OP_NULL to `text`, or the handle of another operation.
+// Returns `text`.
 __attribute__((cold)) const char *gompi_op_label(MPI_Op op, char text[GOMPI_LABEL]);
 
 // Writes an address to `text`: the word NULL, or the address in hexadecimal. Returns `text`.

@@ -127,7 +127,8 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
-// The else branch compares the indices before the values, because this comparison fails early in most cases.
+// The else branch compares the indices before the values: in most cases the origin's index is not smaller, and the
+// second comparison is not needed.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
 		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \

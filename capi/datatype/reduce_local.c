@@ -16,7 +16,8 @@ static bool is_buffer(const void *at, MPI_Count count, MPI_Datatype type) {
 		gompi_buffer_check(&b, at, count, type, false, &v) == MPI_SUCCESS);
 }
 
-// Calls the user-defined function. Returns false if an argument is invalid or the count does not fit into an int.
+// Calls the user-defined function, unless count is 0, and returns true. Returns false without a call if an argument is
+// invalid or the count does not fit into an int.
 static bool call_user_function(const struct gompi_user_op *u, const void *in, void *inout, MPI_Count count,
 			       MPI_Datatype type) {
 	if ((uint64_t)count > INT32_MAX || in == inout || !is_buffer(in, count, type) || !is_buffer(inout, count, type))

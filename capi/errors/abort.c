@@ -1,5 +1,6 @@
 // MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers. If such a handler has interrupted Go, this process
-// exits with the error code as its status, and the launcher ends the other processes.
+// exits with the low 8 bits of the error code as its status (with 1 if they are 0), and the launcher ends the other
+// processes.
 #include <unistd.h>
 
 #include "base/go_callbacks.h"

@@ -43,8 +43,9 @@ void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 // longjmp.
 int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code);
 
-// Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns. The
-// code may be unknown to MPI, because programs pass private codes to their own handlers.
+// Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns; a
+// predefined fatal handler ends the job. A positive code may be unknown to MPI, because programs pass private codes to
+// their own handlers. For a negative code, raises MPI_ERR_ARG and returns the result.
 int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call, int code, int kind, uintptr_t object);
 
 #pragma GCC visibility pop

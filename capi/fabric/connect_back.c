@@ -62,8 +62,8 @@ void gompi_connect_back_open(void) {
 	next_check_ns = 0;
 }
 
-// Writes a request into this process' cell. Drops the request if its element of the cell's array is in use; the caller
-// must then repeat the request.
+// Writes a request into this process' cell. Drops the request if its element of the cell's array is in use. The
+// provider repeats the request until it has a connection to the peer, so a dropped request is only delayed.
 void gompi_connect_back_request(int peer) {
 	uint32_t empty = 0;
 	gompi_cas_strong(&gompi_my_cell()->unreachable[peer % GOMPI_UNREACHABLE_SLOTS], &empty, (uint32_t)peer + 1);

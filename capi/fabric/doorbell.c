@@ -10,7 +10,7 @@
 #include "base/wait.h"
 #include "fabric/net.h"
 
-static const int64_t NO_LIMIT_NS = 1000000000000000; // longer sleeps have no limit
+static const int64_t NO_LIMIT_NS = 1000000000000000; // a sleep of at least this length has no timeout
 
 struct gompi_net_doorbell gompi_net_doorbell = {.fd = -1};
 
@@ -53,9 +53,10 @@ void gompi_net_app_polled(void) {
 		gompi_store(&gompi_net_doorbell.app_polled, 1);
 }
 
-// Makes the progress thread arm itself now, unless it is armed already (progress_thread.h). The caller is about to
-// sleep until a handler wakes it, so the progress thread must handle arrivals at once. Without this call, the progress
-// thread would arm itself only after a round without activity.
+// Makes the progress thread arm itself now, unless it is armed already (progress_thread.h). Does nothing while another
+// thread of the process polls, because that thread handles arrivals. The caller is about to sleep until a handler wakes
+// it, so the progress thread must handle arrivals at once. Without this call, the progress thread would arm itself only
+// after a round without activity.
 void gompi_net_app_sleeps(void) {
 	if (gompi_load(&gompi_my_cell()->poller_count) > 0)
 		return;

@@ -91,7 +91,7 @@ static struct closed_group **find_closed_group(uint64_t id) {
 
 // --- Replies
 
-// A reply to a record, which is sent after early_state.mu is released.
+// A reply to a record that has arrived. It is created under early_state.mu, and sent after the mutex is released.
 struct early_reply {
 	int peer;
 	struct internode_record record;

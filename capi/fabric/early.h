@@ -22,10 +22,10 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_INTERNODE_MAX_AHEAD = 32,    // a member may be fewer than this many calls ahead; a power of two
+	GOMPI_INTERNODE_MAX_AHEAD = 32,    // a member is fewer than this many calls ahead of any other; a power of 2
 	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
 	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
-	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum stored queries of one peer: one per thread in a call
+	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum stored queries of a peer, whose threads send one each
 };
 
 enum internode_kind {

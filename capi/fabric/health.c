@@ -21,7 +21,7 @@ enum {
 	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is declared failed
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
-	WITNESSES = 3,                // other processes of a node that are probed when its lowest process is silent
+	WITNESSES = 3,                // maximum number of other processes to probe when a node's lowest is silent
 };
 
 static struct {
@@ -188,7 +188,9 @@ int gompi_health_lowest_rank(int ahead) {
 
 bool gompi_health_is_lowest(void) { return living_below() == 0; }
 
-// Sends a probe to a peer, and stores the result in the peer's state.
+// Sends a probe to a peer, unless MAX_UNANSWERED probes are unanswered, and stores the result in the peer's state.
+// Marks the peer as failed if it was connected and has refused connections for REFUSED_NS, or for the timeout if that
+// is shorter.
 static void probe_peer(struct gompi_peer *p, int64_t now) {
 	if (p->probes_unanswered >= MAX_UNANSWERED)
 		return;
@@ -213,8 +215,8 @@ static void probe_peer(struct gompi_peer *p, int64_t now) {
 	}
 }
 
-// Returns the latest of three times: the arrival of the peer's last frame, the argument `since`, and
-// health.silence_since_ns.
+// Updates the peer's state if a frame has arrived since the last check. Returns the latest of three times: the arrival
+// of the peer's last frame, the argument `since`, and health.silence_since_ns.
 static int64_t update_last_heard(struct gompi_peer *p, int64_t now, int64_t since) {
 	if (gompi_load(&p->activity_seen) != 0) {
 		gompi_store(&p->activity_seen, 0);
@@ -248,7 +250,8 @@ static bool has_witness(int of, int64_t after, int64_t now) {
 }
 
 // Probes the lowest process of the next node. If that process has been silent for three quarters of the timeout, also
-// probes other processes of its node. So one stopped process is not mistaken for a failed node.
+// probes other processes of its node. After the timeout, declares the process failed or, if no other process has
+// replied, the node. So one stopped process is not mistaken for a failed node.
 static void check_next_node(int64_t now) {
 	int to = -1;
 	for (int i = 1; i < health.nodes && to < 0; i++)
@@ -283,8 +286,8 @@ static int awaited_peer(void) {
 	return -1;
 }
 
-// Probes the peers with operations in progress, and the peer for which a call waits. Returns the time until the next
-// check in ns, at most `next`.
+// Probes the peers with operations in progress, and the peer for which a call waits. Declares those failed that have
+// been silent for longer than the timeout. Returns the time until the next check in ns, at most `next`.
 static int64_t check_busy_peers(int64_t now, int64_t next) {
 	const int64_t idle_probe_ns = health.timeout_ns / 8; // for a peer without operations in progress
 	int awaited = health.timeout_ns > 0 ? awaited_peer() : -1, class;

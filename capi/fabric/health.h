@@ -1,10 +1,11 @@
 // Failure detection. A network need not report a dead process or a cut link, so processes probe each other.
 //
-// Every 750 ms, the lowest living process of each node probes the lowest living process of the next node. A process
-// that waits for a peer also probes that peer. The peer's progress thread replies. A process declares a peer failed if
-// the peer does not reply for too long, or if its connection has ended. If the silent peer is the lowest process of its
-// node, up to three other processes of the node are probed. If none of these replies, the whole node is declared
-// failed. Processes of one node detect each other's failures directly.
+// Every 750 ms, or every eighth of the timeout if that is less, the lowest living process of each node probes the
+// lowest living process of the next node. A process that waits for a peer also probes that peer. The peer's progress
+// thread replies. A process declares a peer failed if the peer does not reply for too long, or if its connection has
+// ended. If the silent peer is the lowest process of its node, up to three other processes of the node are probed. If
+// none of these replies, the whole node is declared failed, else only the silent peer. Processes of one node detect
+// each other's failures directly.
 //
 // The first process of a node that learns of a failure notifies some other nodes, which forward the report. Then all
 // waits in the job that depend on the failed process return an error. For each failure, a node sends reports to at most

@@ -30,8 +30,8 @@ enum { ROOT_POLL_NS = 100000 };
 
 // --- Rounds
 
-// Ends a call with the result rc and returns rc. Marks the group as failed if rc is an error class.
-// GOMPI_INTERNODE_MISMATCH is no error class.
+// Ends a call with the result rc and returns rc. Marks the group as failed if rc is an error class. After
+// GOMPI_INTERNODE_MISMATCH, which is negative, the group can still be used.
 static int finish_group_call(struct gompi_internode *m, int rc) {
 	m->has_failed = m->has_failed || rc > 0;
 	return rc;
@@ -229,7 +229,7 @@ static const char **received_from(const struct block_exchange *t, int distance) 
 	return &t->b->received[(t->m->me - distance + t->m->n) % t->m->n];
 }
 
-// Sends the record of a round.
+// Sends the record of a round: the round's blocks or, after a mismatch, the call that does not match.
 static int send_round(struct block_exchange *t, int round) {
 	struct gompi_internode *m = t->m;
 	const int d = 1 << round;
@@ -259,7 +259,8 @@ static bool calls_match(const struct internode_call_info *a, const struct intern
 	return a->signature == b->signature && a->format == b->format && a->bytes == b->bytes;
 }
 
-// Waits for the record of a round and stores its blocks.
+// Waits for the record of a round and stores its blocks. Sets is_mismatch and other_call instead if the record reports
+// a mismatch, or belongs to a call that does not match.
 static int receive_round(struct block_exchange *t, int round) {
 	struct gompi_internode *m = t->m;
 	const struct internode_record *r;
@@ -336,9 +337,9 @@ static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 
 static int run_gather(struct block_exchange *t, bool wait_for_root) {
 	struct gompi_internode *m = t->m;
-	// Only a group of two members can skip the synchronization, and only after both have opened the group.
-	// Before that, the record would be an early record (early.h), which a member may send only to a receiver that
-	// waits for it.
+	// Only a group of two members can skip the synchronization, and only after both have opened the group. Before
+	// that, the root's record could be an early record (early.h). A member may send an early record only to a
+	// receiver that waits for it, and the other member may not wait for the root's record.
 	if (m->n != 2 || !m->is_open_everywhere)
 		return run_all_rounds(t);
 	int rc = begin_unsynced_call(m, t->waiting);

@@ -103,8 +103,8 @@ int gompi_internode_stream(struct gompi_internode *m, struct gompi_internode_blo
 // until the next call on m.
 //
 // A member other than the root waits for its parent in the tree. The root waits in two cases only. Once every few
-// calls, all members synchronize. The root also waits until a peer has opened the group, if the peer may not have done
-// so yet and no credit for early records is left (early.h).
+// calls, all members synchronize. The root also waits until a peer has opened the group, if no credit for early records
+// is left (early.h).
 int gompi_internode_bcast(struct gompi_internode *m, int root, struct gompi_internode_call *call, const void **data,
 			  uint32_t *bytes, const struct gompi_wait_desc *waiting);
 

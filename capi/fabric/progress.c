@@ -74,8 +74,8 @@ static bool insert_out_of_order(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// Handles a frame of `length` bytes. Delivers frames in the order of their numbers, because a provider may report a
-// short message before an earlier long message. Returns true if the buffer is free again.
+// Handles a frame of `length` bytes. Drops invalid frames. Delivers frames in the order of their numbers, because a
+// provider may report a short message before an earlier long message. Returns true if the buffer is free again.
 static bool handle_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_frame_head_of(f);
 	int class;

@@ -9,7 +9,7 @@
 #include "fabric/doorbell.h"
 #include "fabric/peer.h"
 
-// Returns true if a wait for space has ended: no frame to the peer waits, or the peer has failed.
+// Returns true if a wait for space can end: no frame to the peer waits, or the peer has failed.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
 	return gompi_load_seq_cst(&p->blocked) == 0 || gompi_load(&p->has_failed) != 0;
@@ -42,7 +42,8 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	return record + sizeof(struct gompi_record_head);
 }
 
-// Reserves a record. Creates the peer, opens a frame or waits for space if necessary.
+// Reserves a record. Creates the peer or opens a frame if necessary. If there is no space, waits for space
+// (FABRIC_WAIT), or fails and notes that the port must be notified of space (FABRIC_TRY).
 static char *reserve_or_wait(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_get(peer, class);
 	if (p == NULL)

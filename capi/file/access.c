@@ -13,7 +13,8 @@
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Checks the arguments that do not depend on other processes. Fills in d. Returns MPI_SUCCESS or the class in v.
+// Checks the arguments that do not depend on other processes. Fills in d, and stores the number of accessed etypes in
+// *etypes. Returns MPI_SUCCESS or the class in v.
 static int check_access(const struct gompi_file_access *a, struct gompi_file *f, struct gompi_file_transfer_desc *d,
 			int64_t *etypes, struct gompi_error_status *v) {
 	*etypes = 0;
@@ -52,8 +53,9 @@ static int check_access(const struct gompi_file_access *a, struct gompi_file *f,
 	return MPI_SUCCESS;
 }
 
-// Checks an access and determines its position. Returns true if it is to be executed: its checks have passed, or it is
-// collective, so that the other processes expect this one.
+// Checks an access, determines its position, and advances the file pointer that it uses. Returns true if the access
+// must be executed: if its checks have passed, or if it is collective. A collective access is executed even after an
+// error, because the other processes wait for this process.
 static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct gompi_file *f,
 		    struct gompi_file_transfer_desc *d) {
 	struct gompi_error_status *v = &d->error;
@@ -69,9 +71,10 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED))
 		gompi_file_await_collectives(f, a->call);
 	if (f->split.begun != NULL && a->collective)
-		gompi_set_error(v, MPI_ERR_OTHER,
-				"%s has begun a split collective operation on the file, which has not been ended",
-				f->split.begun);
+		gompi_set_error(
+			v, MPI_ERR_OTHER,
+			"the split collective operation that %s began has not ended; call its _end function first",
+			f->split.begun);
 	else
 		check_access(a, f, d, &etypes, v);
 	bool is_valid = v->class == MPI_SUCCESS;
@@ -89,7 +92,8 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 	}
 	if (v->class == MPI_SUCCESS && a->pointer != GOMPI_FILE_EXPLICIT &&
 	    gompi_file_view_position(&f->view, first, d->bytes, &d->pos, v) != MPI_SUCCESS) {
-		// The pointer moves back. That of an ordered access moves for all processes, and stays.
+		// Moves the file pointer back, except after a collective access with the shared file pointer, which has
+		// advanced for all processes.
 		struct gompi_error_status ignored;
 		if (a->pointer == GOMPI_FILE_INDIVIDUAL)
 			gompi_sub(&f->position, (uint64_t)etypes);
@@ -114,8 +118,8 @@ int gompi_file_run(const struct gompi_file_access *a, MPI_Status *status) {
 }
 
 // Starts a prepared access and stores its request. If the arguments are invalid, raises the error and stores no
-// request; a collective access then starts nevertheless, because the other processes wait for this one. Returns what
-// the call returns.
+// request; a collective access then starts nevertheless, because the other processes wait for this process. Returns
+// the value that the MPI call must return.
 static int start_prepared(const struct gompi_file_access *a, const struct gompi_file_transfer_desc *d,
 			  MPI_Request *request) {
 	if (d->error.class == MPI_SUCCESS)
@@ -136,7 +140,7 @@ int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
 		return gompi_file_raise(a->fh, a->call, &d.error);
 	}
 	prepare(a, false, f, &d);
-	if (request == NULL) { // the other processes expect this one
+	if (request == NULL) { // a collective call: the other processes wait for this process
 		gompi_set_error(&d.error, MPI_ERR_ARG, "request is NULL");
 		d.bytes = 0;
 	}

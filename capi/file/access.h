@@ -19,7 +19,8 @@ struct gompi_file_access {
 	MPI_Datatype datatype;
 };
 
-// A checked access of this process. A failed check of a collective call leaves an access of no bytes, with the error.
+// A checked access of this process. If a check of a collective call has failed, the access has no bytes, and `error`
+// describes the failure.
 struct gompi_file_transfer_desc {
 	struct gompi_file *f;
 	const char *call;
@@ -39,7 +40,7 @@ struct gompi_file_transfer_desc {
 
 #pragma GCC visibility push(hidden)
 
-// All return what the call must return.
+// Each function returns the value that the MPI call must return.
 
 // Executes a blocking access.
 int gompi_file_run(const struct gompi_file_access *a, MPI_Status *status);
@@ -47,7 +48,7 @@ int gompi_file_run(const struct gompi_file_access *a, MPI_Status *status);
 int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request);
 // Begins a split collective access.
 int gompi_file_begin(const struct gompi_file_access *a);
-// Ends the split collective that the function named begin has begun.
+// Ends the split collective access that the MPI function with the name `begin` has begun.
 int gompi_file_end(const char *call, const char *begin, MPI_File fh, MPI_Status *status);
 
 #pragma GCC visibility pop

@@ -26,7 +26,7 @@ struct gompi_datarep {
 static struct gompi_datarep external32 = {.name = "external32"};
 // The representations that the application has registered. They exist until the end of the process.
 static struct gompi_datarep *_Atomic registered;
-static struct gompi_mutex register_mutex; // held while one is added
+static struct gompi_mutex register_mutex; // held while a representation is added
 
 const struct gompi_datarep *gompi_datarep_find(const char *name, bool *is_native) {
 	*is_native = strcmp(name, "native") == 0 || strcmp(name, "internal") == 0;
@@ -97,7 +97,7 @@ static int conversion_error(const struct gompi_datarep *rep, const char *functio
 			       function, rep->name, code);
 }
 
-// Stores the bytes of a predefined type in the file.
+// Stores in *extent the number of bytes that an element of a predefined type has in the file.
 static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Aint *extent,
 			  struct gompi_error_status *v) {
 	int rc = rep == &external32 ? gompi_pack_external_size(external32.name, 1, type, extent)
@@ -145,7 +145,7 @@ static bool read_contents(MPI_Datatype type, struct contents *c) {
 					 c->integers, c->addresses, c->counts, c->types) == MPI_SUCCESS;
 }
 
-// Constructs the type of the same arguments with other types, types.
+// Constructs a type from the arguments in c, but from the datatypes `types` instead of those in c.
 static int construct_again(const struct contents *c, const MPI_Datatype *types, MPI_Datatype *made) {
 	const int *i = c->integers;
 	const MPI_Aint *a = c->addresses;
@@ -195,8 +195,9 @@ static int construct_again(const struct contents *c, const MPI_Datatype *types, 
 	}
 }
 
-// Makes the type, not committed, that a type of the application is in the file: constructed alike from predefined types
-// that are replaced by as many bytes as they have there.
+// Makes an uncommitted type that describes data of a type of the application in the file. For a predefined type, this
+// is as many MPI_BYTE as an element has in the file. Any other type is constructed again with the same arguments, from
+// types that describe its component types in the file.
 static int make_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *made,
 			  struct gompi_error_status *v) {
 	*made = MPI_DATATYPE_NULL;
@@ -260,7 +261,8 @@ int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, 
 	return MPI_SUCCESS;
 }
 
-// Converts count copies of the datatype between memory and a buffer in the form of the file.
+// Converts count copies of the datatype: for a write from memory to the buffer in_file, which has the form of the file,
+// for a read in the opposite direction.
 static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char *in_file,
 		   struct gompi_error_status *v) {
 	const struct gompi_datarep *rep = d->f->view.datarep;
@@ -303,7 +305,7 @@ int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, st
 	*done = 0;
 	if (d->bytes == 0)
 		return MPI_SUCCESS;
-	char *in_file = calloc(1, (size_t)d->bytes); // a function may leave gaps
+	char *in_file = calloc(1, (size_t)d->bytes); // zeroed: a conversion function may leave gaps
 	if (in_file == NULL)
 		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for %lld bytes in the representation \"%s\"",
 				       (long long)d->bytes, d->f->view.datarep_name);

@@ -7,16 +7,19 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns the representation with this name, or NULL. *is_native: memory and file have the same form.
+// Returns the representation with this name, or NULL if there is none. Stores in *is_native whether the name is native
+// or internal; memory and file then have the same form, and the result is NULL.
 const struct gompi_datarep *gompi_datarep_find(const char *name, bool *is_native);
-// Makes the type that describes a type of the application in the file. Returns MPI_SUCCESS or the error class in v.
+// Makes a committed type that describes data of a type of the application in the file. The caller frees it. Returns
+// MPI_SUCCESS or the error class in v.
 int gompi_datarep_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *in_file,
 			    struct gompi_error_status *v);
-// Stores the bytes that count copies of a type have in the file. Returns MPI_SUCCESS or the error class in v.
+// Stores in *bytes the number of bytes that count copies of a type have in the file. Returns MPI_SUCCESS or the error
+// class in v.
 int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, int64_t count, int64_t *bytes,
 			     struct gompi_error_status *v);
-// Converts and transfers the data of d, as gompi_file_transfer does without conversion. *done is the number of bytes of
-// the buffer that have been transferred.
+// Transfers the data of d as gompi_file_transfer does, and converts it before a write or after a read. *done is the
+// number of bytes of the buffer that have been transferred.
 int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, struct gompi_error_status *v);
 
 #pragma GCC visibility pop

@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// Transfers the bytes of d, with conversion, under a lock in atomic mode. For a collective access all processes of the
-// file call it, and agree on the result. Blocks.
+// Executes the prepared access d and stores its result in d. Converts the data if the view has a data representation.
+// In atomic mode, locks the range of the file during the transfer. For a collective access, all processes of the file
+// call the function, and agree on the error. Blocks.
 void gompi_file_execute(struct gompi_file_transfer_desc *d);
 
 // Transfers the bytes of d like gompi_file_execute, but without the agreement, if the access is short and needs neither

@@ -77,8 +77,9 @@ int gompi_file_label(MPI_File fh, char *text) {
 // Agrees on the result of a call, like gompi_file_agree, and on the minima and maxima of n values.
 static int agree(MPI_Comm comm, int rank, int size, const int64_t *values, int n, int64_t *minima, int64_t *maxima,
 		 struct gompi_error_status *v) {
-	// The minimum over all processes of the lowest rank that failed, of each value, and of its negation, which is
-	// the negated maximum.
+	// The allreduce computes the minimum of each element. Element 0 is the rank if the process has failed, else
+	// `size`: its minimum is the lowest failed rank. Elements 1 + 2i and 2 + 2i are value i and its negation; the
+	// minimum of the negations is the negated maximum.
 	int64_t mine[1 + 2 * GOMPI_FILE_MAX_EQUAL], all[1 + 2 * GOMPI_FILE_MAX_EQUAL];
 	mine[0] = v->class == MPI_SUCCESS ? size : rank;
 	for (int i = 0; i < n; i++)

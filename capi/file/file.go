@@ -1,5 +1,6 @@
-// Package file is MPI-IO (MPI-5.0 14): files, their views, and the calls that read and write them. It uses messages,
-// collectives and windows by the functions of their calls, on a communicator and a window of its own for each file.
+// Package file implements MPI-IO (MPI-5.0 14): files, their views, and the calls that read and write them. For
+// messages, collectives and windows it calls the functions that implement the MPI calls. Each file has its own
+// communicator, and its own windows where it needs them.
 //
 // It must not know how data reaches other processes.
 package file

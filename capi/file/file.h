@@ -17,12 +17,12 @@ struct gompi_datarep;
 // the view, whose positions count from 0. A view does not change once it is set, and MPI_File_set_view is erroneous
 // while operations are active.
 struct gompi_file_view {
-	int64_t disp;                  // where the view begins in the file
-	MPI_Datatype etype, filetype;  // copies of the application's types, or predefined ones
-	MPI_Datatype tile_type;        // the filetype as it lies in the file; filetype, if memory has the same form
-	const struct gompi_type *tile; // its layout
-	int64_t etype_bytes;           // bytes of an etype in the file
-	bool is_contiguous;            // the stream is the file from disp on
+	int64_t disp;                 // where the view begins in the file
+	MPI_Datatype etype, filetype; // copies of the application's types, or predefined ones
+	MPI_Datatype tile_type; // the filetype in the representation of the file; equal to filetype if datarep is NULL
+	const struct gompi_type *tile;       // layout of tile_type; its copies (tiles) cover the file from disp on
+	int64_t etype_bytes;                 // bytes of an etype in the file
+	bool is_contiguous;                  // the stream is the file from disp + tile->origin on
 	const struct gompi_datarep *datarep; // NULL if memory and file have the same representation
 	char datarep_name[MPI_MAX_DATAREP_STRING];
 };
@@ -35,7 +35,7 @@ struct gompi_file_split {
 	struct gompi_file_transfer_desc *executed;
 };
 
-// The hints of a file that are in force (hints.c has their names and defaults).
+// The hints that a file has, whether the application has set them or not (hints.c has their names and defaults).
 enum gompi_file_hint {
 	GOMPI_HINT_CB_NODES,
 	GOMPI_HINT_CB_BUFFER_SIZE,
@@ -55,7 +55,7 @@ enum gompi_file_hint {
 enum gompi_file_choice { GOMPI_FILE_AUTOMATIC, GOMPI_FILE_ENABLE, GOMPI_FILE_DISABLE };
 
 struct gompi_file_hints {
-	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of a word
+	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of one of the words in hints.c
 	char access_style[64];           // as the application has set it; "" if it has not
 };
 
@@ -72,38 +72,39 @@ struct gompi_file {
 	int amode;
 	int rank, size;
 	bool is_atomic;
-	// Short blocks are written to mapped pages if the distance between their beginnings is at most this many bytes;
-	// 0: never.
+	// Short blocks are written to mapped pages if the distance between their beginnings is at most this many bytes.
+	// 0 if the file cannot be mapped.
 	int64_t map_stride;
-	MPI_Comm comm; // with the processes that have opened the file; its messages and collectives are the file's own
-	char *name;    // without a prefix such as "ufs:"
-	char *absolute_name; // of rank 0, if the file is deleted when it is closed; or NULL
+	MPI_Comm comm;       // communicator of the processes that have opened the file; only the file uses it
+	char *name;          // without a prefix such as "ufs:"
+	char *absolute_name; // at rank 0, if the file is deleted when it is closed; else NULL
 	int64_t max_bytes;   // limit of this process on the size of a file (RLIMIT_FSIZE), or INT64_MAX
-	bool is_pooled;      // it is in gompi_files
+	bool is_pooled;      // allocated from gompi_files; else a variable of MPI_File_open that replaces it
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_file_view view;
 	gompi_a64 position; // individual file pointer, in etypes
 	// The shared file pointer, in etypes: a word in the memory that the processes share or, if they are on several
 	// nodes (shared is NULL), at rank 0 of a window.
 	gompi_a64 *shared;
-	gompi_a64 shared_alone; // the word, of a file of one process
-	MPI_Win shared_win;
+	gompi_a64 shared_alone; // this word, if only one process has opened the file
+	MPI_Win shared_win;     // this window, else 0
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
-	char *_Atomic stage; // memory for transfers, free for the thread that exchanges it; or NULL
-	bool is_strided;     // the view of at least one process is not contiguous; equal at all processes
+	char *_Atomic stage; // cached memory for transfers; NULL if there is none, or a thread uses it (transfer.h)
+	bool is_strided;     // some process' view is not contiguous; equal at all processes; false for one process
 	bool is_in_memory;   // its file system is tmpfs
-	// Each process writes its own data: the file system has a cache on each node, and a process must see its data.
+	// True if each process must write its own data, so that two-phase writes are not possible. The reason is that
+	// the file system has a cache on each node. A process might not see its data if another node has written it.
 	bool needs_own_writes;
 	struct gompi_file_two_phase *two_phase; // buffers of collective writes; NULL before the first one
-	struct gompi_mutex atomic_mutex;        // held by a thread that holds a lock of the file in atomic mode
-	struct gompi_file_queue queue[2];       // of nonblocking accesses: independent and collective ones
+	struct gompi_mutex atomic_mutex;        // held with a lock of the file, which does not exclude threads
+	struct gompi_file_queue queue[2];       // nonblocking accesses: [0] independent, [1] collective ones
 };
 
 #pragma GCC visibility push(hidden)
 
 extern struct gompi_object_pool gompi_files;
-extern struct gompi_errhandler_ref gompi_file_null_errhandler; // of MPI_FILE_NULL, and of new files
+extern struct gompi_errhandler_ref gompi_file_null_errhandler; // error handler of MPI_FILE_NULL; new files inherit it
 
 // Returns the error handler function for errors on a file, or on no file.
 // gompi:callback
@@ -120,11 +121,11 @@ static inline struct gompi_file *gompi_file_get(MPI_File fh) {
 int gompi_file_label(MPI_File fh, char *text);
 enum { GOMPI_FILE_LABEL = 128 };
 
-// Executes the accesses of a queue, a struct gompi_file_queue, until it is empty. Blocks. The file exists until then,
-// because MPI_File_close waits. Only Go calls it.
+// Executes the accesses of a queue until it is empty. The argument is the address of a struct gompi_file_queue. Blocks.
+// The file exists until the function returns, because MPI_File_close waits. Only Go calls it.
 void gompi_file_run_queue(uintptr_t queue);
 
-// Raises an error on a file, or on MPI_FILE_NULL's error handler if fh is no file. Returns what the call must return.
+// Raises an error on a file, or on MPI_FILE_NULL if fh is no file. Returns what the call must return.
 int gompi_file_raise(MPI_File fh, const char *call, const struct gompi_error_status *v);
 // Raises MPI_ERR_FILE for a handle that is not a file. Returns what the call must return.
 __attribute__((cold)) int gompi_not_a_file(MPI_File fh, const char *call);
@@ -139,14 +140,15 @@ __attribute__((cold, format(printf, 4, 5))) int gompi_file_errno(struct gompi_er
 const char *gompi_file_short_name(const char *name);
 
 // Agrees on the result of a collective call: returns MPI_SUCCESS if v->class is MPI_SUCCESS at all processes, else the
-// class of the lowest rank that failed; v then has its text at all processes. Collective over the file's communicator.
+// class of the lowest rank that failed; v then describes that rank's error at all processes. Collective over the file's
+// communicator.
 int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_status *v);
-// Agrees also that n <= GOMPI_FILE_MAX_EQUAL values are equal at all processes; else the class is MPI_ERR_NOT_SAME, and
-// the text names what differs.
+// Agrees on the result like gompi_file_agree. If there is no error, also compares n <= GOMPI_FILE_MAX_EQUAL values of
+// all processes. If they differ, returns MPI_ERR_NOT_SAME, and the text names `what`.
 enum { GOMPI_FILE_MAX_EQUAL = 4 };
 int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
 			struct gompi_error_status *v);
-// Agrees also on the maximum of a value: stores the maximum in *value if the result is MPI_SUCCESS.
+// Agrees on the result like gompi_file_agree. If there is no error, replaces *value by its maximum over all processes.
 int gompi_file_agree_max(MPI_Comm comm, int rank, int size, int64_t *value, struct gompi_error_status *v);
 
 #pragma GCC visibility pop

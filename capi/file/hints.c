@@ -5,10 +5,12 @@
 
 #include "info/values.h"
 
-// Words of hints with a choice, by enum gompi_file_choice, and of those that are switched.
+// The words that are values of hints: `choices` in the order of enum gompi_file_choice, `switches` for hints that are
+// false (0) or true (1).
 static const char *const choices[] = {"automatic", "enable", "disable"}, *const switches[] = {"false", "true"};
 
-// The hints in the order of enum gompi_file_hint. words is NULL for a number, which is at least minimum.
+// The hints in the order of enum gompi_file_hint. `words` is NULL if the value is a number. A number below `minimum` is
+// ignored.
 static const struct hint {
 	const char *key;
 	const char *const *words;
@@ -36,7 +38,7 @@ void gompi_file_hints_default(struct gompi_file_hints *hints, int cb_nodes) {
 	hints->access_style[0] = 0;
 }
 
-// Returns the index of a key among the known hints. collective_buffering is MPI's own name of two of ROMIO's hints.
+// Returns the index of a key among the known hints, or -1.
 static int hint_index(struct gompi_text_view key) {
 	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
 		if (gompi_text_view_equals(key, known[i].key))
@@ -44,6 +46,8 @@ static int hint_index(struct gompi_text_view key) {
 	return -1;
 }
 
+// Sets a hint; ignores an unknown key or an invalid value. The key collective_buffering, which MPI defines, sets the
+// two hints romio_cb_read and romio_cb_write.
 static void set_file_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
 	int i = hint_index(key);
 	int64_t number;
@@ -90,7 +94,7 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 	if (file == NULL)
 		return;
 	char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
-	bool is_set[GOMPI_FILE_HINTS] = {false}; // the first line of a key is the one that counts, as in ROMIO
+	bool is_set[GOMPI_FILE_HINTS] = {false}; // of several lines with one key, the first counts, as in ROMIO
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key == NULL || value == NULL || key[0] == '#')

@@ -71,8 +71,9 @@ static int check_amode(int amode, struct gompi_error_status *v) {
 	return MPI_SUCCESS;
 }
 
-// Opens the file in this process. creates: this process may create it. *created: it did. Returns MPI_SUCCESS or the
-// class in v.
+// Opens the file in this process, and determines the fields of f that depend on the file and its file system. If
+// `creates` is true, this process may create the file. Stores in *created whether it has done so. Returns MPI_SUCCESS
+// or the class in v.
 static int open_here(struct gompi_file *f, bool creates, bool *created, struct gompi_error_status *v) {
 	// Strided data is written to mapped memory, which needs a descriptor that can read.
 	int flags = (f->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC;
@@ -115,8 +116,10 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 											       : INT64_MAX;
 	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE))
 		f->absolute_name = realpath(f->name, NULL);
-	// These file systems keep mapped memory and the file coherent on a node. A page fault costs more in a disk's
-	// file than in a file in memory, so mapping pays only for more blocks in a page.
+	// The file systems in the first list keep mapped memory and the file coherent on a node, so blocks may be
+	// written to mapped pages (map_stride). A page fault costs more in a file on a disk than in a file in memory,
+	// so there mapping pays only if a page has more blocks. The file systems in the second list have a cache on
+	// each node (needs_own_writes).
 	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	enum { NFS = 0x6969, CIFS = 0xFF534D42, SMB2 = 0xFE534D42, PLAN9 = 0x01021997 };
 	const uint32_t type = fstatfs(f->fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
@@ -134,8 +137,8 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	return MPI_SUCCESS;
 }
 
-// Frees what a file holds, except its place among the handles. Nothing is collective except the release of the window
-// and the communicator.
+// Frees a file and all its resources except its handle. Collective if the file has a communicator already, because it
+// frees the communicator and the windows.
 static void release(struct gompi_file *f) {
 	if (f->fd >= 0)
 		close(f->fd);
@@ -159,17 +162,17 @@ static void release(struct gompi_file *f) {
 	gompi_biased_unlock(&gompi_files.lock);
 }
 
-// Raises an error on MPI_FILE_NULL, as calls do that have no file.
+// Raises an error of a call that has no file. Such errors are raised on MPI_FILE_NULL.
 static int raise_without_file(const char *call, const struct gompi_error_status *v) {
 	return gompi_file_raise(MPI_FILE_NULL, call, v);
 }
 
-// Opens the file at all processes of its communicator and gives it a handle. *created: this process has created the
-// file. Returns MPI_SUCCESS or the class in v, on which all processes agree. Collective.
+// Opens the file at all processes of its communicator and assigns a handle. Stores in *created whether this process has
+// created the file. Returns MPI_SUCCESS or the class in v, on which all processes agree. Collective.
 static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_error_status *v) {
 	int64_t amode = f->amode;
 	// Rank 0 waits until all processes have begun the call with valid arguments. Otherwise a process that deletes
-	// an older file of this name before its call would delete the new one.
+	// an older file of this name before it calls MPI_File_open could delete the new file.
 	if (gompi_file_agree_on(f->comm, f->rank, f->size, &amode, 1, "amode", v) != MPI_SUCCESS)
 		return v->class;
 	if (f->rank == 0 && open_here(f, true, created, v) == MPI_SUCCESS && (f->amode & MPI_MODE_APPEND))
@@ -224,7 +227,8 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	}
 	if (f->name == NULL)
 		f->name = strdup("");
-	// Collective: the communicator of the file, and on several nodes the window of the shared file pointer.
+	// Creates the communicator of the file and, if the processes do not share memory, the window of the shared file
+	// pointer. Both are collective.
 	uintptr_t own = 0, window = 0;
 	struct gompi_error_status made;
 	int rc = gompi_go_callbacks.make_file_comm((uintptr_t)comm, &own, made.text);
@@ -264,8 +268,9 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 }
 GOMPI_ENTRY(MPI_File_open, gompi_file_open);
 
-// Deletes a file that has been closed. The program may have changed its directory, or renamed the file, so this deletes
-// only the file with the device and number in *closed. Returns false with errno set if it cannot.
+// Deletes a file that has been closed. The program may have changed its directory, or renamed the file. So the function
+// deletes only a symbolic link, or the file whose device and inode number are in *closed. Returns false with errno set
+// if it cannot.
 static bool delete_closed(const struct gompi_file *f, const struct stat *closed) {
 	const char *path = f->absolute_name != NULL ? f->absolute_name : f->name;
 	struct stat s;
@@ -288,8 +293,10 @@ int gompi_file_close(MPI_File *fh) {
 		return gompi_not_a_file(*fh, call);
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL)
-		gompi_set_error(&v, MPI_ERR_OTHER,
-				"%s has begun a split collective operation on the file; end it first", f->split.begun);
+		gompi_set_error(
+			&v, MPI_ERR_OTHER,
+			"the split collective operation that %s began has not ended; call its _end function first",
+			f->split.begun);
 	if (gompi_file_agree(f->comm, f->rank, f->size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(*fh, call, &v);
 	gompi_file_finish_queues(f);
@@ -299,7 +306,7 @@ int gompi_file_close(MPI_File *fh) {
 		gompi_file_errno(&v, errno, NULL, "cannot close the file");
 	f->fd = -1;
 	gompi_file_agree(f->comm, f->rank, f->size, &v);
-	// After all have closed it.
+	// Rank 0 deletes the file after all processes have closed it.
 	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE) && !delete_closed(f, &closed) &&
 	    v.class == MPI_SUCCESS)
 		gompi_file_errno(&v, errno, NULL, "cannot delete the file");

@@ -41,7 +41,7 @@ int gompi_file_shared_ordered(struct gompi_file *f, int64_t etypes, int64_t *fir
 	int last = f->size - 1, rc = MPI_SUCCESS;
 	if (f->size > 1)
 		rc = gompi_exscan_c(&etypes, &before, 1, MPI_INT64_T, MPI_SUM, f->comm);
-	// The last process knows the sum of all.
+	// The last process knows the number of etypes of all processes, so it advances the pointer.
 	if (rc == MPI_SUCCESS && f->rank == last)
 		gompi_file_shared_fetch_add(f, before + etypes, &start, v);
 	if (rc == MPI_SUCCESS && f->size > 1)
@@ -64,7 +64,7 @@ static int seek_target(struct gompi_file *f, MPI_Offset offset, int whence, int6
 	case MPI_SEEK_END:
 		if (fstat(f->fd, &s) != 0)
 			return gompi_file_errno(v, errno, NULL, "cannot get the size of the file");
-		// The end is the first etype of the view that is not completely in the file.
+		// The end is the first etype of the view of which no byte is in the file.
 		int64_t pos = gompi_file_position(&f->view, s.st_size);
 		base = f->view.etype_bytes == 0 ? 0 : (pos + f->view.etype_bytes - 1) / f->view.etype_bytes;
 		break;
@@ -127,7 +127,7 @@ int gompi_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 	gompi_file_await_collectives(f, call);
 	if (not_sequential(f, &v) == MPI_SUCCESS && gompi_file_shared_get(f, &current, &v) == MPI_SUCCESS)
 		seek_target(f, offset, whence, current, &target, &v);
-	// All processes have read the pointer before the first one changes it.
+	// The agreement ensures that all processes have read the pointer before rank 0 changes it.
 	int64_t mine[] = {offset, whence};
 	if (gompi_file_agree_on(f->comm, f->rank, f->size, mine, 2, "offset or whence", &v) == MPI_SUCCESS) {
 		if (f->rank == 0)

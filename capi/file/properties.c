@@ -11,7 +11,7 @@
 #include "file/queue.h"
 #include "file/z_calls.h"
 
-// Ends a collective call: agrees on v, and raises it.
+// Ends a collective call: agrees with the other processes on the error in v, and raises it.
 static int end_collective(struct gompi_file *f, const char *call, struct gompi_error_status *v) {
 	gompi_file_agree(f->comm, f->rank, f->size, v);
 	return v->class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise((MPI_File)f->handle, call, v);
@@ -23,8 +23,10 @@ static int check_size(struct gompi_file *f, const char *call, MPI_Offset size, s
 	v->class = MPI_SUCCESS;
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL)
-		gompi_set_error(v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
-				f->split.begun);
+		gompi_set_error(
+			v, MPI_ERR_OTHER,
+			"the split collective operation that %s began has not ended; call its _end function first",
+			f->split.begun);
 	else if (size < 0)
 		gompi_set_error(v, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
 	else if (size > f->max_bytes)
@@ -143,7 +145,7 @@ int gompi_file_set_atomicity(MPI_File fh, int flag) {
 		return gompi_not_a_file(fh, "MPI_File_set_atomicity");
 	int64_t mine = flag != 0;
 	gompi_file_await_collectives(f, "MPI_File_set_atomicity");
-	// A lock of one byte far behind the end tests whether the file system has locks.
+	// A lock of one byte far behind the end of the file tests whether the file system supports locks.
 	if (mine) {
 		struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
 		if (f->amode & MPI_MODE_WRONLY)
@@ -182,8 +184,10 @@ int gompi_file_sync(MPI_File fh) {
 		return gompi_not_a_file(fh, "MPI_File_sync");
 	gompi_file_await_collectives(f, "MPI_File_sync");
 	if (f->split.begun != NULL)
-		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
-				f->split.begun);
+		gompi_set_error(
+			&v, MPI_ERR_OTHER,
+			"the split collective operation that %s began has not ended; call its _end function first",
+			f->split.begun);
 	else if ((f->amode & MPI_MODE_RDONLY) == 0 && fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS)
 		gompi_file_errno(&v, errno, NULL, "cannot transfer the file to its device");
 	return end_collective(f, "MPI_File_sync", &v);

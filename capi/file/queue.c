@@ -23,7 +23,7 @@ static void describe_access_wait(const struct gompi_request *r, struct gompi_wai
 	t->operation = ((struct gompi_file_transfer_desc *)r->object)->call;
 }
 
-// The object of such a request is the access.
+// The field `object` of a request of this kind is the address of the access.
 static const struct gompi_request_kind file_kind = {.describe_wait = describe_access_wait,
 						    .free_object = free_access,
 						    .error_detail = gompi_request_text_detail,
@@ -52,7 +52,7 @@ void gompi_file_run_queue(uintptr_t queue) {
 		gompi_mutex_lock(&q->mutex);
 		q->first = d->next;
 		gompi_mutex_unlock(&q->mutex);
-		gompi_wake(&gompi_messages_cell(m, m->node.local_index)->wait); // of gompi_file_await_collectives
+		gompi_wake(&gompi_messages_cell(m, m->node.local_index)->wait); // wakes gompi_file_await_collectives
 		complete_access(d);
 		gompi_mutex_lock(&q->mutex);
 	}
@@ -109,7 +109,8 @@ void gompi_file_await_collectives(struct gompi_file *f, const char *call) {
 		return;
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	const struct gompi_wait_desc what = {.call = call, .peer = m->node.self, .reason = GOMPI_FOR_SELF};
-	// If a process fails, the collective that waits for it ends with an error. So this wait needs no check for it.
+	// If a process fails, the collective that waits for it ends with an error. So this wait needs no check for
+	// failed processes.
 	gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_queue_empty, &f->queue[true], &what);
 }
 

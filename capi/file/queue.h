@@ -7,12 +7,13 @@
 #pragma GCC visibility push(hidden)
 
 // Starts a copy of a prepared access, and stores its request: executes a short independent access, and queues another
-// access for the library's threads. Collective accesses keep their order. Returns what the call must return.
+// access for the library's threads. Collective accesses are executed in the order in which they are queued. Returns
+// what the call must return.
 int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Request *request);
-// Waits until no collective access is queued or running. A call calls it before its own collectives on the file's
-// communicator: the queue's thread uses that communicator, too.
+// Waits until no collective access is queued or running. Each MPI call that uses the file's communicator calls the
+// function first, because the thread of the queue uses this communicator, too.
 void gompi_file_await_collectives(struct gompi_file *f, const char *call);
-// Waits until no thread of the library uses the file. The application has completed all its accesses.
+// Waits until no thread of the library uses the file. Precondition: the application has completed all accesses.
 void gompi_file_finish_queues(struct gompi_file *f);
 
 #pragma GCC visibility pop

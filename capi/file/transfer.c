@@ -14,12 +14,13 @@
 enum {
 	// The system transfers at most 2,147,479,552 bytes in a call; longer requests end short.
 	MAX_CALL_BYTES = 1 << 30,
-	// Data in runs shorter than this in memory is packed: below, one entry of an iovec costs more than its copy.
+	// Data whose runs in memory are shorter than this is packed, because the entry of an iovec would cost more than
+	// the copy of a run.
 	MIN_IOVEC_BYTES = 512,
 	IOVECS = 256,
 	STAGE_BYTES = GOMPI_FILE_STAGE_BYTES,
-	// A block is read with its predecessor if it and the gap between them are not longer. Beyond, copying them once
-	// more costs more than a system call.
+	// A block is read in one call with its predecessor if the block and the gap between them have at most this many
+	// bytes together. The additional copy of more bytes would cost more than a system call.
 	MAX_READ_STRIDE = 2048,
 	// A mapping costs two system calls and their TLB flushes, as much as this many writes.
 	MIN_MAPPED_BLOCKS = 16,
@@ -39,7 +40,7 @@ static int io_error(const struct gompi_file *f, bool write, int64_t offset, int6
 				(long long)bytes, (long long)offset);
 }
 
-// Transfers a contiguous range of the file from or to n ranges of memory of bytes in total. Returns like
+// Transfers between a contiguous range of the file and n ranges of memory, of `bytes` bytes in total. Returns like
 // gompi_file_transfer. Destroys iov.
 static int transfer_iovecs(const struct gompi_file *f, bool write, int64_t offset, struct iovec *iov, int n,
 			   int64_t bytes, int64_t *done, struct gompi_error_status *v) {
@@ -81,8 +82,8 @@ int gompi_file_transfer_bytes(const struct gompi_file *f, bool write, int64_t of
 	return MPI_SUCCESS;
 }
 
-// Transfers bytes [from, from + bytes) of the buffer's data, whose runs in memory are long, and a contiguous range of
-// the file.
+// Transfers between the bytes [from, from + bytes) of the buffer's data, whose runs in memory are long, and a
+// contiguous range of the file. Does not pack the data. Returns like gompi_file_transfer.
 static int transfer_runs(const struct gompi_file *f, bool write, int64_t offset, const struct gompi_buffer *b,
 			 int64_t from, int64_t bytes, int64_t *done, struct gompi_error_status *v) {
 	*done = 0;
@@ -104,10 +105,10 @@ static int transfer_runs(const struct gompi_file *f, bool write, int64_t offset,
 	return MPI_SUCCESS;
 }
 
-// Blocks of a range of the file that the view sees.
+// Successive blocks of the view that are transferred together.
 struct blocks {
-	struct gompi_cursor cursor; // behind the blocks
-	int64_t offset;             // of the first block in the file
+	struct gompi_cursor cursor; // positioned after the last block
+	int64_t offset;             // offset of the first block in the file
 	int64_t hull;               // bytes from the first block to the end of the last one
 	int64_t bytes;              // bytes of all blocks
 	int64_t count;
@@ -120,9 +121,9 @@ void gompi_file_cursor(struct gompi_cursor *c, const struct gompi_file_view *vie
 	gompi_cursor_seek(c, pos);
 }
 
-// Consumes blocks of at most `limit` bytes from the cursor. A block that does not begin where its predecessor ends is
-// consumed only if it does not begin before the first one, and if it and the gap before it have at most `stride` bytes.
-// The range that several blocks span has at most STAGE_BYTES.
+// Consumes successive blocks of at most `limit` bytes in total from g->cursor, and describes them in *g. Stops before a
+// block that begins before the first one. Also stops before a block that follows a gap, if the gap and the block have
+// more than `stride` bytes together. If there are several blocks, they span at most STAGE_BYTES bytes of the file.
 static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t stride) {
 	struct gompi_cursor *c = &g->cursor;
 	const struct gompi_run *run = &c->run;
@@ -158,16 +159,17 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t s
 	g->hull = end - begin;
 }
 
-// Stores blocks in mapped pages of the file. Other processes may write the bytes between the blocks at the same time,
-// which writing whole ranges would undo. Returns false if the file cannot be mapped or extended; nothing is written.
+// Stores the blocks g in mapped pages of the file. Their packed data is at `data`, and the cursor c is at the first
+// block. A write of the whole range instead would overwrite the bytes between the blocks, which other processes may
+// write at the same time. Returns false, and writes nothing, if the file cannot be mapped or extended.
 static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
 			 char *data) {
 	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
 	char *map = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, first);
 	if (map == MAP_FAILED)
 		return false;
-	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are
-	// allocated here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
+	// A store to a page raises SIGBUS if the device has no space for the page. So this code allocates the space
+	// first. MADV_POPULATE_WRITE then reports as an error what a store would report as a signal.
 	bool is_ready = fallocate(f->fd, 0, g->offset, g->hull) == 0 &&
 			(madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL);
 	if (is_ready)
@@ -176,7 +178,8 @@ static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, con
 	return is_ready;
 }
 
-// Transfers data between packed memory, `data`, and the blocks of the view that begin at position `pos`.
+// Transfers between the packed memory `data` and the bytes of the view's stream from position `pos` on. A read needs
+// the memory `stage` of STAGE_BYTES bytes for ranges with gaps. Returns like gompi_file_transfer.
 static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, char *data, int64_t bytes, char *stage,
 			   int64_t *done, struct gompi_error_status *v) {
 	struct blocks g;
@@ -249,7 +252,7 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	*done = 0;
 	if (bytes == 0)
 		return MPI_SUCCESS;
-	// Beyond the limit the system would end the process with SIGXFSZ.
+	// A write beyond this limit would end the process with SIGXFSZ.
 	int64_t first, end = 0;
 	if (write && f->max_bytes != INT64_MAX)
 		gompi_file_range(view, pos, bytes, &first, &end);
@@ -312,7 +315,8 @@ void gompi_file_range(const struct gompi_file_view *view, int64_t pos, int64_t b
 	*end = gompi_file_offset(view, pos + bytes - 1) + 1;
 	if (first_copy == last_copy || view->is_contiguous)
 		return;
-	// Copies of the filetype may overlap: the second one may begin before pos, and the last but one may end last.
+	// Copies of the filetype may overlap. So the second copy may begin before the byte at pos, and the last copy
+	// but one may end behind the last byte.
 	*first = gompi_min_i64(*first, view->disp + (first_copy + 1) * t->extent + t->true_lb);
 	*end = gompi_max_i64(*end, view->disp + (last_copy - 1) * t->extent + t->true_ub);
 }
@@ -323,7 +327,7 @@ int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) 
 		return 0;
 	if (view->is_contiguous)
 		return gompi_max_i64(0, offset - view->disp - t->origin);
-	// The first copy of the filetype that reaches the offset. Without an extent, all copies are the same.
+	// The first copy of the filetype that reaches the offset. With an extent of 0, all copies cover the same bytes.
 	int64_t beyond = offset - view->disp - (t->true_ub - 1), copy = 0, low, high;
 	if (beyond > 0 && t->extent > 0)
 		copy = (beyond + t->extent - 1) / t->extent;

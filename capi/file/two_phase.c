@@ -3,9 +3,9 @@
 // aggregators write adjacent domains.
 //
 // An aggregator's buffer holds the bytes of a domain at their distances in the file, and a bitmap with a bit for each
-// byte that a process has stored. Processes on the aggregator's node store into the buffer directly, the others send
-// their blocks in a message. The aggregator writes only bytes whose bits are set. So the bytes between the blocks may
-// be written by other processes at the same time, and no lock is needed.
+// byte that a process has stored. Processes on the aggregator's node store into the buffer directly; other processes
+// send their blocks in a message. The aggregator writes only bytes whose bits are set. So the bytes between the blocks
+// may be written by other processes at the same time, and no lock is needed.
 #include "file/two_phase.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #include "win/z_calls.h"
 
 enum {
-	BUFFERS = 2,       // of each aggregator
-	PAGE_BYTES = 4096, // domains begin at multiples of it in the file
+	BUFFERS = 2,       // number of buffers of each aggregator
+	PAGE_BYTES = 4096, // domains begin at multiples of this number of bytes in the file
 	MAX_BUFFER_BYTES = 16 << 20,
 	// Two phases copy the data once more. Independent writes are used if the mean length of the blocks is at least
 	// MAX_BLOCK_BYTES, or if the data is less than 1 / MAX_SPARSITY of the range from its first to its last byte.
@@ -33,7 +33,7 @@ enum {
 // an aggregator writes one of them, other processes may already store into the next one.
 struct gompi_file_two_phase {
 	MPI_Win win;
-	int64_t bytes;            // of a buffer
+	int64_t bytes;            // bytes of data that a buffer holds
 	struct message *messages; // one for each aggregator
 	bool *sends;              // by rank: this process sends its blocks to that aggregator in messages
 	bool *receives;           // by rank: that process sends its blocks to this one in messages
@@ -41,10 +41,10 @@ struct gompi_file_two_phase {
 };
 
 struct sizes {
-	int64_t runs, bytes; // of the message that follows
+	int64_t runs, bytes; // number of runs, and bytes of their data, in the message TAG_BLOCKS that follows
 };
 
-// A message to an aggregator on another node.
+// The data that this process sends to one aggregator on another node in a round: the messages TAG_SIZES and TAG_BLOCKS.
 struct message {
 	struct sizes sizes;
 	MPI_Request requests[2];
@@ -55,7 +55,7 @@ struct message {
 struct plan {
 	// Range of this process's access in the file; empty if it has no bytes.
 	int64_t own_first, own_end;
-	// The rest is equal at all processes.
+	// The following fields are equal at all processes.
 	int64_t first, end; // range of all accesses; first is a multiple of PAGE_BYTES
 	int64_t domain_bytes;
 	int aggregators;
@@ -108,8 +108,8 @@ void gompi_file_two_phase_free(struct gompi_file *f) {
 	f->two_phase = NULL;
 }
 
-// Returns true if this process can write in two phases. Then stores the range that it writes in p and the number of
-// blocks there.
+// Returns true if this process can write in two phases. If so, stores in p the range of the file that it writes, and in
+// *blocks the number of its blocks.
 static bool is_possible(const struct gompi_file_transfer_desc *d, struct plan *p, int64_t *blocks) {
 	const struct gompi_file *f = d->f;
 	const struct gompi_type *t = f->view.tile;
@@ -121,7 +121,8 @@ static bool is_possible(const struct gompi_file_transfer_desc *d, struct plan *p
 		return true;
 	gompi_file_range(&f->view, d->pos, d->bytes, &p->own_first, &p->own_end);
 	*blocks = f->view.is_contiguous ? 1 : gompi_max_i64(1, d->bytes / (t->size / t->segments));
-	// If copies of the filetype overlapped, offsets in the file could decrease while positions increase.
+	// domain_at requires that offsets in the file increase with positions in the stream. This may not hold if
+	// copies of the filetype overlap.
 	return t->extent >= t->true_ub - t->true_lb;
 }
 
@@ -130,7 +131,7 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, struct plan *p) 
 	const struct gompi_file *f = d->f;
 	*p = (struct plan){.own_first = INT64_MAX};
 	int64_t blocks;
-	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // values whose minima count
+	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // elements of mine and all
 	int64_t mine[N], all[N];
 	mine[POSSIBLE] = is_possible(d, p, &blocks);
 	mine[FIRST] = p->own_first;
@@ -170,7 +171,7 @@ static void set_bits(gompi_a8 *bitmap, int64_t from, int64_t n) {
 	}
 	if (from % 8 != 0)
 		gompi_or(&bitmap[first++], (uint8_t)below);
-	memset((void *)&bitmap[first], 0xff, (size_t)(last - first)); // others store the same value, if at all
+	memset((void *)&bitmap[first], 0xff, (size_t)(last - first)); // other processes may store the same value
 	if (end % 8 != 0)
 		gompi_or(&bitmap[last], (uint8_t)above);
 }
@@ -207,7 +208,7 @@ static struct domain domain_at(const struct gompi_file_transfer_desc *d, const s
 	return x;
 }
 
-// Consumes and returns the next run of blocks of at most `limit` > 0 bytes, with displacements from the view's.
+// Consumes and returns the next run of blocks, of at most `limit` > 0 bytes. Its offset counts from the view's disp.
 static struct gompi_run next_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = gompi_cursor_run(c, limit);
 	if (r.n == 0)
@@ -294,7 +295,7 @@ static int receive_blocks(const struct gompi_file *f, int source, int64_t round)
 		return rc;
 	int64_t run_bytes = sizes.runs * (int64_t)sizeof(struct gompi_run);
 	char *content = malloc((size_t)(run_bytes + sizes.bytes));
-	// Without memory, the message is received by a truncated receive, so that none is left.
+	// If out of memory, receives the message into an empty buffer, so that no message is left for the next round.
 	rc = gompi_recv_c(content, content == NULL ? 0 : run_bytes + sizes.bytes, MPI_BYTE, source, TAG_BLOCKS, f->comm,
 			  MPI_STATUS_IGNORE);
 	if (content == NULL)
@@ -324,8 +325,8 @@ static void write_domain(const struct gompi_file *f, const struct domain *x, int
 }
 
 // Executes a round: stores or sends the blocks of this process, and writes the domain of this process if it is an
-// aggregator. The first error is stored in v; the round then
-// continues, because the other processes expect its messages.
+// aggregator. Stores the first error in v. After an error the round continues, because the other processes wait for the
+// messages of this process.
 static void execute_round(const struct gompi_file_transfer_desc *d, const struct plan *p, int64_t round, char *stage,
 			  struct gompi_error_status *v) {
 	const struct gompi_file *f = d->f;
@@ -333,7 +334,7 @@ static void execute_round(const struct gompi_file_transfer_desc *d, const struct
 	struct domain own = {.aggregator = -1};
 	int rc = MPI_SUCCESS, sent = 0;
 	for (int i = 0; i < p->aggregators; i++) {
-		// Each process begins with another domain, so that they seldom store to the same cache lines.
+		// Each process begins with a different domain, so that processes seldom store to the same cache lines.
 		const struct domain x = domain_at(d, p, round, (int)(((int64_t)i + f->rank) % p->aggregators));
 		if (x.aggregator == f->rank)
 			own = x;

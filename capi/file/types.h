@@ -10,7 +10,7 @@
 // own. A predefined type is its own copy. gompi_file_type_free frees the copy. Returns MPI_SUCCESS or the error class
 // in *v.
 int gompi_file_type_copy(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_status *v);
-// Frees a copy. Does nothing with a predefined type, 0 and MPI_DATATYPE_NULL.
+// Frees a copy. Does nothing for a predefined type, 0 or MPI_DATATYPE_NULL.
 void gompi_file_type_free(MPI_Datatype *type);
 
 #pragma GCC visibility pop

@@ -24,7 +24,7 @@ int gompi_file_view_position(const struct gompi_file_view *view, int64_t first, 
 			     struct gompi_error_status *v) {
 	const struct gompi_type *t = view->tile;
 	int64_t end;
-	__int128 last = INT64_MAX; // at least the offset of the last byte
+	__int128 last = INT64_MAX; // upper bound of the offset of the last byte; INT64_MAX if a term overflows
 	if (first >= 0 && !__builtin_mul_overflow(first, view->etype_bytes, pos) &&
 	    !__builtin_add_overflow(*pos, bytes, &end) && !__builtin_add_overflow(end, t->size, &end))
 		last = (__int128)view->disp + t->true_ub +
@@ -46,7 +46,8 @@ void gompi_file_view_free(struct gompi_file_view *view) {
 }
 
 // Checks that the displacements of a filetype do not decrease and, for writing, that its blocks do not overlap. The
-// copies of the filetype may overlap, because the extent also follows from explicit bounds of the types inside.
+// copies of the filetype may overlap: its extent may be small because the types from which it is constructed have
+// explicit bounds (MPI_Type_create_resized).
 static int check_order(const struct gompi_type *t, bool writes, struct gompi_error_status *v) {
 	if (t->size == 0)
 		return MPI_SUCCESS;
@@ -141,8 +142,10 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 	struct gompi_file_hints hints;
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL) {
-		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
-				f->split.begun);
+		gompi_set_error(
+			&v, MPI_ERR_OTHER,
+			"the split collective operation that %s began has not ended; call its _end function first",
+			f->split.begun);
 	} else {
 		if (disp == MPI_DISPLACEMENT_CURRENT && (f->amode & MPI_MODE_SEQUENTIAL)) {
 			int64_t etypes = 0, pos = 0;
@@ -154,7 +157,7 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 		if (v.class == MPI_SUCCESS && make_view(f, &view, disp, etype, filetype, datarep, &v) == MPI_SUCCESS)
 			hints = f->hints, gompi_file_hints_read(&hints, info, &v);
 	}
-	// The etypes and representations of all processes must have equal sizes and names (MPI-5.0 14.3).
+	// All processes must pass etypes of equal extent and the same data representation (MPI-5.0 14.3).
 	uint64_t name = 5381;
 	for (const char *c = view.datarep_name; *c != 0; c++)
 		name = name * 33 + (unsigned char)*c;
@@ -165,7 +168,8 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 		f->view = view;
 		gompi_store(&f->position, 0);
 		f->hints = hints;
-		// Collective, so all processes set it; the last ones find it set.
+		// Rank 0 resets the shared file pointer before it takes part in the agreement below. So no process
+		// returns from the call before the pointer is reset.
 		if (f->rank == 0)
 			gompi_file_shared_set(f, 0, &v);
 		int64_t is_strided = !view.is_contiguous;
@@ -221,7 +225,7 @@ int gompi_file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 }
 GOMPI_ENTRY(MPI_File_get_byte_offset, gompi_file_get_byte_offset);
 
-// Stores the extent of a type in the file. Returns what the calls below return.
+// Implements MPI_File_get_type_extent and its large-count form: stores the extent that a type has in the file.
 static int type_extent(MPI_File fh, MPI_Datatype datatype, int64_t *extent) {
 	static const char call[] = "MPI_File_get_type_extent";
 	struct gompi_file *f = gompi_file_get(fh);

@@ -12,7 +12,7 @@ void gompi_file_view_default(struct gompi_file_view *view);
 // if an access of `bytes` bytes there would exceed the 63 bits of an offset in a file.
 int gompi_file_view_position(const struct gompi_file_view *view, int64_t first, int64_t bytes, int64_t *pos,
 			     struct gompi_error_status *v);
-// Frees what a view holds.
+// Frees the datatypes of a view.
 void gompi_file_view_free(struct gompi_file_view *view);
 
 #pragma GCC visibility pop

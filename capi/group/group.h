@@ -37,10 +37,11 @@ static inline const struct gompi_group *gompi_group_get(MPI_Group group) {
 
 // Stores the handle of the group of a communicator or window, which has these members. The object owns the group;
 // *owned is the object's pointer to it. The first call creates the group. Each call requires one more MPI_Group_free.
-// Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
+// If there are no members, stores MPI_GROUP_EMPTY instead. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
 int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group);
-// Creates a group with the given members, takes ownership of the list, and stores the handle. Returns the value that
-// the call must return: MPI_SUCCESS, MPI_ERR_ARG or MPI_ERR_NO_MEM.
+// Creates a group with the given members, takes ownership of their list, and stores the handle (MPI_GROUP_EMPTY if
+// there are no members). Raises an error if that fails. Returns the value that the call must return: MPI_SUCCESS,
+// MPI_ERR_ARG or MPI_ERR_NO_MEM.
 int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
 // Ends the ownership of an object that is being freed. The group lives until the application has freed it.
 void gompi_group_disown(struct gompi_group **owned);

@@ -248,7 +248,8 @@ static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 }
 
 // Returns true if t may begin a record although is_outermost is false: the thread is new, or it has left its wrapper by
-// longjmp.
+// longjmp. For a new thread, first attaches the process to the shared memory, and allocates the memory for the thread's
+// records.
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
 		return t->words != NULL && t->mode != 0 && has_unwound(t, frame);

@@ -24,7 +24,8 @@ static void store_clocks(struct gompi_insight_part *part, uint64_t ticks) {
 // Sets the number of calls until the next measured call.
 static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stride = c->until_next = stride; }
 
-// Returns the next stride after a call of elapsed_ticks. Measuring must be cheap, but a series of short calls must not
+// Returns the stride that follows a measured call of elapsed_ticks. Keeps elapsed_ticks * stride, the time of the calls
+// that one measured call represents, near LONG_CALL_TICKS. So measuring is cheap, and a series of short calls does not
 // hide a following long call.
 static uint32_t next_stride(uint32_t stride, uint64_t elapsed_ticks, uint32_t max_stride) {
 	if (elapsed_ticks >= LONG_CALL_TICKS)

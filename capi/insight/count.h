@@ -77,7 +77,8 @@ static inline int64_t gompi_insight_data_bytes(struct gompi_insight_thread *t, i
 }
 
 // Returns the size of the data of all members in bytes. The list n has a count for each member. The list `types` has a
-// datatype for each member, or is NULL if the datatype of all members is `type`.
+// datatype for each member, or is NULL if the datatype of all members is `type`. If `neighbors` is true, the members
+// are the neighbors to which this process sends.
 int64_t gompi_insight_ints_bytes(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
 				 const MPI_Datatype *types, bool neighbors);
 int64_t gompi_insight_counts_bytes(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm, MPI_Datatype type,

@@ -183,7 +183,8 @@ BARRIER_CANCEL(GOMP_barrier_cancel)
 BARRIER_CANCEL(GOMP_loop_end_cancel)
 BARRIER_CANCEL(GOMP_sections_end_cancel)
 
-// Handles the barrier in which all threads except the first receive the data of the first.
+// Handles the barrier in which one thread executes the construct and all other threads receive its data. For the
+// executing thread, the result is NULL, and the barrier ends in GOMP_single_copy_end.
 EXPORTED void *GOMP_single_copy_start(void) {
 	char *object = enter_barrier();
 	void *data = GOMPI_REAL(GOMP_single_copy_start, NULL)();
@@ -192,8 +193,8 @@ EXPORTED void *GOMP_single_copy_start(void) {
 	return data;
 }
 
-// Begins the next chunk if has_next is true. A chunk is a section, or iterations of a loop, that any idle thread may
-// execute.
+// Ends the thread's current chunk, if any, and begins the next one if has_next is true. Returns has_next. A chunk is a
+// section, or iterations of a loop, that any idle thread may execute.
 static bool begin_chunk_if(bool has_next) {
 	if (openmp_self.team != NULL) {
 		bool had_chunks = gompi_threads_self.has_chunks;

@@ -204,12 +204,14 @@ static inline bool gompi_insight_has_outputs(int rc) { return rc == MPI_SUCCESS 
 // Copies the record to the ring, without the hook after_record.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// Waits until gompirun has advanced *position beyond the value `seen`. gompirun then wakes the futex *doorbell if
-// *wait_flag is set. Returns false if gompirun has not advanced *position for 10 s. After that, no thread waits again
-// before gompirun advances it.
+// The state of all waits for one position, which gompirun advances.
 struct gompi_insight_wait {
 	gompi_a64 gave_up_at; // the position at which a wait gave up, plus 1
 };
+
+// Waits until gompirun has advanced *position beyond the value `seen`. gompirun then wakes the futex *doorbell if
+// *wait_flag is set. Returns false if gompirun has not advanced *position for 10 s. After that, no thread waits again
+// before gompirun advances it.
 bool gompi_insight_await_reader(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *doorbell,
 				gompi_a32 *wait_flag);
 
@@ -243,8 +245,8 @@ bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int
 // holds for the functions that follow.
 int64_t gompi_insight_peer_count(MPI_Comm comm); // size of the remote group if there is one, else of the group
 int64_t gompi_insight_local_size(MPI_Comm comm);
-int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root); // significant at root only
-int64_t gompi_insight_neighbor_count(MPI_Comm comm, bool out);
+int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root);  // significant at root only
+int64_t gompi_insight_neighbor_count(MPI_Comm comm, bool out); // `out`: neighbors that receive from this process
 int64_t gompi_insight_dim_count(MPI_Comm comm);
 int64_t gompi_insight_sum_ints(const int *numbers, int n);
 int64_t gompi_insight_last_int(const int *numbers, int n);

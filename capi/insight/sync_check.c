@@ -29,8 +29,9 @@ static bool is_conflicting(struct gompi_insight_thread *t) {
 	return false;
 }
 
-// Raises the error on the window; gompi_insight_raise_comm raises it on the communicator. Both return
-// MPI_ERR_RMA_CONFLICT even if the error handler changes the error code.
+// Raises MPI_ERR_RMA_CONFLICT on the window if the call was successful but conflicting. gompi_insight_raise_comm raises
+// the error on the communicator. After raising it, both return MPI_ERR_RMA_CONFLICT even if the error handler changes
+// the error code. Otherwise they return rc.
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc) {
 	if (!is_conflicting(t) || rc != MPI_SUCCESS)
 		return rc;

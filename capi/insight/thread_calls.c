@@ -59,7 +59,7 @@ static struct thread_start begin_thread(void *start) {
 	free(start);
 	gompi_threads_self.is_tracked = true;
 	gompi_threads_enter(&s.fork, true);
-	gompi_threads_acquire((uintptr_t)pthread_self()); // an earlier thread with the same stack has released it
+	gompi_threads_acquire((uintptr_t)pthread_self()); // an ended thread with the same pthread_t released it
 	return s;
 }
 

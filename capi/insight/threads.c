@@ -73,7 +73,7 @@ static void clock_join(struct gompi_threads_clock *a, const struct gompi_threads
 }
 
 // Assigns a clock index to a thread. The index of an ended thread can be reused by a thread that is ordered after all
-// activity of the ended thread.
+// activity of the ended thread. If no index is free, all events are recorded from then on.
 static void assign_clock_index(struct gompi_threads_self *self) {
 	if (self->clock_index != 0)
 		return;
@@ -480,8 +480,8 @@ void gompi_threads_set_barrier(uintptr_t barrier, unsigned count) {
 	gompi_flag_clear(busy);
 }
 
-// Returns the object of the current round. Two alternating objects suffice, because a thread is at most one round ahead
-// of the slowest thread.
+// Counts the arrival of this thread at the barrier, and returns the object of its round. Two alternating objects
+// suffice, because a thread is at most one round ahead of the slowest thread.
 uintptr_t gompi_threads_barrier_round(uintptr_t barrier) {
 	atomic_flag *busy = bucket_lock_of(barrier);
 	lock_flag(busy);

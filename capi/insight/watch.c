@@ -433,7 +433,8 @@ static void publish_ranges(struct gompi_access_runtime *r) {
 	free(all);
 }
 
-// Adds the memory of all members of a shared window, which is contiguous unless the program has requested otherwise.
+// Adds the memory of all members of a shared window. Members with adjacent memory, which is the default, share one
+// range. Returns true if any memory was added.
 static bool add_shared_memory(struct watched *w) {
 	MPI_Group group = MPI_GROUP_NULL;
 	int n = 0;
@@ -485,7 +486,8 @@ static bool update_window_memory(int what, const uint64_t *in) {
 	}
 }
 
-// Watches the buffers of an operation. The table contains the indexes of the inputs `target` and `window`.
+// Watches the buffers of an operation. The table contains the indexes of the inputs `target` and `window`. Returns true
+// if the watched ranges have changed.
 static bool watch_operation(int what, const uint64_t *in) {
 	static const struct {
 		uint8_t target, win;
@@ -619,7 +621,8 @@ static bool add_parsed_buffers(uint64_t request, const struct parsed *b, uint64_
 // Returns the handle that represents the split collective of a file. It differs from the handles of all requests.
 static uint64_t split_request(uint64_t file) { return file | UINT64_C(1) << 63; }
 
-// Watches the buffers of the nonblocking operation or split collective that a call has started.
+// Watches the buffers of the nonblocking operation or split collective that a call has started. Returns true if the
+// watched ranges have changed.
 static bool watch_request(const struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff, request_list = t->used_words - 2; // the list that holds the new request
 	uint64_t request = t->words[t->used_words - 1];
@@ -661,7 +664,8 @@ static bool watch_request(const struct gompi_insight_thread *t) {
 	return added;
 }
 
-// Drops the requests that the call has set to MPI_REQUEST_NULL, because they are complete.
+// Drops the requests that the call has set to MPI_REQUEST_NULL, because they are complete or freed. Returns true if the
+// watched ranges have changed.
 static bool drop_completed(int what, const uint64_t *in) {
 	const uint64_t *before = what == COMPLETE ? in : in + 1, *after = before + 1 + list_length(before);
 	for (uint64_t i = 1; i <= list_length(before) && i <= list_length(after); i++)

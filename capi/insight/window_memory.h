@@ -10,11 +10,11 @@
 void gompi_win_memory_add(uint64_t win, uint64_t low, uint64_t size);
 void gompi_win_memory_remove(uint64_t win, uint64_t low);
 
-extern gompi_a32 gompi_win_memory_count; // number of ranges
+extern gompi_a32 gompi_win_memory_count; // number of ranges of window memory that are in use
 
 // Writes a record if the freed memory overlaps a window. is_malloc_block is true if the memory is a block of malloc. A
-// block belongs to a window only if the window begins in it, because a program may declare a window larger than its
-// memory.
+// block is reported only if the window begins in it. A program may declare a window larger than its memory, so that the
+// window seems to contain later blocks.
 void gompi_win_memory_freed(uintptr_t low, uintptr_t size, bool is_malloc_block);
 
 #endif

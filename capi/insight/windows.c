@@ -1,6 +1,6 @@
-// The table of counted windows. The handle of a window differs between members. So a window is identified by its first
-// member, its number of members, and an ordinal. The ordinal counts the windows with the same first member and number
-// of members.
+// The table of counted windows. The handle of a window may differ between members. So a window is identified by its
+// first member, its number of members, and an ordinal. The ordinal counts the windows with the same first member and
+// number of members.
 
 #include <pthread.h>
 #include <string.h>

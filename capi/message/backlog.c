@@ -28,7 +28,8 @@ static void add_stream(struct gompi_link *p, struct gompi_request *r) {
 	p->last_stream = r;
 }
 
-// Sends the next fragment of the first stream. Returns false if p has no stream, or if there is no space.
+// Sends the next fragment of the first stream. Completes the send after the last fragment, or with an error if
+// fragments can never be sent. Returns false if p has no stream, or if there is no space.
 static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 	struct gompi_request *r = p->first_stream;
 	if (r == NULL)

@@ -19,7 +19,7 @@ static void insert_by_address(struct gompi_bsend_buffer *a, struct gompi_bsend_m
 }
 
 // Places k in a gap of the application's memory: after the highest message, else in the first gap that is large enough.
-// Returns false if there is no such gap.
+// Returns false if there is no such gap, if k has no data, or if the buffer is MPI_BUFFER_AUTOMATIC.
 static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	struct gompi_bsend_message *below = a->highest;
 	char *at = below != NULL ? below->data + below->size : a->addr;

@@ -58,8 +58,8 @@ struct gompi_bsend_message *gompi_bsend_reserve(struct gompi_bsend_buffer *a, in
 // Removes message k, which has left this process or cannot be sent. Releases its space and frees k.
 void gompi_bsend_release(struct gompi_bsend_message *k);
 
-// Attaches a buffer. The caller has checked the arguments. The size is in bytes; for MPI_BUFFER_AUTOMATIC it is the
-// largest possible value. Returns false if a buffer is attached already.
+// Attaches a buffer. The caller has checked the arguments. The size is in bytes; for MPI_BUFFER_AUTOMATIC it is larger
+// than all messages together (buffer_calls.c). Returns false if a buffer is attached already.
 static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	gompi_biased_lock(&gompi_bsend_lock);
 	bool is_free = gompi_load(&a->free_bytes_plus_1) == 0;
@@ -72,8 +72,8 @@ static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, 
 	return is_free;
 }
 
-// Detaches a buffer and stores its address and size, or NULL and 0 if nothing is attached. Returns false if the buffer
-// contains messages.
+// Detaches a buffer and stores its address and size. The size is 0 for MPI_BUFFER_AUTOMATIC. Stores NULL and 0 if
+// nothing is attached. Returns false if the buffer contains messages.
 static inline bool gompi_bsend_try_detach(struct gompi_bsend_buffer *a, void **addr, int64_t *size) {
 	gompi_biased_lock(&gompi_bsend_lock);
 	bool is_empty = gompi_load_acquire(&a->oldest_seq) == 0; // pairs with the release in gompi_bsend_release
@@ -103,7 +103,7 @@ MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buff
 // Detaches a communicator's buffer, for the Go code that frees the communicator. Waits and returns as
 // gompi_bsend_detach does.
 int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v);
-// Frees the buffer descriptor of a communicator.
+// Frees the buffer descriptor of a communicator, unless messages still refer to it because a process has failed.
 void gompi_comm_bsend_free(uintptr_t comm);
 
 #pragma GCC visibility pop

@@ -99,8 +99,8 @@ int gompi_call_error(const char *call, int class, const char *text, ...) {
 	va_start(ap, text);
 	vsnprintf(v.text, sizeof v.text, text, ap);
 	va_end(ap);
-	// If MPI is not running, MPI_ERR_COMM makes gompi_raise_error report this instead of the error that the caller
-	// describes.
+	// If MPI is not running, MPI_ERR_COMM makes gompi_raise_error report that MPI is not running, instead of the
+	// error that the caller describes.
 	if (gompi_load(&gompi_app_messages) == NULL)
 		class = MPI_ERR_COMM;
 	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);

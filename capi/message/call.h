@@ -225,8 +225,8 @@ static inline void gompi_request_finish(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
 		gompi_request_finish_slow(r);
 }
-// Ends a blocking receive that has completed with the error class `class`: stores its status and raises its error.
-// Returns the result of the MPI function.
+// Ends a blocking receive that has completed with the error class `class`. Stores its status if the class is
+// MPI_SUCCESS or MPI_ERR_TRUNCATE, and raises its error. Returns the result of the MPI function.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
 		gompi_status_from_request(r, status);

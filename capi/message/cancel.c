@@ -29,8 +29,9 @@ void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r) {
 		complete_cancelled(l, r);
 }
 
-// Fetches the data of a message that a matched probe has extracted, so that its send completes. If there is no memory
-// for the data, does nothing, and the send completes only when the message is received.
+// Fetches the data of a message that a matched probe has extracted, so that its send completes. If the data is already
+// in this process (a synchronous eager send), only acknowledges the message. If there is no memory for the data, does
+// nothing, and the send completes only when the message is received.
 static void fetch_message(struct gompi_vci *l, struct gompi_message *m) {
 	char *copy = NULL;
 	if ((m->self_send != NULL || (m->rts && m->fetch == NULL)) && m->size > 0 &&

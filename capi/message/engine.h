@@ -48,8 +48,8 @@ struct gompi_engine_operation {
 	uintptr_t program;  // address of the caller's struct gompi_type; used if C does not know the handle
 };
 
-// Starts the operation o. Returns NULL if the operation is already complete. If it cannot be started, sets *no_memory
-// and returns NULL.
+// Starts the operation o. If o is persistent, only creates its request. Returns NULL if the operation is already
+// complete. If memory has run out, sets *no_memory and returns NULL.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
 // The result of a complete request.
@@ -86,7 +86,7 @@ struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t cont
 
 void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 
-// Counts of objects in use, for tests.
+// Counts of objects in use in all VCIs, for tests. ids_added and fragmented_receives are totals since the start.
 struct gompi_engine_counts {
 	int64_t sends, receives, unexpected_bytes, pending_links, queues, unexpected, posted, extracted, id_entries,
 		ids_added,

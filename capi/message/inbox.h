@@ -117,7 +117,7 @@ static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {
 }
 
 // Returns the next process with an index in [i, n) that waits for space, and removes its registration. Returns -1 if
-// none waits.
+// none waits. A scan of all processes begins with i = 0; this call clears has_waiters before it reads `waiters`.
 int gompi_inbox_next_waiter(struct gompi_inbox *b, int i, int n);
 
 #pragma GCC visibility pop

@@ -99,8 +99,8 @@ int gompi_messages_inbox_error(const struct gompi_messages *m) {
 }
 
 bool gompi_messages_run_plans(struct gompi_messages *m) {
-	// There is no active plan, so clear plan_may_continue. Another thread may have activated a plan since the first
-	// check; then the second check sets plan_may_continue again.
+	// If there is no active plan, clear plan_may_continue. Another thread may activate a plan after the first check
+	// of hooks; then the second check sets plan_may_continue again.
 	if (gompi_load(&m->hooks) < HOOK_PLANS) {
 		gompi_store_seq_cst(&m->plan_may_continue, 0);
 		if (gompi_load_seq_cst(&m->hooks) >= HOOK_PLANS)

@@ -151,23 +151,27 @@ static inline bool gompi_try_send(const struct gompi_request *s) {
 void gompi_cancel_locked(struct gompi_vci *l, struct gompi_request *r);
 // Cancels a send. If the receiver knows of the message, sends a RECORD_CANCEL with these `flags` to the receiver.
 void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned flags);
-// Removes the message that RECORD_CANCEL names from the unexpected messages, at the request of its sender.
+// Removes the message that RECORD_CANCEL names from the unexpected messages, and sends RECORD_DROPPED to its sender.
+// If a matched probe has extracted the message, fetches its data instead, so that the send completes.
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
 // Frees a message without receiving it. Sends RECORD_DROPPED to its sender.
 void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
 // Handles RECORD_DROPPED: the receiver of a send no longer has the message, because the sender has cancelled the send
 // or the receiver has freed the communicator.
 void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
-// Handles RECORD_CANCEL: the sender of a message withdraws it.
+// Handles RECORD_CANCEL: calls gompi_withdraw. If the sender is in MPI_Finalize and this process is not, this process
+// calls gompi_withdraw only in MPI_Finalize, because the program may still receive the message.
 void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // Closes the queues of the n contexts from `context` on, whose communicator is being freed. Drops their unexpected
 // messages, but keeps posted receives. Acquires the lock. gompi_close_context_locked closes the queues of one context;
 // the caller holds the lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
-// Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each
-// unacknowledged send. A receiver drops the message only once the receiver is in MPI_Finalize too, because no call can
-// receive the message then.
+// Returns true if this process has no pending output, no unacknowledged send and no data to copy. MPI_Finalize repeats
+// the call until it returns true. The call also cancels unacknowledged sends, so that messages that are never received
+// do not keep this process in MPI_Finalize. A message is dropped only once its receiver is in MPI_Finalize too, because
+// no call can receive the message then. So a send to this node is cancelled only then, and a receiver on another node
+// defers the cancellation until then.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).

@@ -156,7 +156,8 @@ static void post_partitions(struct gompi_request *r) {
 	complete_round(l, r);
 }
 
-// Validates and stores the contents of the handshake message.
+// Validates and stores the contents of the handshake message. If they are invalid or memory has run out, stores the
+// error class in handshake_error; every round of the request then ends with this error.
 static void store_handshake(struct partitioned *p, const struct handshake_data *w, const struct gompi_result *result) {
 	const struct gompi_request *r = p->request;
 	p->data = *w;
@@ -496,7 +497,8 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
-// Returns true if all data that the sender has for a partition of the receiver has arrived. If the partitions have no
+// Returns true if all data that the sender has for a partition of the receiver has arrived, or if the request is not
+// active. If the partitions have no
 // bytes, the partition numbers of the two sides are mapped in proportion. If the sender has no data for a partition,
 // the partition counts as arrived when the request is complete.
 static bool partition_has_arrived(struct gompi_request *r, int part) {

@@ -93,9 +93,10 @@ static bool reap_messages(struct gompi_plan *p) {
 	return can_continue;
 }
 
-// Returns true if a message must notify the target's progress thread, in case the target computes. True for a large
-// message of an urgent plan, for a message that a progress thread sends, and for a message to a process whose data
-// other processes wait for (needs_doorbell).
+// Returns true if a message must notify the target's progress thread, in case the target computes. To another node,
+// that is every message of an urgent plan. On this node, it is every message that a progress thread sends, and every
+// message to a process whose data other processes wait for (needs_doorbell). If there is a core for the progress
+// thread, it is also every large message of an urgent plan.
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->params.urgent;

@@ -93,7 +93,9 @@ extern int (*gompi_plan_call_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_go_freed)(uintptr_t go);
 void gompi_plan_set_callbacks(void *go, void *freed);
 
-// Returns true if the plan belongs to the application's message layer.
+// Returns true if the plan belongs to the application's message layer. In tests, one process has several message
+// layers, each of which simulates one process. Waits in C serve only the application's message layer, so callers must
+// poll the plans of other layers.
 bool gompi_plan_is_app(const struct gompi_plan *p);
 // Marks the calling thread as a progress thread, which calls no application function.
 void gompi_set_progress_thread(void);
@@ -113,8 +115,9 @@ void gompi_plan_reset(struct gompi_plan *p);
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // Notifies the processes whose messages the plan waits for, so that their progress threads run. Called when a wait of
 // this process takes long, or when other processes wait for data that its progress thread passes on. From the second
-// call in the same step on, also sets needs_doorbell of these processes, so that each message to them wakes their
-// progress threads.
+// call in the same step on, and in calls of a progress thread, also sets needs_doorbell of these processes, so that
+// each message to them wakes their progress threads. A progress thread's call does nothing if it is not the first in a
+// step.
 void gompi_plan_remind(struct gompi_plan *p);
 
 // Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. Also sets the
@@ -145,7 +148,8 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_u
 struct gompi_plan *gompi_plan_to_cache(void);
 // Acquires a cached plan for another run. Returns false if the plan is in use.
 bool gompi_plan_reuse(struct gompi_plan *p);
-// Releases a plan that gompi_plan_reuse has acquired, without a run. The plan stays cached.
+// Releases a plan that gompi_plan_reuse has acquired, without a run. The plan stays cached, unless it has been removed
+// from the cache meanwhile; then it is freed.
 void gompi_plan_return(struct gompi_plan *p);
 // Removes a plan from the cache. The plan is freed once it is not in use.
 void gompi_plan_uncache(struct gompi_plan *p);

@@ -31,8 +31,8 @@ static bool extract_message(struct probe *p, struct gompi_message *m) {
 	return true;
 }
 
-// Searches for a matching message. Does nothing if no message has arrived since the last check, because the result
-// would be the same.
+// Searches for a matching message. Stores its status, and extracts it if p->extract is set. Does nothing if no message
+// has arrived since the last check, because the result would be the same.
 static bool probe_check(struct probe *p) {
 	uint64_t arrived = gompi_load_seq_cst(&p->vci->unexpected_arrived);
 	if (p->found || arrived == p->seen_arrived)

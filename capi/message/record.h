@@ -41,7 +41,7 @@ struct gompi_record {
 	uint64_t context; // context of the message; FRAGMENT: offset of its data; CTS: id of the receive
 	int32_t source;   // rank of the sender in the communicator
 	int32_t tag;
-	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
+	int32_t from;  // process number of the sender (base/process.h)
 	int32_t class; // ACK: error class, or MPI_SUCCESS
 	uint64_t size; // bytes of the whole message; CTS: number of bytes to send; FLOW: enum gompi_flow
 	uint64_t id;   // id that answers must carry; CTS, FRAGMENT, ACK, DROPPED: id of the addressed request

@@ -31,8 +31,8 @@ struct gompi_wait_desc;
 struct gompi_request_kind {
 	// Advances the operation, for kinds whose waits must do more than progress messages. Does not block.
 	void (*progress)(struct gompi_request *r);
-	// Writes the outcome of a complete request to result, unless it has done so before. Called before each read of
-	// the result.
+	// Writes the outcome of a complete request to result. Called before each read of the result, so several times
+	// if the application queries the request before it ends the request.
 	void (*query)(struct gompi_request *r);
 	// Starts a persistent request. Its state is active already.
 	int (*start)(struct gompi_request *r, struct gompi_error_status *v);

@@ -134,7 +134,7 @@ static inline bool find_request(const char *call, const MPI_Request *at, struct 
 }
 
 // Implements MPI_Request_free (MPI-5.0 3.7.3): frees a complete or inactive request immediately, and an active request
-// upon completion.
+// upon completion, unless the flags of its kind (struct gompi_request_kind) require something else.
 int gompi_request_free(MPI_Request *request) {
 	const char *call = "MPI_Request_free";
 	int rc;

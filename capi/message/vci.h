@@ -141,7 +141,7 @@ struct gompi_vci {
 	uint32_t flow;                // enum gompi_flow: protocol that this VCI requests from senders
 	int64_t unexpected_bytes;     // bytes held by unexpected messages
 	uint64_t sends_at_reminder;   // value of send_ids.total_added at the last reminder to receivers
-	gompi_a64 unexpected_arrived; // count of unexpected messages so far, for probes
+	gompi_a64 unexpected_arrived; // count of unexpected messages so far; a probe searches again only if it changed
 	gompi_ai32 unexpected_count;  // number of unexpected messages that no receive has matched yet
 	struct gompi_pending *free_pending;
 	struct gompi_live_count live_count; // counts requests and messages
@@ -363,7 +363,9 @@ static inline void gompi_request_drop_handle(struct gompi_request *r) {
 	r->has_handle = false;
 }
 
-// Publishes the result of a request. Waiting threads are woken when the lock is released.
+// Publishes the result of a request. Waiting threads are woken when the lock is released. A freed request has no
+// waiting threads: for it, gompi_complete calls on_complete of the request's kind, or releases a request without a
+// kind.
 void gompi_complete_slow(struct gompi_vci *l, struct gompi_request *r);
 static inline void gompi_complete(struct gompi_vci *l, struct gompi_request *r, int class) {
 	r->result.class = class;

@@ -9,7 +9,8 @@
 #include "pack/z_calls.h"
 
 // Returns the committed type, and stores the size of its numbers and the total size in bytes. Returns NULL if Go must
-// handle the call: the type is not committed, or its canonical form needs more than byte reversal.
+// handle the call: the type's canonical form needs more than byte reversal, the type is not committed, datarep is not
+// "external32", or the size overflows 64 bits.
 static inline const struct gompi_type *reversible_type(const char *datarep, int64_t count, MPI_Datatype datatype,
 						       int *swap_unit, int64_t *bytes) {
 	const struct gompi_type *t = gompi_type_get(datatype);

@@ -46,7 +46,7 @@ static bool put_remote(struct gompi_win *w, const void *origin, int target, MPI_
 }
 
 // Executes a put or get of a simple type (predefined, without gaps) if the target's buffer is in the mapped range of
-// the target's memory.
+// the target's memory. Returns true if it has executed the call.
 static bool copy_partial(struct gompi_win *w, bool put, char *local, int rank, MPI_Aint disp, MPI_Count count,
 			 int64_t size) {
 	int64_t bytes;
@@ -66,7 +66,8 @@ static inline bool look_up_side(struct gompi_buffer *s, MPI_Count count, MPI_Dat
 	       gompi_type_bounds(s->type, count, lo, hi);
 }
 
-// Executes a put or get of any datatypes if all of the target's buffer is mapped in this process.
+// Executes a put or get of any datatypes if the arguments are valid and all of the target's memory is mapped in this
+// process. Returns true if it has executed the call. Does not support dynamic windows.
 static bool move_typed(struct gompi_win *w, bool put, const void *address, MPI_Count local_count,
 		       MPI_Datatype local_type, int rank, MPI_Aint disp, MPI_Count target_count,
 		       MPI_Datatype target_type) {

@@ -232,7 +232,7 @@ int gompi_execute_accumulate(const struct gompi_checked_op *c) {
 	struct element_array origin, result;
 	origin.data = result.data = origin.allocated = result.allocated = NULL;
 	int rc = MPI_ERR_NO_MEM;
-	bool with_gaps = !c->is_mapped; // the ring path moves elements with their gaps
+	bool with_gaps = !c->is_mapped; // a transport moves elements with their gaps
 	if (!no_op) {
 		make_element_array(&origin, &c->origin, c->elements, c->element, true, with_gaps);
 		if (origin.data == NULL)

@@ -11,7 +11,7 @@ static int send_move(const struct gompi_checked_op *c, const struct gompi_buffer
 }
 
 // Moves bytes between the buffer `local` of this process and the target's buffer, of which only a range is mapped.
-// Copies the bytes in that range, and moves the other bytes through the ring path.
+// Copies the bytes in that range, and moves the other bytes through the target's transport.
 static int move_partial(const struct gompi_checked_op *c, char *local, bool put) {
 	bool in_order = gompi_needs_ordered_put(c);
 	const struct gompi_mapped_range *p = c->partial_range;

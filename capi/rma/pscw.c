@@ -100,8 +100,8 @@ static bool has_posted(void *arg) {
 	return gompi_load_acquire(gompi_post_counter(p->w, p->w->me, p->target)) != p->seen_posts;
 }
 
-// Waits until the member `target` has posted, and marks it as started. Returns 0 or MPI_ERR_PROC_ABORTED. Does not wait
-// for a target on another node.
+// Waits until the member `target` has posted, and marks it as started. Does not wait if the target is on another node,
+// or if `check` is false (MPI_MODE_NOCHECK). Returns 0 or MPI_ERR_PROC_ABORTED.
 static int start_target(struct gompi_win *w, int target, bool check) {
 	struct gompi_target *t = &w->targets[target];
 	uint32_t state = gompi_load(&t->state);

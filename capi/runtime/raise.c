@@ -19,8 +19,9 @@ struct pending_call {
 static _Thread_local struct pending_call pending_call __attribute__((tls_model("initial-exec")));
 
 // Returns the error handler function of an object (struct gompi_errhandler_ref). Stores in *on the handle to pass to
-// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD. If a file
-// does not exist, uses the handler of MPI_FILE_NULL.
+// the function. If a file does not exist, uses the handler of MPI_FILE_NULL. If another object does not exist, uses the
+// handler and handle of MPI_COMM_WORLD, or of MPI_COMM_SELF if the program has set a handler on it. If MPI is not
+// initialized, or has been finalized, returns MPI_ERRORS_ARE_FATAL.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
@@ -38,7 +39,8 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	return gompi_load(self ? &gompi_comm_self.errhandler.function : &gompi_comm_world.errhandler.function);
 }
 
-// Appends the name of an object to an error text, or its handle if the application has not named the object.
+// Appends the name of an object to an error text, or its handle if the application has not named the object. Appends
+// nothing if there is no object. Returns the end of the text.
 static char *append_object(char *to, int kind, uintptr_t object) {
 	char *at = to;
 	int n = 0;
@@ -101,7 +103,7 @@ int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
 // Stores the handler call in *to_call.
 static int prepare_handler_call(int class, const char *call, const char *text, int kind, uintptr_t object,
 				struct pending_call *to_call) {
-	// before MPI_Init and after MPI_Finalize no object exists
+	// before MPI_Init and after MPI_Finalize no object exists, so the text names this cause and not the handle
 	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN || class == MPI_ERR_FILE) &&
 	    !gompi_load(&gompi_state.running)) {
 		class = MPI_ERR_OTHER;

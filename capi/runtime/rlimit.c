@@ -74,8 +74,10 @@ void gompi_check_limits(void) {
 	reserve_mappings();
 }
 
-// Replaces pthread_create for the Go runtime (--wrap in runtime.go). If pthread_create fails, the runtime retries for
-// some time and then aborts the process.
+// Replaces pthread_create for the Go runtime (--wrap in runtime.go), and registers each new thread as a library thread.
+// If the creation fails with EAGAIN, releases the reserved mappings and tries again. If that fails too, the runtime
+// calls the function again, after a sleep. After TRIES failures the runtime would abort the process with a page of
+// stack traces, so the function aborts it first, with one line.
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 

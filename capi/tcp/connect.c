@@ -332,9 +332,10 @@ static int attempt_count(const struct gompi_tcp_peer *p) {
 	return n;
 }
 
+static bool offer_idle_links(int at_least);
+
 // Handles a lack of file descriptors: tries to free a descriptor, and prints a message once. Returns true if a
 // descriptor is free now.
-static bool offer_idle_links(int at_least);
 static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->unauth_links > 0)
@@ -397,7 +398,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
-		return "a process of another job answers";
+		return "connected, but another process answers";
 	case 0:
 		return "no answer yet";
 	case ETIMEDOUT:
@@ -490,7 +491,9 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	}
 }
 
-// Starts an attempt to connect to the next address of a peer, and sets the time of the next try.
+// Starts an attempt to connect to the next address of a peer, and sets the time of the next try. Ends the round if all
+// addresses have been tried and no attempt is in progress. After CONNECT_BACK_NS, also requests that the peer connect
+// to this process.
 static void try_next_address(struct gompi_tcp_peer *p, int64_t now) {
 	const struct gompi_tcp_events *events = gompi_tcp_state.job.events;
 	if (now - p->wanted_since_ns >= CONNECT_BACK_NS && events->on_connect_back != NULL)

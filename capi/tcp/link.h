@@ -33,7 +33,7 @@ struct gompi_tcp_head {
 	uint64_t offset; // offset in the registered memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
-enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of the head of all other kinds
+enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of a head without these fields
 
 static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
 	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT_HEAD_BYTES;
@@ -149,7 +149,7 @@ struct gompi_tcp_peer {
 	// Flags: a message has been printed; all addresses refuse connections; this process has stopped trying.
 	bool is_warned, is_refused, is_unreachable;
 	struct {
-		int error; // errno of the last attempt; -1 if a process of another job answers; 0 if not known yet
+		int error; // errno of the last attempt; -1 if another process answers; 0 if not known yet
 		int64_t when;
 	} address_errors[GOMPI_HOST_MAX_ADDRESSES + 1];
 };

@@ -170,7 +170,8 @@ static int flush_streams(struct gompi_win *w, int target, bool local, int ordere
 		return rc == MPI_SUCCESS ? gompi_stream_flush_to(s, number, call) : rc;
 	}
 	int rc = MPI_SUCCESS;
-	// request acknowledgements on all streams before waiting for the first answer
+	// request acknowledgements on all streams before waiting for the first answer, so that the targets reply in
+	// parallel
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		int stream_rc = gompi_stream_request_ack(s, flush_number(s, local || s->peer == ordered_peer));
 		rc = rc == MPI_SUCCESS ? stream_rc : rc;

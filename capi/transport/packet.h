@@ -170,9 +170,9 @@ typedef bool gompi_pull_function(int peer, uint64_t address, void *local, uint64
 // Applies a packet at the target. Validates every field, because another process has written the packet. So *m must be
 // a private copy. The packet's data and the result have at most max_bytes bytes each. Stores the result (m->bytes
 // bytes) in the buffer `reply`, unless the packet is a PACKET_*_PULL. The function `pull` moves the data of
-// PACKET_*_PULL packets. Only one thread at a time may pass a pull function, because the function then uses static
-// buffers. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been done, because `pull`
-// is NULL or has failed.
+// PACKET_*_PULL packets. Only one thread at a time may call gompi_packet_apply with a pull function, because
+// gompi_packet_apply then uses static buffers. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that
+// nothing has been done, because `pull` is NULL or has failed.
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t max_bytes, gompi_pull_function *pull);
 
 // Applies a PACKET_PUT with contiguous data to w, the window that the packet names. Validates the packet and returns

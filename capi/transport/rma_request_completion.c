@@ -135,8 +135,8 @@ static bool complete_ended_requests(void) {
 }
 
 // Returns true if complete_ended_requests may find work. The failure of a stream's member sets no flag that this
-// function could check. So the function returns true at least once every FAILURE_CHECK_CALLS calls, and the failure is
-// found then.
+// function could check. So while operations are pending, the function returns true at least once every
+// FAILURE_CHECK_CALLS calls, and the failure is found then.
 static bool may_have_ended(void) {
 	enum { FAILURE_CHECK_CALLS = 256 };
 	static gompi_a32 calls;

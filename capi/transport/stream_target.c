@@ -356,7 +356,8 @@ static void abort_lock_wait(struct gompi_stream *s) {
 	stop_stream(s, MPI_ERR_PROC_ABORTED);
 }
 
-// Grants locks to waiting streams, and releases the locks of failed origins. Returns true if it has granted a lock.
+// Grants locks to waiting streams, and releases the locks of failed origins. If a member on this node has failed, ends
+// the waits for locks that this member may hold. Returns true if it has granted a lock.
 static bool poll_lock_queue(void) {
 	bool progressed = false;
 	if (!has_lock_work())

@@ -119,7 +119,8 @@ static inline bool gompi_is_contended(struct gompi_win_member *m) {
 // until the unlock. Blocks. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_accumulate_lock(struct gompi_win *w, int rank);
 // Releases the lock. `small` is true if the update would have been possible without the lock. After many consecutive
-// small updates the mode changes to SMALL.
+// small updates the mode changes to SMALL. Otherwise this thread becomes the owner after enough consecutive updates of
+// its own, or the mode stays BULK.
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small);
 
 #endif

@@ -51,7 +51,8 @@ static void swap_locked(char *to, const void *origin, const void *compare, void 
 		gompi_copy_between(to, origin, size);
 }
 
-// Updates n elements by loops. Stores the old values in `result` unless `result` is NULL.
+// Updates n elements by loops. Stores the old values in `result` unless `result` is NULL. Does not change the elements
+// if `origin` is NULL (MPI_NO_OP).
 static inline void update_with_kernel(gompi_kernel kernel, MPI_Datatype type, const void *origin, char *to,
 				      void *result, size_t n) {
 	if (result != NULL)

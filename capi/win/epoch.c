@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-// Returns the end of an error text: what to do before a call that the open epochs do not permit.
+// Returns the end of an error text: what to do before a call that the open epochs do not permit. `any` is true if an
+// epoch is open.
 static const char *remedy(enum gompi_epoch_call call, bool any) {
 	switch (call) {
 	case EPOCH_OPERATION:

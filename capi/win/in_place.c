@@ -138,8 +138,8 @@ struct image_mapping {
 	void *copy; // used during fork() only
 };
 
-// Lists the mappings of [from, to) of the file in this process. The caller frees *list. Returns the number of mappings,
-// or -1 if they cannot be determined.
+// Lists the mappings of the bytes [from, to) of the node's memfd in this process. The caller frees *list. Returns the
+// number of mappings, or -1 if they cannot be determined.
 static int list_mappings(uint64_t from, uint64_t to, struct image_mapping **list) {
 	*list = NULL;
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -11,7 +11,7 @@ import (
 	"gompirma/core/insight/check"
 )
 
-// checkListener implements --check: it searches for conflicting accesses.
+// checkListener implements --check: it searches for conflicting accesses and erroneous calls of MPI.
 type checkListener struct {
 	path          string // file for the findings as JSON, or ""
 	strict        bool   // also find sends that complete only because the library buffers them

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// The events of the job's goroutine.
+// The events that other goroutines send to the job's goroutine (job.run).
 type (
 	// started: this rank runs.
 	started struct{ rank, pid int }

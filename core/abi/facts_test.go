@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The directory with the facts of the standard. It exists only where the repository is developed.
+// The directory with the facts of the standard: the names, values and parameters that its text defines, as data. It
+// exists only where the repository is developed.
 const facts = "../../../shared/facts"
 
 // TestFacts compares the table with the facts of the standard, if their directory exists. If the directory does not

@@ -74,7 +74,7 @@ type Control struct {
 	NodeSize int // processes on this node
 }
 
-// ByError is an argument of Abort: the error handler of a failed MPI call ended the job.
+// ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.
 const ByError = pmi1.ByError
 
 // EnvTimeout names the variable for the longest silence of a process on another node: in seconds or with a unit of Go's

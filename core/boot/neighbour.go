@@ -252,7 +252,7 @@ func (n *Neighbour) connect(ctx context.Context, addresses []string, port string
 }
 
 // wait waits for the end of the connection. It then records that the next process has failed, unless this side ended
-// the watch.
+// the watch, or the next process had not accepted the connection.
 func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })

@@ -86,7 +86,7 @@ func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
 
 // FreeBlock frees memory that no member uses any longer.
 func (c *Comm) FreeBlock(name uint64, size int64) {
-	if _, err := c.host.OpenBlock(name, size); err == nil { // FreeBlock requires that the block is open
+	if _, err := c.host.OpenBlock(name, size); err == nil { // Host.FreeBlock requires that the block is open
 		c.host.FreeBlock(name, size, size)
 	}
 }

@@ -37,8 +37,9 @@ func (d *Draft) Open(leaderOffer []byte) int32 {
 	return mpierr.ClassOf(d.err)
 }
 
-// End returns the communicator. The argument `class` is the largest error class of all members, and `err` the error of
-// the exchange of the classes. End fails if `class` or `err` is an error.
+// End returns the communicator. If Open has not been called, because it cannot fail, End calls it. The argument `class`
+// is the largest error class of all members, and `err` the error of the exchange of the classes. End fails if `class`
+// or `err` is an error.
 func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(leaderOffer))

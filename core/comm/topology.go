@@ -77,7 +77,7 @@ func (c *Comm) collect(mine []byte) ([]byte, error) {
 	if len(heads) == 0 {
 		return all, nil
 	}
-	all = mine // a member has MaxShortBytes or more, so messages are needed
+	all = mine // the data of a member does not fit in its head, so messages are needed
 	var n [8]byte
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {

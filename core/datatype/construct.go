@@ -110,7 +110,9 @@ func like(old *Type, a args) *Type {
 	}
 }
 
-// register assigns a handle to a new type and acquires references to the types it was constructed from.
+// register assigns a handle to a new type, unless the caller does so (HandleByCaller). It acquires references to the
+// types from which the type was constructed. Errors: MPI_ERR_VALUE_TOO_LARGE if a size or a displacement exceeds 64
+// bits.
 func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
 	if b.overflow {

@@ -112,7 +112,8 @@ func lookup(h uintptr) *Type {
 	return derived.Get(h)
 }
 
-// AssignHandle assigns handle h to t, which was constructed with the form HandleByCaller, and returns its number.
+// AssignHandle assigns handle h to t, which was constructed with the form HandleByCaller, and returns the number of t.
+// ok is false if the maximum number of derived types is reached.
 func AssignHandle(t *Type, h uintptr) (number uintptr, ok bool) {
 	t.h = h
 	t.number, ok = derived.Add(t)

@@ -1,6 +1,6 @@
 // Package limit owns the limits that the system sets for this process: the memory that may be allocated before the
 // kernel kills a process, the limits of control groups, and the limits of setrlimit(2). It only reads limits, and must
-// not depend on the use of the memory.
+// not depend on the packages that use the memory.
 //
 // Each function takes the root of the file system, "/" except in tests.
 package limit

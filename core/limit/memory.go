@@ -47,7 +47,8 @@ func Memory(root string, wanted int64) Headroom {
 }
 
 // minCheckedBytes is the smallest size for which Bytes checks the headroom. For such sizes the check takes little time
-// compared to the use of the memory. Go's heap grows in steps of this size.
+// compared to the use of the memory. Go's heap also reserves address space in steps of this size, so Bytes requires
+// this much address space in addition to the allocation.
 const minCheckedBytes = 64 << 20
 
 // Bytes allocates n bytes of Go memory for data of an application. Since the application's counts may have any value, n

@@ -18,7 +18,7 @@ program heat_f08
 
   integer :: nx_all = 60, ny_all = 44, steps = 200 ! points of the whole plate
   integer :: nx, ny                                ! points of this process's block
-  integer :: mx, my                                ! maximum of nx and ny over all processes, and size of every block
+  integer :: mx, my                                ! maxima of nx and ny, for which every process has memory
   integer :: first_x, first_y                      ! indices of the block's first point in the whole plate, from 1
   integer :: west_nx, south_ny                     ! points of the neighbours' blocks
   integer :: dims(2), coords(2), west, east, south, north, me, n, ignored
@@ -26,7 +26,7 @@ program heat_f08
   type(MPI_Win) :: win
   type(MPI_Datatype) :: row
   type(C_PTR) :: base
-  real(real64), pointer, asynchronous :: u(:, :, :) ! block with a margin of one point, for two steps
+  real(real64), pointer, asynchronous :: u(:, :, :) ! block with a margin of one point, for the old and the new step
   real(real64), allocatable :: serial(:, :)
   real(real64) :: worst
   integer(kind=MPI_ADDRESS_KIND) :: bytes
@@ -58,7 +58,7 @@ program heat_f08
   call MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, grid, base, win)
   call c_f_pointer(base, u, [mx + 2, my + 2, 2])
   u(0:, 0:, 1:) => u
-  call MPI_Type_vector(ny, 1, mx + 2, MPI_REAL8, row) ! ny points of a row, in this block and in the neighbour's block
+  call MPI_Type_vector(ny, 1, mx + 2, MPI_REAL8, row) ! ny points of a row of the neighbour's block
   call MPI_Type_commit(row)
 
   call MPI_Win_fence(MPI_MODE_NOPRECEDE, win)

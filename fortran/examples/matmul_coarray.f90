@@ -67,7 +67,7 @@ program matmul_coarray
   end do
   call MPI_Win_fence(MPI_MODE_NOSUCCEED, win)
 
-  ! The product of these matrices is known: element(i, j) = i + j.
+  ! The product is known, because element (i, j) of both A and B is i + j.
   call columns(me, first, width)
   failed = 0
   do k = 1, width

@@ -1,4 +1,5 @@
-! Large counts in mpi_f08: the generic names accept MPI_COUNT_KIND, also for counts that do not fit in 32 bits.
+! Large counts in mpi_f08: the generic names accept counts of kind MPI_COUNT_KIND, also those that need more than 32
+! bits.
 !
 ! np: 2
 ! integers: 4

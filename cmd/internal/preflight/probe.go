@@ -20,7 +20,7 @@ const (
 	probeTimeout = 3 * time.Second // time limit for a connection, and for each answer
 	pingCount    = 200
 	streamBytes  = 16 << 20 // maximum bytes of the bandwidth measurement, which also ends after one second
-	strangerText = "a process of another job answers there"
+	strangerText = "connected, but no process of this job answers there"
 )
 
 type server struct {

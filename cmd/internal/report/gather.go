@@ -182,8 +182,8 @@ func (g *traceData) finish(sum trace.Summary) {
 	g.laneOf = nil
 }
 
-// walk calls the function `do` for each event e of a lane. Its argument `within` is the event that contains e, or nil.
-// Its argument `own` is e's duration without the time of events inside e and without the known waiting time.
+// walk calls the function `do` for each event e of a lane. The argument `within` of `do` is the event that contains e,
+// or nil. The argument `own` is e's duration without the time of events inside e and without the known waiting time.
 func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 	type open struct {
 		e   *event

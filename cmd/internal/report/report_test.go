@@ -143,6 +143,8 @@ func TestWordsOfManyRanks(t *testing.T) {
 	require.Empty(t, read(t, trace.Job{}, nil).facts("x").Words)
 }
 
+// TestHeat reads accesses to two windows. The memory of window "a" has 4096 bytes per rank, which the heat map divides
+// into 256 ranges of 16 bytes.
 func TestHeat(t *testing.T) {
 	access := func(name, window string, target int, disp, bytes, span int64) trace.Event {
 		return call(trace.RMA, name, 0, 0, 1, func(e *trace.Event) {

@@ -294,7 +294,8 @@ func hasParam(f *abi.Function, name string) bool {
 	return slices.ContainsFunc(f.CParams(), func(p *abi.Param) bool { return p.Name == name })
 }
 
-// writeItem writes the code that records an item.
+// writeItem writes the code that records an item: an input if `before` is true, else an output, which is recorded after
+// the call.
 func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	p := i.Param
 	switch i.Form {

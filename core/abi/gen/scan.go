@@ -31,7 +31,8 @@ var (
 	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
 )
 
-// scan reads the sources of capi. If the directory capi is missing, the result is empty.
+// scan returns the style of each function that the sources of capi define. If the directory capi is missing, the result
+// is empty. scan returns an error if a function is defined both in Go and in C.
 func scan(capi string) (implementations, error) {
 	inGo, err := definedNames(filepath.Join(capi, "*.go"), goExport)
 	if err != nil {

@@ -362,7 +362,7 @@ const (
 	errorKey = "error"
 )
 
-// ByError is an argument of Abort: the error handler of a failed MPI call ended the job.
+// ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.
 const ByError = -2
 
 // Lost returns a channel that is closed when the launcher ends the connection.

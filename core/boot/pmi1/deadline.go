@@ -63,7 +63,8 @@ const failureGrace = time.Second
 
 // Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless the limit is
 // 0 or `watch` detects failures of all awaited processes. The argument `watch` is nil if Await waits only for the
-// launcher. Await returns ErrClosed if the channel `closed` is closed.
+// launcher. Await returns ErrClosed if the channel `closed` is closed, and watch.Err if a process has failed and
+// failureGrace has passed.
 func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch) (value T, err error) {
 	ticker := time.NewTicker(DeadlineTick)
 	defer ticker.Stop()

@@ -14,8 +14,8 @@
 //	cmd=barrier_in                              cmd=barrier_out, once every process has sent its barrier_in
 //	cmd=finalize                                cmd=finalize_ack
 //	cmd=abort exitcode=1                        no answer: the launcher ends the job
-//	cmd=abort exitcode=1 lost=0                 as above, because process 0 failed; sent to gompirun only
-//	cmd=abort exitcode=1 error=1                as above, because of an MPI error; sent to gompirun only
+//	cmd=abort exitcode=1 lost=0                 no answer; only for gompirun: process 0 has failed
+//	cmd=abort exitcode=1 error=1                no answer; only for gompirun: an MPI call has failed
 //
 // A process without an inherited descriptor connects to a port and begins with cmd=initack pmiid=ID. The answer is four
 // lines: cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.

@@ -202,7 +202,7 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// noteStore records access a if a writes to window memory of rank k itself.
+// noteStore records access a, for the check of MPI_MODE_NOSTORE, if a writes to window memory of rank k itself.
 func (c *Checker) noteStore(k *rank, a *access) {
 	if a.kind != writes {
 		return

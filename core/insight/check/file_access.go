@@ -47,8 +47,8 @@ func newFileMember(k *rank, e *event) *fileMember {
 	return m
 }
 
-// isTracked reports whether the accesses to a file may conflict in a way that must be reported. Devices have no
-// storage.
+// isTracked reports whether accesses to a file are compared with each other. It returns false for a file that is open
+// for reading only, and for a device, which has no storage.
 func (f *file) isTracked() bool {
 	return !f.isReadOnly && (!strings.HasPrefix(f.name, "/dev/") || strings.HasPrefix(f.name, "/dev/shm/"))
 }

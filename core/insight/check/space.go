@@ -86,8 +86,8 @@ func (a *access) representBy(x *access) {
 }
 
 // cannotConflict reports whether two accesses cannot conflict. This holds if both are by the same rank and neither is
-// by an operation on a window. Exception: x has not ended, and one of the two belongs to a request. MPI has no rule for
-// the time after a request has completed.
+// by an operation on a window, because their order then concerns only the program's own threads. Exception: x has not
+// ended, and one of the two belongs to a request. MPI forbids such accesses until the request is complete.
 func (a *access) cannotConflict(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }

@@ -528,7 +528,7 @@ func (c *Checker) startEpoch(k *rank, e *event, w *window) {
 			t.nocheckStarts[turn] = k.newSite(e)
 		} else if !x.isNocheck {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site,
-				"MPI_Win_post and MPI_Win_start must both be called with MPI_MODE_NOCHECK.")
+				"Pass MPI_MODE_NOCHECK to both MPI_Win_post and MPI_Win_start, or to neither.")
 		} else if !x.moment.before(k.clock) {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site, postBeforeStart)
 		}

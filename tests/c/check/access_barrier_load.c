@@ -1,5 +1,6 @@
 /* clean: Rank 0 puts, unlocks and enters the barrier. Rank 1 reads after the barrier, under a lock of its own memory.
- * race: Rank 0 puts and enters the barrier without a flush. Rank 1 reads after the barrier (MPI-5.0 12.7).
+ * race: Rank 0 puts, flushes only locally and enters the barrier. Rank 1 reads after the barrier, while the put may
+ * still be in progress at the target (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 1 reads its integer while rank 0 gets the integer: both accesses only read (MPI-5.0 12.3).
- * race: Rank 1 increments its integer while rank 0 gets the integer (MPI-5.0 12.3).
+ * race: Rank 1 increments its integer while rank 0 gets the integer: a get and a local store conflict (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
 /* clean: Rank 0 puts under an exclusive lock, rank 1 stores to the same integer under an exclusive lock of its own
  * memory (MPI-5.0 12.5.3).
- * race: Rank 0 puts under an exclusive lock, rank 1 stores to the same integer without a lock (MPI-5.0 12.5.3).
+ * race: Rank 0 puts under an exclusive lock, rank 1 stores to the same integer without a lock. So nothing orders the
+ * store before or after the put (MPI-5.0 12.5.3).
  *
  * np: 2
  * ref: mpich

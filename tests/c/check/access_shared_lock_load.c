@@ -1,7 +1,7 @@
 /* clean: Rank 1 reads its integer under a shared lock of its own memory, and rank 0 puts under an exclusive lock
  * (MPI-5.0 12.5.3).
- * race: Rank 1 reads its integer under a shared lock of its own memory, and rank 0 puts under a shared lock (MPI-5.0
- * 12.5.3).
+ * race: Rank 1 reads its integer under a shared lock of its own memory, and rank 0 puts under a shared lock. Shared
+ * locks do not exclude each other (MPI-5.0 12.5.3).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
 /* clean: Rank 0 puts, flushes and enters the barrier. Rank 1 reads after the barrier: the unified model needs no
  * further call (MPI-5.0 12.7).
- * race: Rank 0 puts and flushes after the barrier, and rank 1 reads after the same barrier (MPI-5.0 12.7).
+ * race: Rank 0 puts and flushes after the barrier, and rank 1 reads after the same barrier. Nothing orders the read
+ * after the flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

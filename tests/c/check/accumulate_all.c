@@ -1,6 +1,6 @@
 /* clean: Each rank adds to an integer of every rank, including itself (MPI-5.0 12.7.1).
  * race: Each rank adds to an integer of every rank, including itself. Rank 2 also puts to its own integer in the same
- * epoch (MPI-5.0 12.3).
+ * epoch: a put conflicts with an accumulate (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

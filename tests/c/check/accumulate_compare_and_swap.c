@@ -1,5 +1,6 @@
 /* clean: Two origins compare and swap one integer, and only one of them swaps (MPI-5.0 12.3.4).
- * race: Two origins compare and swap at one location, one origin 4 bytes, the other 8 bytes (MPI-5.0 12.7.1).
+ * race: Two origins compare and swap at one location, one origin 4 bytes, the other 8 bytes. Such operations are atomic
+ * only if both use the same datatype (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
 /* clean: One origin adds to every second integer, another adds to the first four integers. Both use one predefined type
  * (MPI-5.0 12.7.1).
- * race: One origin adds ints to every second integer, another adds floats at the first two locations (MPI-5.0 12.7.1).
+ * race: One origin adds ints to every second integer, another adds floats at the first two locations. Accumulates are
+ * atomic only if both use the same predefined type (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

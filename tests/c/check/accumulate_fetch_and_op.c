@@ -1,6 +1,6 @@
 /* clean: One origin calls MPI_Fetch_and_op and another MPI_Accumulate; both add to one integer (MPI-5.0 12.7.1).
- * race: One origin multiplies with MPI_Fetch_and_op and another adds with MPI_Accumulate at one integer (MPI-5.0
- * 12.2.1).
+ * race: One origin multiplies with MPI_Fetch_and_op and another adds with MPI_Accumulate at one integer. By default
+ * concurrent accumulates at one location must use the same operation (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
 /* clean: One origin adds and flushes before a barrier, another multiplies after the barrier: the operations are not
  * concurrent.
- * race: One origin adds before a barrier without completing the accumulate, another multiplies after the barrier
- * (MPI-5.0 12.2.1).
+ * race: One origin adds before a barrier without completing the accumulate, another multiplies after the barrier. By
+ * default concurrent accumulates at one location must use the same operation (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Two origins apply MPI_BOR to one integer, one of them with MPI_Get_accumulate.
- * race: Two origins update one integer, one with MPI_BAND, the other with MPI_BOR and MPI_Get_accumulate (MPI-5.0
- * 12.2.1).
+ * race: Two origins update one integer, one with MPI_BAND, the other with MPI_BOR and MPI_Get_accumulate. By default
+ * concurrent accumulates at one location must use the same operation (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

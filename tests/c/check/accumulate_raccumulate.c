@@ -1,5 +1,6 @@
 /* clean: Two origins add to one integer, one of them with MPI_Raccumulate (MPI-5.0 12.7.1).
- * race: One origin adds to an integer with MPI_Raccumulate, another accumulates with MPI_MIN (MPI-5.0 12.2.1).
+ * race: One origin adds to an integer with MPI_Raccumulate, another accumulates with MPI_MIN. By default concurrent
+ * accumulates at one location must use the same operation (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

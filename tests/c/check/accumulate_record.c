@@ -1,7 +1,7 @@
 /* clean: One origin accumulates a record of several predefined datatypes, another accumulates one element of the
  * record. Each element is updated atomically (MPI-5.0 12.7.1).
  * race: One origin accumulates a record of several predefined datatypes, another accumulates one element of the record
- * with a different datatype (MPI-5.0 12.7.1).
+ * with a different datatype. Accumulates are atomic only if both use the same predefined type (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: none (MPICH 4.0 ends with an assertion)

@@ -1,6 +1,7 @@
 /* clean: Two origins accumulate with MPI_REPLACE at one integer: one of the two values is stored completely (MPI-5.0
  * 12.7.1).
- * race: Two origins accumulate at one integer with two operations, MPI_REPLACE and MPI_SUM (MPI-5.0 12.2.1).
+ * race: Two origins accumulate at one integer with two operations, MPI_REPLACE and MPI_SUM. By default concurrent
+ * accumulates at one location must use the same operation (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

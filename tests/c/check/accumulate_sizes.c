@@ -1,5 +1,6 @@
 /* clean: One origin accumulates an int, another accumulates a short after the int.
- * race: One origin accumulates an int, another accumulates a short within the int (MPI-5.0 12.7.1).
+ * race: One origin accumulates an int, another accumulates a short within the int. Accumulates are atomic only if both
+ * use the same predefined type (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

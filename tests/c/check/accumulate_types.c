@@ -1,5 +1,6 @@
 /* clean: Two origins accumulate at one location with one predefined type and one operation (MPI-5.0 12.7.1).
- * race: Two origins accumulate at one location with two predefined types, int and float (MPI-5.0 12.7.1).
+ * race: Two origins accumulate at one location with two predefined types, int and float. Accumulates are atomic only if
+ * both use the same predefined type (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Both ranks pass the same counts to MPI_Reduce_scatter (MPI-5.0 6.10).
- * error: Both ranks pass the same counts to MPI_Reduce_scatter, but in different orders (MPI-5.0 6.10).
+ * error: The ranks pass the same counts to MPI_Reduce_scatter, but in different orders. The arrays must be equal at all
+ * ranks (MPI-5.0 6.10).
  *
  * np: 2
  * ref: mpich

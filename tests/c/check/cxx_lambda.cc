@@ -1,5 +1,6 @@
 /* clean: Two origins call a lambda that adds to an integer (MPI-5.0 12.7.1).
- * race: Two origins call a lambda that adds to an integer, and another lambda that puts to it (MPI-5.0 12.3).
+ * race: Two origins call a lambda that adds to an integer, and another lambda that puts to it: a put and an accumulate
+ * conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Two origins put under an exclusive lock, which a guard acquires and releases at the end of its block (MPI-5.0
- * 12.5.3).
- * race: Two origins put under a shared lock, which a guard acquires and releases at the end of its block (MPI-5.0
- * 12.5.3).
+/* clean: Two origins put under exclusive locks. A guard acquires a lock and releases it at the end of its block
+ * (MPI-5.0 12.5.3).
+ * race: Two origins put under shared locks, which do not exclude each other. A guard acquires a lock and releases it at
+ * the end of its block (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

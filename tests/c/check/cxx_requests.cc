@@ -1,5 +1,5 @@
 /* clean: A rank waits for the requests of four gets and sends all results (MPI-5.0 12.3.5).
- * race: A rank waits for the requests of three of four gets and sends all results (MPI-5.0 12.3.5).
+ * race: A rank waits for the requests of three of four gets, but sends the results of all four (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Two origins add an int with a function template (MPI-5.0 12.7.1).
- * race: One origin adds an int with a function template, another adds a float to the same location (MPI-5.0 12.7.1).
+ * race: One origin adds an int with a function template, another adds a float to the same location. Accumulates are
+ * atomic only if both use the same predefined type (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Two threads put to one element and flush under a unique lock of a shared mutex (MPI-5.0 12.7).
- * race: Two threads put to one element and flush under shared locks of a shared mutex (MPI-5.0 12.7).
+ * race: Two threads put to one element and flush under shared locks of a shared mutex, which both may hold at the same
+ * time (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: Each rank puts a value to its neighbour in a ring. After a fence, it puts the received value to its neighbour.
- * race: Each rank puts a value to its neighbour in a ring. Without a fence, it puts the received value to its neighbour
- * (MPI-5.0 12.7).
+/* clean: Each rank puts a value to its neighbour in a ring. After a fence, it puts the value that it has received to
+ * its neighbour.
+ * race: Each rank puts a value to its neighbour in a ring. Without a fence, it then puts its own integer to its
+ * neighbour, while the other neighbour may still be putting to this integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

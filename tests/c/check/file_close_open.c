@@ -1,5 +1,6 @@
 /* clean: The file is closed and opened again between write and read (MPI-5.0 14.6.1).
- * race: The file stays open between write and read, with only a barrier (MPI-5.0 14.6.1).
+ * race: The file stays open between write and read, which only a barrier separates. A barrier without MPI_File_sync
+ * does not make the write visible (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

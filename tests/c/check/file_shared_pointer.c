@@ -1,5 +1,6 @@
 /* clean: Each rank appends with the shared file pointer, whose positions do not overlap (MPI-5.0 14.4.4).
- * race: Each rank writes at the beginning of the file (MPI-5.0 14.6.1).
+ * race: Each rank writes from the beginning of the file with explicit offsets, so the ranks write the same bytes
+ * (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: A split collective read follows sync, barrier and sync after the split collective write (MPI-5.0 14.6.1).
- * race: A split collective read of the same bytes follows the split collective write at once (MPI-5.0 14.6.1).
+ * race: A split collective read of the same bytes follows the split collective write without MPI_File_sync between
+ * (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

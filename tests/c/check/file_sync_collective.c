@@ -1,5 +1,6 @@
 /* clean: A collective write of other bytes lies between two calls of MPI_File_sync (MPI-5.0 14.6.1).
- * race: A collective write of other bytes lies between write and read, without MPI_File_sync (MPI-5.0 14.6.1).
+ * race: A collective write of other bytes lies between write and read. It does not make the write visible, and no rank
+ * calls MPI_File_sync (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

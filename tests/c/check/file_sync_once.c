@@ -1,5 +1,6 @@
 /* clean: Both ranks call MPI_File_sync before and after the message that orders write and read (MPI-5.0 14.6.1).
- * race: The ranks call MPI_File_sync only before the message (MPI-5.0 14.6.1).
+ * race: The ranks call MPI_File_sync only before the message. The reader must also call it after the message (MPI-5.0
+ * 14.6.1).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Rank 1 reads what rank 0 has written, after sync, barrier and sync (MPI-5.0 14.6.1).
- * race: Only a barrier lies between the write and the read (MPI-5.0 14.6.1).
+ * race: Only a barrier lies between the write and the read. A barrier without MPI_File_sync does not make the write
+ * visible (MPI-5.0 14.6.1).
  *
  * np: 2
  * ref: mpich

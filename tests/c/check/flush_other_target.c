@@ -1,5 +1,5 @@
 /* clean: Rank 0 flushes the target of its put before the barrier, and rank 1 puts after the barrier (MPI-5.0 12.5.4).
- * race: Rank 0 flushes another target before the barrier, and rank 1 puts after the barrier (MPI-5.0 12.5.4).
+ * race: Rank 0 flushes another target, which does not complete the put. Rank 1 puts after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Rank 0 flushes the target in the window of its put. After a barrier, rank 1 puts (MPI-5.0 12.5.4).
- * race: Rank 0 flushes the same target, but in another window. After a barrier, rank 1 puts (MPI-5.0 12.5.4).
+ * race: Rank 0 flushes the same target in another window, which does not complete the put. After a barrier, rank 1 puts
+ * (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 ! clean: Two origins accumulate with MPI_SUM at one integer (MPI-5.0 12.7.1).
-! race: Two origins accumulate at one integer, one with MPI_SUM, the other with MPI_MAX (MPI-5.0 12.2.1).
+! race: Two origins accumulate at one integer, one with MPI_SUM, the other with MPI_MAX. By default concurrent
+! accumulates at one location must use the same operation (MPI-5.0 12.2.1).
 !
 ! np: 3
 ! ref: mpich

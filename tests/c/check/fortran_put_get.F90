@@ -1,5 +1,6 @@
 ! clean: One origin puts and flushes, and another gets after a barrier (MPI-5.0 12.5.4).
-! race: One origin puts and flushes locally, and another gets after a barrier (MPI-5.0 12.5.4).
+! race: One origin puts and flushes only locally, which does not complete the put at the target. Another gets after a
+! barrier (MPI-5.0 12.5.4).
 !
 ! np: 3
 ! ref: mpich

@@ -1,5 +1,5 @@
 ! clean: Two origins put to the odd and to the even elements of an array, by a datatype at the target (MPI-5.0 12.3).
-! race: Two origins put to the odd elements of an array, by a datatype at the target (MPI-5.0 12.3).
+! race: Two origins put to the same elements of an array, the odd ones, by a datatype at the target (MPI-5.0 12.3).
 !
 ! np: 3
 ! ref: mpich

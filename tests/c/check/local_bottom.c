@@ -1,6 +1,7 @@
 /* clean: Rank 0 puts two integers by a datatype of absolute addresses and receives into the integer between them
  * (MPI-5.0 5.1.5).
- * race: Rank 0 puts two integers by a datatype of absolute addresses and receives into one of them (MPI-5.0 5.1.5).
+ * race: Rank 0 puts two integers by a datatype of absolute addresses and receives into one of them before the put is
+ * complete (MPI-5.0 5.1.5).
  *
  * np: 2
  * ref: mpich

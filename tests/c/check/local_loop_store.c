@@ -1,5 +1,6 @@
 /* clean: A loop stores to a variable and puts from it; a local flush completes the put before the next store.
- * race: A loop stores to a variable and puts from it without a local flush (MPI-5.0 12.3).
+ * race: A loop stores to a variable and puts from it without a local flush. So a store may change the data of the
+ * previous put (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

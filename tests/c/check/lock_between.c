@@ -1,6 +1,6 @@
 /* clean: Rank 0 calls MPI_Win_unlock_all before a barrier, and rank 1 puts after the barrier.
- * race: Rank 0 puts under MPI_Win_lock_all before a barrier and unlocks after the barrier. Rank 1 puts after the
- * barrier too (MPI-5.0 12.5.3).
+ * race: Rank 0 puts under MPI_Win_lock_all before a barrier and unlocks after the barrier. Rank 1 also puts after the
+ * barrier, while the first put may be in progress (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: One origin puts under an exclusive lock, another gets under a shared lock (MPI-5.0 12.5.3).
- * race: One origin puts and another gets, both under shared locks (MPI-5.0 12.5.3).
+ * race: One origin puts and another gets, both under shared locks, which do not exclude each other (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

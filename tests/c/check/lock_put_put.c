@@ -1,5 +1,5 @@
 /* clean: Two origins put to one integer under exclusive locks (MPI-5.0 12.5.3).
- * race: Two origins put to one integer under shared locks (MPI-5.0 12.5.3).
+ * race: Two origins put to one integer under shared locks, which do not exclude each other (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

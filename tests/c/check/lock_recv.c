@@ -1,6 +1,7 @@
 /* clean: Rank 2 receives into its integer under an exclusive lock of its own memory. Rank 0 puts to the integer under
  * an exclusive lock (MPI-5.0 12.5.3).
- * race: Rank 2 receives into its integer without a lock. Rank 0 puts there under an exclusive lock (MPI-5.0 12.5.3).
+ * race: Rank 2 receives into its integer without a lock. Rank 0 puts there under an exclusive lock, which does not
+ * exclude rank 2 (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

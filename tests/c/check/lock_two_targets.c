@@ -1,5 +1,6 @@
 /* clean: Two origins put to rank 2 and then to rank 3, under an exclusive lock of each target (MPI-5.0 12.5.3).
- * race: Two origins put to rank 2 under an exclusive lock, then to rank 3 under a shared lock (MPI-5.0 12.5.3).
+ * race: Two origins put to rank 2 under an exclusive lock, then to rank 3 under shared locks, which do not exclude each
+ * other (MPI-5.0 12.5.3).
  *
  * np: 4
  * ref: mpich

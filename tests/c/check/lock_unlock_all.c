@@ -1,7 +1,7 @@
 /* clean: Rank 1 puts, calls MPI_Win_unlock_all and sends a message. Rank 0 puts after it has received the message
  * (MPI-5.0 12.5.3).
- * race: Rank 1 puts and sends a message before MPI_Win_unlock_all. Rank 0 puts after it has received the message
- * (MPI-5.0 12.5.3).
+ * race: Rank 1 puts and sends a message before MPI_Win_unlock_all. Rank 0 puts after it has received the message, when
+ * the put of rank 1 may still be in progress (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

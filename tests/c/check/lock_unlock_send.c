@@ -1,6 +1,6 @@
 /* clean: Rank 0 puts, unlocks and sends a message to rank 1, which then gets under a shared lock (MPI-5.0 12.5.3).
- * race: Rank 0 puts and sends a message to rank 1 before it unlocks; rank 1 then gets under a shared lock (MPI-5.0
- * 12.5.3).
+ * race: Rank 0 puts and sends a message to rank 1 before it unlocks. Rank 1 then gets under a shared lock, when the put
+ * may still be in progress (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: Two threads of rank 0 put to one integer and flush in critical sections with the same name (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer and flush in critical sections with different names (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer and flush in critical sections with different names, which do not
+ * exclude each other (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

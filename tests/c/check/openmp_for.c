@@ -1,7 +1,7 @@
 /* clean: In an OpenMP loop, each thread puts to a different integer. After the loop, each thread puts to the integer of
  * the other thread (MPI-5.0 12.7).
  * race: In an OpenMP loop with nowait, each thread puts to a different integer. After its iterations, each thread puts
- * to the integer of the other thread (MPI-5.0 12.7).
+ * to the integer of the other thread, which may still be in the loop (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

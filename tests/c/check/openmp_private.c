@@ -1,6 +1,6 @@
 /* clean: Each iteration of an OpenMP loop gets into a variable of its own, which may have the address of an earlier
  * iteration's variable (MPI-5.0 12.3).
- * race: All iterations of an OpenMP loop get into one shared variable. One thread may run several iterations
+ * race: All iterations of an OpenMP loop get into one shared variable, and two threads run iterations at the same time
  * (MPI-5.0 12.3).
  *
  * np: 2

@@ -1,5 +1,5 @@
 /* clean: Two OpenMP sections put to two integers (MPI-5.0 12.7).
- * race: Two OpenMP sections put to one integer (MPI-5.0 12.7).
+ * race: Two OpenMP sections, which two threads may run at the same time, put to one integer (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

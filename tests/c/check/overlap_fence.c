@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts through one of two windows. All ranks fence both windows, and rank 1 gets through the other window
- * (MPI-5.0 12.7).
- * race: Rank 0 puts through one of two windows. All ranks fence only the other window, and rank 1 gets through the
- * other window (MPI-5.0 12.7).
+/* clean: Two windows have the same memory. Rank 0 puts through one window. All ranks fence both windows, and rank 1
+ * gets through the other window (MPI-5.0 12.7).
+ * race: Rank 0 puts through one of two windows. All ranks fence only the other window, which does not complete the put.
+ * Then rank 1 gets through the other window (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

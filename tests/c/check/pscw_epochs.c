@@ -1,5 +1,5 @@
 /* clean: One origin puts to an integer in two consecutive access epochs, each with its own exposure epoch.
- * race: One origin puts to an integer twice in one access epoch (MPI-5.0 12.7).
+ * race: One origin puts to an integer twice in one access epoch: the puts of one epoch are not ordered (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,7 @@
-/* clean: Rank 2 receives a message into the integer to which rank 0 puts, before MPI_Win_post (MPI-5.0 12.5.2).
- * race: Rank 2 receives a message into the integer to which rank 0 puts, after MPI_Win_post (MPI-5.0 12.5.2).
+/* clean: Rank 2 receives a message into an integer before MPI_Win_post, which permits rank 0 to put to the integer
+ * (MPI-5.0 12.5.2).
+ * race: Rank 2 receives a message into the integer after MPI_Win_post, when rank 0 may be putting to the integer
+ * (MPI-5.0 12.5.2).
  *
  * np: 3
  * ref: mpich

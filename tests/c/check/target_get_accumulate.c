@@ -1,5 +1,6 @@
 /* clean: A fence separates the get of one origin from the accumulate of another.
- * race: One origin gets an integer and another accumulates to the integer between the same fences (MPI-5.0 12.3).
+ * race: One origin gets an integer and another accumulates to the integer between the same fences: a get and an
+ * accumulate conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: One origin gets and another calls MPI_Get_accumulate, both under exclusive locks, in any order.
- * race: One origin gets and another calls MPI_Get_accumulate, both under shared locks (MPI-5.0 12.5.3).
+ * race: One origin gets and another calls MPI_Get_accumulate, both under shared locks, which do not exclude each other
+ * (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: A fence separates the put of one origin from the accumulate of another.
- * race: One origin puts to an integer and another accumulates to it between the same fences (MPI-5.0 12.3).
+ * race: One origin puts to an integer and another accumulates to it between the same fences: a put and an accumulate
+ * conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
 /* clean: One origin puts in the first exposure epoch, another fetches and adds in the second. MPI_Win_wait of the first
  * completes the put (MPI-5.0 12.5.2).
- * race: One origin puts to an integer and another fetches and adds to it in one exposure epoch (MPI-5.0 12.3, 12.5.2).
+ * race: One origin puts to an integer and another fetches and adds to it in one exposure epoch: a put and an accumulate
+ * conflict (MPI-5.0 12.3, 12.5.2).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
 /* clean: Two origins use exclusive locks, one to put, the other to call MPI_Get_accumulate: the operations are not
  * concurrent (MPI-5.0 12.5.3).
- * race: Two origins use shared locks, one to put to an integer, the other to call MPI_Get_accumulate on it (MPI-5.0
- * 12.5.3).
+ * race: One origin puts to an integer and another calls MPI_Get_accumulate on it, both under shared locks, which do not
+ * exclude each other (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

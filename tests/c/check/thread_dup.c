@@ -1,5 +1,7 @@
-/* clean: Two threads duplicate their own communicators and use the copies (MPI-5.0 6.14, 7.4.2).
- * error: Two threads duplicate their own communicators. Then rank 1 uses the wrong duplicate (MPI-5.0 6.14).
+/* clean: Each of two threads duplicates its own communicator, and the program uses both duplicates (MPI-5.0 6.14,
+ * 7.4.2).
+ * error: Each of two threads duplicates its own communicator. Then rank 1 passes the wrong duplicate to a barrier
+ * (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

@@ -21,10 +21,10 @@ static void *put(void *arg) {
 	MPI_Put(&values[0], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
 	sem_post(&semaphore);
 #ifdef WRONG
-	usleep(100000); /* lets the other thread flush, but does not order that flush before the next call */
+	usleep(100000); /* gives the other thread time to flush, but does not order its flush before the next call */
 	MPI_Put(&values[1], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
 #else
-	usleep(100000); /* lets the other thread flush, but does not order that flush before the next call */
+	usleep(100000); /* gives the other thread time to flush, but does not order its flush before the next call */
 	MPI_Win_flush(1, win);
 	MPI_Put(&values[1], 1, MPI_INT, 1, 0, 1, MPI_INT, win);
 #endif

@@ -1,7 +1,7 @@
 /* clean: One thread gets, and another thread waits for the request. The first thread flushes and gets into the same
  * buffer again (MPI-5.0 12.3.5).
- * race: One thread gets, and another thread waits for the request. The first thread gets into the same buffer again
- * without a flush (MPI-5.0 12.3.5).
+ * race: One thread gets, and another thread waits for the request. The first thread gets into the same buffer again,
+ * and nothing orders this get after the wait (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich
@@ -21,10 +21,10 @@ static void *get(void *arg) {
 	MPI_Rget(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request); /* @first */
 	sem_post(&semaphore);
 #ifdef WRONG
-	usleep(100000); /* lets the other thread wait, but does not order that wait before the next call */
+	usleep(100000); /* gives the other thread time for MPI_Wait, but does not order that call before the next one */
 	MPI_Get(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, win); /* @second */
 #else
-	usleep(100000); /* lets the other thread wait, but does not order that wait before the next call */
+	usleep(100000); /* gives the other thread time for MPI_Wait, but does not order that call before the next one */
 	MPI_Win_flush(1, win);
 	MPI_Get(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, win);
 #endif

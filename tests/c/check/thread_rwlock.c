@@ -1,5 +1,6 @@
 /* clean: Two threads of rank 0 put to one integer and flush, each under the write lock (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer and flush, both under the read lock (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer and flush under the read lock, which both may hold at the same time
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: One origin gets the even integers, another puts to the third odd integer.
- * race: One origin gets the even integers, another puts to the first two integers.
+ * race: One origin gets the even integers, another puts to the first two integers: integer 0 is common to both.
  *
  * np: 3
  * ref: mpich

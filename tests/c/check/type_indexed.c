@@ -1,5 +1,6 @@
 /* clean: One origin puts to integers 0 and 5 by an indexed type, another to integers 1 to 4 between them.
- * race: One origin puts to integers 0 and 5 by an indexed type, another to integers 1 to 5.
+ * race: One origin puts to integers 0 and 5 by an indexed type, another to integers 1 to 5: integer 5 is common to
+ * both.
  *
  * np: 3
  * ref: mpich

@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
 		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
 		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* 10 ints: one record of the inbox */
-		bool waits = place == last;                                  /* needs data from all other members */
+		bool waits = place == last; /* at the end of the tree: root of a reduction, last rank of a broadcast */
 		if (round / 2 % 2)
 			place = last - place;
 		for (int i = 0; i < N; i++) {

@@ -20,7 +20,8 @@ static uint64_t state = 1;
 static int calls_before_failure; /* FAILING: this many calls succeed, and those after them fail with `reason` */
 static int reason, failures, all_failures, interruptions;
 
-/* Returns -1 with errno set if a call is to fail. Else returns the number of bytes, of n, that it is to transfer. */
+/* Decides the result of a system call for n bytes. Returns -1 and sets errno if the call must fail; otherwise returns
+ * how many of the n bytes the call transfers. */
 static ssize_t fault(size_t n) {
 	if (faults == FAILING && __atomic_sub_fetch(&calls_before_failure, 1, __ATOMIC_RELAXED) < 0) {
 		failures++;
@@ -59,7 +60,8 @@ ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t offset) {
 
 enum { BLOCKS = 200, BLOCK = 700, BYTES = BLOCKS * BLOCK };
 static char data[BYTES * 2], back[BYTES * 2];
-static MPI_Datatype view, runs; /* blocks of all ranks alternate in the file; half of each 2 * BLOCK bytes in memory */
+/* view: the filetype, in which the blocks of the ranks alternate. runs: the type of every second block in memory. */
+static MPI_Datatype view, runs;
 
 static void fill(int number) {
 	for (int i = 0; i < BYTES * 2; i++)
@@ -67,7 +69,7 @@ static void fill(int number) {
 	memset(back, 0, sizeof back);
 }
 
-/* Compares what has been read with the data. in_runs: the data is in every second block in memory. */
+/* Compares `back`, into which a call has read, with `data`. in_runs: the data is in every second block in memory. */
 static void compare(const char *what, int in_runs) {
 	for (int i = 0; i < BLOCKS; i++) {
 		int at = in_runs ? 2 * i * BLOCK : i * BLOCK;
@@ -134,8 +136,9 @@ static void interrupted(const char *hint) {
 	CHECK_OK(MPI_File_close(&f));
 }
 
-/* Checks that an access has failed at all ranks with the class if a call has failed at any rank, and else at none. The
- * error must name the file and the reason of the system. Collective. */
+/* Checks the result rc of a collective access. If a system call has failed at any rank, rc must be an error of the
+ * class at all ranks, and its text must name the file and the reason of the system. Otherwise rc must be MPI_SUCCESS.
+ * Collective. */
 static void check_agreed(const char *what, int rc, int class, const char *words) {
 	int failed = failures > 0, any = 0;
 	MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
@@ -173,7 +176,7 @@ static void failing(const char *hint, int reason_here, int class, const char *wo
 		}
 		WITH_FAULTS(rc = MPI_File_read_at_all(f, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
 		check_agreed("read_at_all", rc, class, words);
-		/* The file is as good as before. */
+		/* The file can be used as before the failure. */
 		fill(number + 1);
 		CHECK_OK(MPI_File_write_at_all(f, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
 		CHECK_OK(MPI_File_read_at_all(f, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -182,7 +185,8 @@ static void failing(const char *hint, int reason_here, int class, const char *wo
 	}
 }
 
-/* Writes more than rank 0 is permitted to write, which must not write data of other ranks beyond its limit. */
+/* Writes a file that is larger than RLIMIT_FSIZE of rank 0. Rank 0 must not write data of other ranks beyond its limit,
+ * so the collective write succeeds. */
 static void limited(void) {
 	struct rlimit limit, small;
 	getrlimit(RLIMIT_FSIZE, &limit);
@@ -191,7 +195,7 @@ static void limited(void) {
 		setrlimit(RLIMIT_FSIZE, &small);
 	MPI_File f = open_view("enable");
 	fill(1);
-	/* rank 0 has one block, at the begin */
+	/* rank 0 itself writes only one block, which lies below its limit */
 	int n = check_rank == 0 ? BLOCK : BYTES;
 	CHECK_OK(MPI_File_write_at_all(f, 0, data, n, MPI_BYTE, MPI_STATUS_IGNORE));
 	CHECK_OK(MPI_File_read_at_all(f, 0, back, n, MPI_BYTE, MPI_STATUS_IGNORE));

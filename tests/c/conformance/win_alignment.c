@@ -2,10 +2,9 @@
  *   mpi_minimum_memory_alignment requests, up to a gibibyte. This holds at every member with memory, also if members
  *   request different alignments. For contiguous shared windows it holds at the first member with memory. Without the
  *   key, the alignment fits every predefined type. If huge pages are requested, memory of 2 MiB or more is aligned to 2
- *   MiB. All ranks can write this memory to the last byte, and it is zeroed at each allocation. The info of the window
- *   reports "true" or "false" for huge pages. Two allocations of MPI_Alloc_mem never overlap, and freeing an allocation
- *   twice is MPI_ERR_BASE. Memory of windows is zeroed even if the library reuses freed memory. MPI-5.0 9.2, 12.2.2,
- *   12.2.3
+ *   MiB. All ranks can write this memory to the last byte. The info of the window reports "true" or "false" for huge
+ *   pages. Two allocations of MPI_Alloc_mem never overlap, and freeing an allocation twice is MPI_ERR_BASE. Memory of
+ *   windows is zeroed even if the library reuses freed memory. MPI-5.0 9.2, 12.2.2, 12.2.3
  * np: 1 2 4
  * ref: none (gompirma zeroes memory and takes gompirma_huge_pages; MPICH 4.0 takes no notice of alignments)
  * args: plain alignments huge again

@@ -279,7 +279,8 @@ static enum truth truth_of_null(const struct call *c, enum thing thing) {
 static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	uint64_t rng = c->rng;
 	void *type;
-	c->rng = mix(mix(seed, c->number), 1000); /* all datatype arguments of a valid call get the same type */
+	/* The same random state for each parameter, so that all datatypes of a valid call are equal. */
+	c->rng = mix(mix(seed, c->number), 1000);
 	if (is_called(c, "*ccumulate*") && d.fits == is_communicable)
 		d.fits = is_fixed; /* predefined types only: a derived type may have elements of several types */
 	if (is_called(c, "Compare_and_swap"))
@@ -287,7 +288,7 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	else if (is_called(c, "Fetch_and_op"))
 		type = any_type(c, below(c, 2) ? INTEGERS : FLOATS);
 	else if (is_called(c, "Type_*_attr") && below(c, 2))
-		type = MPI_INT; /* always the same type, so that it has attributes */
+		type = MPI_INT; /* often the same type, so that calls find attributes of earlier calls */
 	else if (d.fits != freeable && below(c, 3))
 		type = any_type(c, -1);
 	else {
@@ -453,7 +454,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	if (thing == T_GROUP && is_called(c, "Win_post|Win_start") && below(c, 2))
 		o = &pool[T_GROUP][1]; /* the group of MPI_COMM_WORLD, which is also that of most windows */
 	if (thing == T_COMM && is_called(c, "*_attr|Attr_*") && below(c, 2))
-		o = &pool[T_COMM][0]; /* always the same communicator, so that it has attributes */
+		o = &pool[T_COMM][0]; /* often the same one, so that calls find attributes of earlier calls */
 	if (!o) {
 		if (null == RIGHT)
 			return thing_null(thing);

@@ -1,5 +1,6 @@
 /* Proves: no addition is lost when accumulates of few elements, which the library updates with atomic instructions,
- *   overlap with a large accumulate.
+ *   overlap with a large accumulate. The large accumulate uses plain loops under a lock. An atomic update between a
+ *   load and the store of such a loop would be lost, so the large accumulate must exclude the atomic updates.
  *   First test; all ranks repeat concurrently:
  *       300 accumulates (MPI_SUM) of the first 64 elements; then one accumulate of all 2000 elements
  *   Second test; the ranks take turns. The rank whose turn it is:

@@ -1,5 +1,5 @@
-/* What went wrong: with more than 32 MiB of unexpected messages, the library searched through all other messages for
- * each message. 170,000 messages took 14.6 s of CPU time. (Above 32 MiB the senders keep the data.)
+/* What went wrong: above 32 MiB of unexpected messages, new messages leave their data at the sender. The library
+ * searched through all queued messages for each message of this kind. 170,000 messages took 14.6 s of CPU time.
  * Must hold: the cost of a message depends neither on the number of unexpected messages and pending receives, nor on
  * the order of the receives. MPI-5.0 3.5
  * np: 2

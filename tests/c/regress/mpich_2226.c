@@ -1,6 +1,6 @@
 /* Reported (pmodels/mpich issue 2226): MPI_Get_accumulate, MPI_Fetch_and_op and MPI_Compare_and_swap were not atomic
- * if one origin accessed the target's memory directly and another origin sent a message to the target. Both fetched the
- * same value.
+ * if one origin updated the target's memory directly while the target executed an operation that another origin had
+ * sent in a message. Both origins fetched the same value.
  * Must hold: all ranks, including the target, increment and fetch one counter by any of the three calls. Each value is
  * fetched exactly once. MPI-5.0 12.3.4, 12.7.1
  * np: 2 3 5

@@ -1,4 +1,5 @@
-/* What went wrong: threads that concurrently probed and received got messages of the wrong size.
+/* What went wrong: if several threads called MPI_Improbe and MPI_Mrecv at the same time, a thread could receive a
+ * message of another size than its probe had found.
  * Must hold: several threads call matched probe and receive, each with its own datatypes. Each message is received once
  * and completely.
  * MPI-5.0 3.8.2

@@ -129,8 +129,8 @@ func storeFloat(p []byte, x float64) {
 }
 
 // round rounds x, the result of an operation on numbers of `bytes` bytes, to the precision in which C computes. That is
-// single precision for numbers of at most 4 bytes, also for half precision. The conversion to float32 prevents a fused
-// multiply-add.
+// single precision for numbers of at most 4 bytes, also for half precision. The explicit conversions, also of a float64
+// to float64, forbid the Go compiler to fuse a multiplication with a following addition.
 func round(bytes int, x float64) float64 {
 	if bytes <= 4 {
 		return float64(float32(x))
@@ -138,7 +138,8 @@ func round(bytes int, x float64) float64 {
 	return float64(x)
 }
 
-// floating returns a op b. Its comparisons follow < in C: with NaN they are false, so that the result is b.
+// floating returns a op b. Its comparisons follow < in C: with NaN they are false, so that the result of MPI_MIN and
+// MPI_MAX is b.
 func floating(h uintptr, bytes int, a, b float64) float64 {
 	switch {
 	case h == abi.MPI_SUM:

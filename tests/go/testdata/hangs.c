@@ -107,7 +107,8 @@ static void collectives(void) {
 		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Hangs on a communicator that has a different handle at each member. */
+/* Hangs on a communicator that has a different handle at each member. The report must nevertheless recognize that all
+ * ranks wait on the same communicator. */
 static void handles(void) {
 	MPI_Comm other, own;
 	int sum;
@@ -408,9 +409,7 @@ static void two_threads(void) {
 
 /* --- Jobs that do not hang */
 
-/* Makes a thread of rank 0 wait two seconds for an event from outside of the job, and then send the message for which
- * the ranks wait. */
-static void (*awaits)(void);
+static void (*awaits)(void); /* waits for an event from outside of the job */
 static sem_t *semaphore;
 static int descriptors[2];
 enum { OUTSIDE_SECONDS = 2 };
@@ -432,6 +431,8 @@ static void *await_and_send(void *arg) {
 	return arg;
 }
 
+/* Makes a thread of rank 0 wait two seconds for an event from outside of the job, and then send the message for which
+ * the ranks wait. */
 static void wait_outside(void (*for_what)(void)) {
 	pthread_t thread;
 	awaits = for_what;

@@ -99,7 +99,8 @@ int PMPI_Win_free(MPI_Win *win) {
 }
 ALSO_AS_MPI(MPI_Win_free)
 
-/* Uses a single info object for all infos. */
+/* Functions for Fortran's sizes, and for the info object with which inform.c reports them. The handle of every new info
+ * object is 5000. There are no sizes yet, so the first function returns no info object. */
 int PMPI_Abi_get_fortran_info(MPI_Info *info) {
 	*info = MPI_INFO_NULL;
 	return MPI_SUCCESS;

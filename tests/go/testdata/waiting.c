@@ -14,7 +14,7 @@ enum { LARGE = 1 << 20, INTS = LARGE / sizeof(int) };
 
 static int rank;
 static char large[LARGE], other[LARGE];
-static int many[INTS], small[4], more[4]; // small and more have an element of each rank
+static int many[INTS], small[4], more[4]; // small and more have an element for each rank
 static MPI_Request request[2];
 
 /* Stops this process, with all of its threads, until SIGCONT. */
@@ -127,7 +127,7 @@ static void collectives(void) {
 	BOTH(MPI_Allreduce, small, more, 1, MPI_INT, MPI_SUM, W);
 	BOTH(MPI_Reduce_scatter, small, more, one, MPI_INT, MPI_SUM, W);
 	BOTH(MPI_Reduce_scatter_block, small, more, 1, MPI_INT, MPI_SUM, W);
-	BOTH(MPI_Scan, small, more, 1, MPI_INT, MPI_SUM, reversed); // in W, rank 0 would wait for no rank
+	BOTH(MPI_Scan, small, more, 1, MPI_INT, MPI_SUM, reversed); // as first rank of W, rank 0 would wait for no rank
 	BOTH(MPI_Exscan, small, more, 1, MPI_INT, MPI_SUM, reversed);
 	BOTH(MPI_Barrier, inter);
 	BOTH(MPI_Allreduce, small, more, 1, MPI_INT, MPI_SUM, inter);

@@ -170,7 +170,7 @@ static void run(int i) {
 	gompi_internode_close(m);
 }
 
-/* --- A member that is ahead of the others */
+/* --- A member that is ahead of the other members */
 
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
@@ -197,7 +197,7 @@ static void all_broadcasts(int i) {
 }
 
 /* Makes member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
- * members make a call in another group. Only after this call the other members open the groups of member 0's calls. */
+ * members make a call in another group. The other members open the groups of member 0's calls only after this call. */
 static void test_far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;

@@ -39,7 +39,8 @@ static int apply(struct gompi_outgoing *o, char *reply) {
 
 /* --- Valid operations */
 
-static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); } /* main has aligned memory + 4 */
+/* memory + 4 is aligned: main chooses `memory` so. */
+static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); }
 
 static void fill(void) {
 	memset(memory, 0, SIZE);

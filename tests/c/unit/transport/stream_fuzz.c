@@ -299,7 +299,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 4:
 			m->head.length = (uint16_t)word;
 			break;
-		case 5: /* any offset, or an offset at which the data ends near the end of the window */
+		case 5: /* any offset, or one with which the data ends 40 bytes before the end of MAIN or later */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
 			break;
 		case 6:

@@ -592,7 +592,8 @@ static enum verb verb_number(const char *verb) {
 	give_up("no action is called %s", verb);
 }
 
-/* Adds `by` to a number at the target. This rank holds a lock on the target. */
+/* Adds `by` to a number at the target. This rank holds an exclusive lock on the target, so that no other rank changes
+ * the number between the get and the put. */
 static void increment(struct window *w, int target, MPI_Aint disp, const unsigned char *by) {
 	uint64_t value = 0, add;
 	memcpy(&add, by, sizeof add);
