@@ -30,8 +30,8 @@ func runRelay(argv []string) int {
 	environ := os.Environ()
 	rank, err := strconv.Atoi(cmp.Or(variable(environ, "PMIX_RANK"), variable(environ, "PMI_RANK")))
 	if err != nil {
-		return refuse(errors.New("cannot record this rank's calls (--stats, --trace, --records): the launcher " +
-			"set neither PMI_RANK nor PMIX_RANK"))
+		return refuse(errors.New("cannot record this rank's calls (--stats, --trace, --records): the " +
+			"launcher set neither PMI_RANK nor PMIX_RANK"))
 	}
 	sender, err := relay.Connect(variable(environ, relay.EnvRelay), rank)
 	if err != nil {

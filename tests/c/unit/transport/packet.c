@@ -39,7 +39,7 @@ static int apply(struct gompi_outgoing *o, char *reply) {
 
 /* --- Valid operations */
 
-/* memory + 4 is aligned: main chooses `memory` so. */
+/* Returns memory + 4, which is aligned: main chooses `memory` so. */
 static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); }
 
 static void fill(void) {
