@@ -5,7 +5,8 @@
 # its time stamp, so that programs are relinked only when the library changes.
 #
 # It prints the names of the packages that Go compiles (-v), to show progress.
-# GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as -race.
+# GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as "-race -buildmode=c-shared" (Go refuses -race
+# with the build mode that this script uses).
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: scripts/build.sh OUT" >&2; exit 2; }
@@ -39,9 +40,12 @@ mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib
 
 # The library. It exports only MPI_*, PMPI_* and MPIX_* (capi/z_exports.so, a linker script that capi/main.go names).
 # It sets options of the Go runtime: goroutines are not preempted by SIGURG, and stacks never shrink
-# (capi/runtime/cross.c, go_start.c). With -buildmode=c-shared, each `go build` compiles the C files of every package
-# again, because it finds no cached header of a package that exports nothing. Therefore this script runs `go build` of
-# the library only when an input has changed.
+# (capi/runtime/cross.c, go_start.c).
+#
+# `go build -buildmode=c-shared` compiles the C files of every package at each call, because it finds no cached header of
+# a package that exports nothing. So Go compiles the packages for -buildmode=pie, which has the same compiler options,
+# and only the linker gets -buildmode=c-shared. The library is the same, except for the build mode that `go version -m`
+# prints. Go does not know that the library depends on z_exports.so, so the script removes the old library.
 inputs() {
 	find capi core include go.mod go.sum scripts/build.sh -type f ! -name '*_test.go' -exec cksum {} + | LC_ALL=C sort
 	go env GOVERSION GOROOT GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT CC CGO_CFLAGS CGO_CPPFLAGS CGO_LDFLAGS
@@ -50,9 +54,9 @@ inputs() {
 }
 inputs=$(inputs | cksum)
 if [ ! -e "$out/obj/libgompirma.so" ] || [ "$(cat "$out/obj/inputs" 2>/dev/null)" != "$inputs" ]; then
-	rm -f "$out/obj/inputs"
-	CGO_ENABLED=1 go build -v -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
-		-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
+	rm -f "$out/obj/inputs" "$out/obj/libgompirma.so"
+	CGO_ENABLED=1 go build -v -buildmode=pie -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
+		-ldflags "-buildmode=c-shared -X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
 	echo "$inputs" >"$out/obj/inputs"
 fi
 for old in "$out"/lib/libgompirma.so.*.*; do # removes libraries of other releases

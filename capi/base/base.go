@@ -13,6 +13,8 @@ import "C"
 
 import (
 	"embed"
+
+	_ "gompirma/include"
 )
 
 // The headers are embedded so that the packages that import this one are rebuilt when a header changes.

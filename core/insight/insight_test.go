@@ -13,10 +13,19 @@ import (
 	"gompirma/core/abi"
 )
 
+// numbers maps the name of a function to its index in abi.Functions.
+var numbers = func() map[string]int {
+	m := map[string]int{}
+	for i, f := range abi.Functions() {
+		m[f.Name] = i
+	}
+	return m
+}()
+
 func number(t *testing.T, name string) int {
-	f := abi.FunctionByName(name)
-	require.NotNil(t, f, name)
-	return slices.Index(abi.Functions(), f)
+	n, ok := numbers[name]
+	require.True(t, ok, name)
+	return n
 }
 
 // record returns the words of a record with the given words of inputs and outputs.

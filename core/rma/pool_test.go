@@ -75,9 +75,7 @@ func TestAllocRandom(t *testing.T) {
 		require.Zero(t, addr%uintptr(least), "%d bytes aligned to %d", size, least)
 		a := allocated{addr, size, byte(step)}
 		require.Equal(t, make([]byte, size), a.bytes(), "%d bytes", size)
-		for i := range a.bytes() {
-			a.bytes()[i] = a.mark
-		}
+		copy(a.bytes(), bytes.Repeat([]byte{a.mark}, int(size)))
 		r, ok := shared.find(addr, size)
 		require.True(t, ok)
 		require.Equal(t, r.off+int64(addr-r.addr), offsetOf(t, nd, addr))
