@@ -131,7 +131,7 @@ lint() {
 case $what in
 all)
 	c
-	go_test 'go test' 1200 -count=1 -p 2 -parallel 3 $(here)
+	go_test 'go test' 1200 -count=1 -p 2 -parallel 4 $(here)
 	core
 	go_test 'race detector' 600 -race -short -skip "$sequential" -p 2 $(pure)
 	charts
@@ -139,7 +139,7 @@ all)
 	;;
 c) c ;;
 go)
-	go_test 'go test' 1200 -count=1 -p 2 -parallel 3 $(here)
+	go_test 'go test' 1200 -count=1 -p 2 -parallel 4 $(here)
 	core
 	;;
 race) go_test 'race detector' 600 -race -p 2 $(pure) ;;

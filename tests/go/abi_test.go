@@ -179,6 +179,7 @@ func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compil
 // TestHeaderCXX checks that the header compiles in every C++ standard with g++ and clang++. It also compiles if a
 // program includes it inside extern "C".
 func TestHeaderCXX(t *testing.T) {
+	t.Parallel()
 	asC := filepath.Join(t.TempDir(), "as_c.cc")
 	require.NoError(t, os.WriteFile(asC,
 		[]byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
@@ -200,6 +201,7 @@ func TestHeaderCXX(t *testing.T) {
 // C++ standard, whether a program uses the names or not. A program may also redefine the names, by -D options or by its
 // own definitions.
 func TestHeaderRemoved(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	unused := filepath.Join(dir, "unused.c")
 	require.NoError(t, os.WriteFile(unused, []byte("#include <mpi.h>\nint unused;\n"), 0o644))

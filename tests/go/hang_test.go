@@ -187,6 +187,7 @@ func TestDeadlocks(t *testing.T) {
 // TestDeadlocksHavePlaces checks that each reported wait shows the source line where the program called the function.
 // It tests calls that C and Go implement, with and without optimization, debug information and --check.
 func TestDeadlocksHavePlaces(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
 	line := func(text string) string {
@@ -280,21 +281,28 @@ func TestNoDeadlock(t *testing.T) {
 	program := buildHangs(t)
 	for _, healthy := range []string{"sleeps -n 2", "sleeps -n 2 --nodes 2", "threads -n 2", "polls -n 2",
 		"ping-pong -n 4", "ping-pong -n 4 --nodes 2", "many -n 16"} {
-		way, options, _ := strings.Cut(healthy, " ")
-		args := append([]string{"--deadlock=abort", "--deadlock-after", "1"}, strings.Fields(options)...)
-		status, _, err := gompirun(t, append(args, program, way)...)
-		require.Zero(t, status, "%s: %s", healthy, err)
-		require.Empty(t, err, healthy)
+		t.Run(healthy, func(t *testing.T) {
+			t.Parallel()
+			way, options, _ := strings.Cut(healthy, " ")
+			args := []string{"--deadlock=abort", "--deadlock-after", "1"}
+			args = append(args, strings.Fields(options)...)
+			status, _, err := gompirun(t, append(args, program, way)...)
+			require.Zero(t, status, err)
+			require.Empty(t, err)
+		})
 	}
 	for way, says := range map[string]string{
 		"lock-computes": "rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n",
 		"no-init":       "rank 1 has not called MPI_Init\n",
 	} {
-		args := []string{"--deadlock=abort", "--deadlock-after", "0.5", "--timeout", "3", "-n", "2"}
-		status, _, err := gompirun(t, append(args, program, way)...)
-		require.Equal(t, 124, status, "%s: %s", way, err)
-		require.Contains(t, err, says, way)
-		require.NotContains(t, err, "deadlock", way)
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"--deadlock=abort", "--deadlock-after", "0.5", "--timeout", "3", "-n", "2"}
+			status, _, err := gompirun(t, append(args, program, way)...)
+			require.Equal(t, 124, status, err)
+			require.Contains(t, err, says)
+			require.NotContains(t, err, "deadlock")
+		})
 	}
 }
 

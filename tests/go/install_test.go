@@ -49,6 +49,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 // TestInstall checks an installation that was moved to another directory: its files, all ways to build and run programs
 // with it, and its removal.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	build := built(t)
 	dir := t.TempDir()
 	first, prefix := filepath.Join(dir, "first"), filepath.Join(dir, "moved")
