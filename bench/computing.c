@@ -1,5 +1,5 @@
-/* Times operations on a target that computes and makes no MPI call. Measures one operation in each of SPELLS compute
- * phases. The operation begins HEAD_START seconds after the start of the phase, which takes SPELL seconds.
+/* Times operations on a target that computes and makes no MPI call. The target computes in SPELLS phases of SPELL
+ * seconds each. The origin measures one operation in each phase, and begins it HEAD_START seconds after its start.
  *
  *     PROGRAM NAME...    put, get, acc, fop, cas, lock_put_unlock; prints one line for each: name value unit */
 #include <mpi.h>

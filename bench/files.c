@@ -133,7 +133,8 @@ static void open_close(long n) {
 	}
 }
 
-/* Compares a nonblocking write alone with a write beside a computation of the same time. */
+/* Measures a nonblocking write alone, and then a write during which the rank computes for as long as the first one
+ * took. */
 static void overlap(long n) {
 	double alone = 0, both = 0;
 	for (long i = 0; i < n; i++) {

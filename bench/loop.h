@@ -26,12 +26,12 @@ static const double CROWDED_LOOP_SECONDS = 0.050;
 enum {
 	ORIGIN = 1,   /* only rank 0 calls the measurement's function `body`; the other ranks wait in a barrier */
 	IDLE = 2,     /* the other ranks are idle for 20 ms before rank 0 begins */
-	APART = 4,    /* body sets `inside` to the time of its calls without its barriers; the result is the mean over
-	               * the ranks */
-	AWAY = 8,     /* with ORIGIN, when counting instructions: the other ranks sleep outside of MPI */
+	APART = 4,    /* body sets `inside` to the time of its calls, without that of its barriers; the result is the
+	               * mean of `inside` over the ranks */
+	AWAY = 8,     /* with ORIGIN: while icount counts instructions, the other ranks sleep outside of MPI */
 	SHARED = 16,  /* the number after the name is a number of threads, each of which runs the operation n times */
-	BRIEF = 32,   /* a single loop after a warm-up of a tenth of its length, as in public suites; fewer iterations
-	               * for large messages */
+	BRIEF = 32,   /* one loop after a warm-up of a tenth of its length, as in public suites; large messages get
+	               * fewer iterations */
 	PERCENT = 64, /* with APART: body sets `inside` to a percentage, not to seconds */
 	USER = 128,   /* free for the program's own flags */
 };
@@ -42,9 +42,9 @@ struct measurement {
 	void (*body)(long n); /* the timed function: runs its operation n times */
 	int how;
 	long per; /* operations in each of the n iterations; 0 stands for 1 */
-	/* The fixed n of a loop, or 0 if this header chooses n by time. A BRIEF measurement runs its single loop with
-	 * this n, or with fewer iterations for large messages. Any other measurement with a fixed n is cold: it has no
-	 * warm-up, and calls open and close around each loop. */
+	/* Number of iterations of a loop; 0 if this header chooses the number by time. If it is not 0, a BRIEF
+	 * measurement runs its single loop with it, or with fewer iterations for large messages. Any other measurement
+	 * is then cold: it has no warm-up, and calls open and close around each loop. */
 	long loops;
 };
 
@@ -148,9 +148,10 @@ static void marked(const struct measurement *m, long n) {
 		raise(SIGUSR2);
 }
 
-/* Runs two loops of LOOPS and 2 * LOOPS iterations for bench/icount. A first loop, which is not counted, binds symbols
- * and does one-time work. `before` and `after` complete the operations of one loop before the next loop. If rank 0
- * synchronizes with other ranks, these arrive long before rank 0, because icount single-steps only rank 0. */
+/* Runs two loops of LOOPS and 2 * LOOPS iterations, whose instructions bench/icount counts. A loop before them is not
+ * counted; it binds symbols and does one-time work. `before` and `after` complete the operations of one loop before the
+ * next loop. If rank 0 synchronizes with other ranks, they arrive long before it, because icount single-steps only rank
+ * 0. */
 static void count(const struct program *p, const struct measurement *m, const char *name) {
 	volatile int *go;
 	MPI_Win win;

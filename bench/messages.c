@@ -116,7 +116,7 @@ static void sent(void) {
 		send(4 * counted);
 }
 
-/* Prepares the measurement "send"; end() receives its messages. */
+/* Prepares the measurement "send". The function `end` later receives the messages that it has sent. */
 static int unreceived;
 static void to_send(void) {
 	buffers();

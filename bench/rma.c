@@ -36,7 +36,8 @@ static void allocated(void) {
 }
 
 /* Creates a window over malloc memory. Sets malloc's mmap threshold so that each buffer gets pages of its own. By
- * default the threshold rises when a large buffer is freed, and the window would depend on earlier measurements. */
+ * default, malloc raises the threshold when a large buffer is freed. The kind of memory would then depend on earlier
+ * measurements. */
 static void over_malloc(void) {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	origin_memory();

@@ -126,8 +126,8 @@ static void blocking(long n) {
 	}
 }
 
-/* Returns the seconds of n nonblocking calls and their MPI_Wait. Computes for `computation` seconds between call and
- * MPI_Wait, and does not count this time. */
+/* Returns the seconds of n nonblocking calls with their MPI_Wait. Between call and MPI_Wait, it computes for
+ * `computation` seconds, which it does not count. */
 static double nonblocking_with(double computation, long n) {
 	void (*start)(MPI_Request * r) = calls[call_of(current)].start;
 	double seconds = 0;

@@ -20,8 +20,9 @@ type collective struct {
 	send, recv side
 	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
 	tag        int32 // message tag of a nonblocking or persistent collective
-	inShm      bool  // nonblocking calls: C tried to use shared memory and failed; Go only determines the error
-	agreed     coll.Agreed
+	// nonblocking calls: C found an error while it tried to use shared memory; Go only determines this error
+	inShm  bool
+	agreed coll.Agreed
 }
 
 // side is one of the two buffers of a collective call. It has a count, or arrays of counts, displacements and, for

@@ -243,7 +243,8 @@ func (t *hierarchy) Run(x *coll.ShmCall) (bool, error) {
 
 func (t *hierarchy) RunOnNode(x *coll.ShmCall) (bool, error) { return t.onNode.Run(x) }
 
-// reduction is a reduction that Go computes for C. C passes a cgo.Handle of it to gompi_reduce_in_go.
+// reduction is a reduction that Go computes for C. C receives a cgo.Handle of the reduction, and passes this handle to
+// gompi_reduce_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error
@@ -363,7 +364,7 @@ func gompi_grow_shm(owner uintptr, bytes uint64) uintptr {
 }
 
 // gompi_alloc_block allocates zeroed memory that the members of a communicator on this node share. It returns the name
-// of the memory, or 0 if out of memory.
+// by which other members map the memory (gompi_map_block), or 0 if out of memory.
 //
 //gompi:callback uint64_t (uintptr_t owner, uint64_t bytes)
 //export gompi_alloc_block
@@ -454,7 +455,8 @@ func gompi_mismatch_text(mismatch, text uintptr) int32 {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_release_comm notifies Go that no started operation needs a freed communicator any longer.
+// gompi_release_comm releases a communicator that the application has freed, after the last operation started on it has
+// ended.
 //
 //gompi:callback void (uintptr_t owner)
 //export gompi_release_comm

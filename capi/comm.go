@@ -167,9 +167,10 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 
 // idup is a nonblocking duplication in progress.
 type idup struct {
-	draft                           *comm.Draft // nil if the duplication uses messages
-	handle                          uintptr     // reserved for the new communicator; 0 if failed is set
-	failed                          error       // no handle was free; other members need this member's data
+	draft  *comm.Draft // nil if the duplication uses messages
+	handle uintptr     // reserved for the new communicator; 0 if failed is set
+	// set if no handle was free; the duplication continues, because other members need this member's data
+	failed                          error
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
@@ -225,7 +226,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	return nil
 }
 
-// startNbc starts the duplication of a communicator that has nonblocking shared-memory collectives.
+// startNbc starts the duplication of the communicator c by nonblocking shared-memory collectives.
 func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	d.draft = c.Draft()
 	number, ok := idups.Add(d)
@@ -274,7 +275,8 @@ func gompi_idup_deliver(number, offer uintptr) (class int32) {
 }
 
 // gompi_idup_finish ends an MPI_Comm_idup. The argument `failed` is this member's error class or 0; `worst` is the
-// highest error class of all members. It returns the final class and stores its text.
+// highest error class of all members. It returns the error class with which the operation ends, and stores the text of
+// this error.
 //
 //gompi:callback int (uintptr_t number, const char *offer, int failed, int worst, char *text)
 //export gompi_idup_finish

@@ -84,8 +84,8 @@ func openComm(c *comm.Comm) error {
 	return nil
 }
 
-// topologyOf returns the C form of the topology of a communicator, and the content of its field ranks
-// (comm/topology.h).
+// topologyOf returns the C form of the topology of a communicator, and the list of ranks for the field `ranks` of this
+// form (comm/topology.h).
 func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	sources, destinations, _ := c.Neighbors()
 	out := C.struct_gompi_topology{kind: C.int(c.TopologyKind()), sources: C.int(len(sources)),

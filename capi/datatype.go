@@ -49,8 +49,8 @@ func gompi_type_freed(number uintptr) {
 }
 
 // gompi_create_f90 creates the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
-// MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle.
-// datatype/named.c calls it when a type is first requested. It returns the result of the call.
+// MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle, and
+// returns the result of the MPI function. datatype/named.c calls gompi_create_f90 when a type is first requested.
 //
 //gompi:callback int (const char *call, int combiner, int p, int r, MPI_Datatype *newtype) as call
 //export gompi_create_f90
@@ -152,7 +152,8 @@ func gompi_element_bytes(h uintptr, elements int64, bytes uintptr) int32 {
 	return storeCount(h, bytes, func(t *datatype.Type) (int64, bool) { return t.BytesOf(elements) })
 }
 
-// storeCount calls f with a type and stores the result. It returns 0 if f has no result.
+// storeCount calls f with a type and stores the result of f. It returns 1, or 0 if f has no result or no type has the
+// handle.
 func storeCount(h, at uintptr, f func(*datatype.Type) (int64, bool)) int32 {
 	t, err := datatype.Get(h)
 	if err != nil {

@@ -49,8 +49,8 @@ func installType(t *datatype.Type) error {
 	return nil
 }
 
-// typeHandles implements datatype.Handles. C creates the handles of all types, and constructs most types. Go constructs
-// its own copy of a type that C has constructed when Go first uses the type.
+// typeHandles implements datatype.Handles. C creates the handles of all types, and constructs most types. When Go first
+// uses a type that C has constructed, Go constructs its own copy of the type.
 type typeHandles struct{}
 
 func (typeHandles) Add(t *datatype.Type, number uintptr) (uintptr, bool) {

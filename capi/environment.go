@@ -36,8 +36,8 @@ func exit(code int32) {
 	C._exit(C.int(code))
 }
 
-// start implements MPI_Init and MPI_Init_thread. If this is the only application thread, threads that start meanwhile
-// belong to libraries such as libpmix; they are registered as library threads (runtime/last_thread.h).
+// start implements MPI_Init and MPI_Init_thread. If the application has only this thread, all threads that start during
+// MPI_Init belong to libraries such as libpmix. They are registered as library threads (runtime/last_thread.h).
 func start() error {
 	only := C.gompi_is_only_thread()
 	err := core.Start(dataPath{})
@@ -126,7 +126,7 @@ func commText(h uintptr) string {
 	return fmt.Sprintf("%#x", h)
 }
 
-// exitStatus converts an error code to a nonzero process status.
+// exitStatus returns the low 8 bits of an error code as the status of a process, or 1 if they are 0.
 func exitStatus(code int32) int32 {
 	if code&0xff == 0 {
 		return 1

@@ -45,7 +45,7 @@ func runNoObject(function string, f func() error) (rc int32) {
 	return finish(function, 0, 0, f())
 }
 
-// storeResult stores the result of f at an address. It does not call f if the address is null.
+// storeResult stores the result of f at an address. If the address is null, it returns an error and does not call f.
 func storeResult[T any](at uintptr, f func() (T, error)) error {
 	if err := checkNotNull(at); err != nil {
 		return err

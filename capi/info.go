@@ -43,7 +43,7 @@ func storeInfo(at uintptr, pairs []pair) error {
 	return nil
 }
 
-// putFlag stores a logical value.
+// putFlag stores a logical value as the C int 0 or 1.
 func putFlag(at uintptr, value bool) {
 	*out[int32](at) = 0
 	if value {

@@ -47,7 +47,7 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	return array[T](at, int64(n))
 }
 
-// touch reads a byte. It faults if the address is not mapped.
+// touch reads the byte at p, so that the process receives SIGSEGV here if p is not mapped.
 //
 //go:noinline
 func touch(p *byte) byte { return *p }

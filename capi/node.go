@@ -110,8 +110,8 @@ func (progressPath) Publish(what shm.Waiting) (withdraw func()) {
 	return func() { C.gompi_withdraw_wait(record) }
 }
 
-// gompi_find_failed searches for failed processes of the node, and adds them to gompi_node_header()->failed_count. Long
-// waits in C call it.
+// gompi_find_failed searches for failed processes of the node, and adds their number to
+// gompi_node_header()->failed_count. Long waits in C call it.
 //
 //gompi:callback void (void)
 //export gompi_find_failed

@@ -36,7 +36,8 @@ type bigJob struct {
 	words func(rank int, b []byte)
 	size  int
 
-	// counters of the first member, for messages between nodes: messages sent, bytes sent, rounds, bytes received
+	// counters of the first member's messages between nodes: number of messages sent, bytes sent, number of rounds,
+	// bytes received
 	sends, sent, rounds, received int
 }
 
@@ -204,7 +205,7 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	return j
 }
 
-// all runs f for all members of the node concurrently.
+// all runs f concurrently for all members that are in this process.
 func (j *bigJob) all(f func(m *bigMember) error) error {
 	errs := make([]error, len(j.members))
 	var wg sync.WaitGroup
@@ -303,7 +304,9 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			}
 			for i, m := range j.members {
 				require.Equal(t, want, m.first, "a later exchange changed the result of the first one")
-				if &m.first[0] != &j.members[0].first[0] { // each member has its own mapping
+				// each member has its own mapping: a store through one must be visible in the others if
+				// they share the result
+				if &m.first[0] != &j.members[0].first[0] {
 					m.first[0] ^= 1
 					require.Equal(t, m.first[0] == j.members[0].first[0], here > 1, "member %d", i)
 					m.first[0] ^= 1

@@ -29,7 +29,7 @@ func logicals(what string, n int32, at uintptr) ([]bool, error) {
 	return out, nil
 }
 
-// grid checks and returns the dimensions and periods of a grid.
+// grid checks that c is an intracommunicator, and returns the dimensions and periods of a grid.
 func grid(c *comm.Comm, ndims int32, dims, periods uintptr) ([]int32, []bool, error) {
 	if err := needIntra(c); err != nil {
 		return nil, nil, err
@@ -68,7 +68,7 @@ func gompi_cart_sub(comm_, remain, newcomm uintptr) int32 {
 	})
 }
 
-// nodes checks and returns the indices and edges of a graph.
+// nodes checks that c is an intracommunicator, and returns the indices and edges of a graph.
 func nodes(c *comm.Comm, nnodes int32, index, edges uintptr) ([]int32, []int32, error) {
 	if err := needIntra(c); err != nil {
 		return nil, nil, err

@@ -343,8 +343,8 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 
 // gompi_exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
 // MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank, unless `all` is NULL. It returns 0
-// or an error class.
-// With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
+// or an error class. With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text
+// bytes.
 //
 //gompi:callback int (uintptr_t win, const void *mine, int64_t size, void *all, char *text)
 //export gompi_exchange_with_members

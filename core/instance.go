@@ -47,7 +47,7 @@ var (
 )
 
 // minInitTimeout is the minimum time that Open waits for the launcher and for processes that have not answered yet. It
-// applies even if a shorter limit for silent peers is configured.
+// counts even if the user has set a shorter limit (GOMPIRMA_PEER_TIMEOUT).
 const minInitTimeout = 10 * time.Second
 
 // Open creates the process' instance, with all processes that b knows. Collective over these processes. Each of them
@@ -157,8 +157,8 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// Close waits for all members of the job and frees the resources of the instance. It calls `onReleased` as soon as no
-// other process needs this process any longer. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
+// Close waits for all members of the job and frees the resources of the instance. As soon as no other process needs
+// this process any longer, Close calls `onReleased`. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
 func (p *Instance) Close(onReleased func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.

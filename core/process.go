@@ -84,8 +84,8 @@ func Finish() error {
 	return nil
 }
 
-// endWithLauncher ends this process when its launcher has died: the job has ended, and no other process would end this
-// process.
+// endWithLauncher ends this process when its launcher has died. The job has then ended, and no other process would end
+// this one.
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
 	if !leaving.Load() {
@@ -104,8 +104,8 @@ func Rank() int {
 }
 
 // Abort asks the launcher to end the job with the exit status `code`. It may be called during MPI_Init. If it returns,
-// for example without a launcher, the caller ends the process. The argument `byError` is true if an error handler ends
-// the job, not MPI_Abort.
+// for example because there is no launcher, the caller must end the process. The argument `byError` is true if an error
+// handler ends the job. It is false for MPI_Abort.
 func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
 		cause := failedRank()
@@ -116,7 +116,7 @@ func Abort(code int, byError bool) {
 	}
 }
 
-// failedRank returns the rank of a failed process, whose failure has ended waits on this node; -1 if no process has
+// failedRank returns the rank of a failed process for which processes of this node no longer wait; -1 if no process has
 // failed.
 func failedRank() int {
 	p := self.Load()

@@ -85,8 +85,8 @@ static void set_up(double *old, double *new, double *rate, int first, int rows) 
 }
 
 /* Puts this rank's edge rows into the halos of its neighbours, and returns when the neighbours' rows are in its own
- * halo. The argument `copy` selects one of the two copies, 0 or 1. A window holds an array [copy][row][x] with rows + 2
- * rows; row 0 is the upper halo. */
+ * halo. The argument `copy` (0 or 1) selects the copy of the band. The window memory of a rank is an array
+ * [copy][row][x] with rows + 2 rows, of which row 0 is the upper halo. */
 static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int copy) {
 	int rows = band_rows(rank), up = rank - 1,
 	    down = rank + 1 < ranks && band_rows(rank + 1) > 0 ? rank + 1 : MPI_PROC_NULL;

@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
 		MPI_Finalize();
 		return 1;
 	}
-	/* Enough slots for a text in which every second byte begins a new word, but not more than a million. */
+	/* Enough slots if every second byte of the text began a new word, but not more than a million in total. */
 	slots = (all_slots ? all_slots : size / 2 + 64 < 1000000 ? size / 2 + 64 : 1000000) / ranks + 1;
 
 	/* Three windows: rank 0's text, the word lengths on rank 0, and the table. */
@@ -255,8 +255,8 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = MPI_Wtime();
 
-	/* Gets this rank's part of the text. It also gets the two bytes before the part, which show whether a word has
-	 * begun there, and some bytes after the part, into which the last word may extend. */
+	/* Gets this rank's part of the text. The two bytes before it show whether a word has begun before the part. The
+	 * bytes after it are needed because the last word may extend beyond the part. */
 	int64_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
 	int64_t from = first > 2 ? first - 2 : 0, to = end + 4096 < size ? end + 4096 : size;
 	char *part = malloc((size_t)(to - from) + 1);

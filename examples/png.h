@@ -74,8 +74,9 @@ static int png_write(const char *path, int width, int height, const unsigned cha
 	png_bytes(png, "\x08\x02\x00\x00\x00", 5); /* 8 bits per colour, RGB, not interlaced */
 	png_chunk_end(png);
 
-	/* A row is 1 byte for "no filter" and the pixels. It is written in stored blocks of at most 65535 bytes, each
-	 * with a header of 5 bytes. */
+	/* Each row of pixels follows a byte for "no filter". The rows are written in stored blocks of at most 65535
+	 * bytes, each with a header of 5 bytes. The chunk also has 2 bytes of zlib's header and 4 bytes for the
+	 * checksum. */
 	size_t row = 1 + 3 * (size_t)width;
 	size_t blocks = (row + 65534) / 65535;
 	png_chunk_begin(png, "IDAT", (uint32_t)(2 + (5 * blocks + row) * (size_t)height + 4));

@@ -108,8 +108,8 @@ ENTRY void NAME(attr_get)(const integer *comm, const integer *keyval, integer *a
 	done(ierror, rc);
 }
 
-/* Sets an attribute of default size. C may read the cell as an INTEGER or as an address-sized integer, since all
- * supported machines are little-endian. */
+/* Sets an attribute of default size. All supported machines are little-endian, so C may read the cell as an INTEGER or
+ * as an address-sized integer. */
 ENTRY void NAME(attr_put)(const integer *comm, const integer *keyval, const integer *attribute_val, integer *ierror) {
 	void *cell;
 	int rc = keyval_fits("MPI_Attr_put", *keyval, RAISE_COMM, *comm);

@@ -23,8 +23,8 @@ struct gompi_keyval {
 
 struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old);
 
-/* Calls the Fortran procedure of a keyval. C calls these functions as callbacks, with the keyval's struct gompi_keyval
- * as extra state. */
+/* Calls the Fortran procedure of a keyval. C calls these functions as callbacks. The argument `state`, C's extra state,
+ * is the keyval's struct gompi_keyval. */
 int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag);
 int gompi_comm_delete(MPI_Comm comm, int keyval, void *value, void *state);
 int gompi_type_copy(MPI_Datatype type, int keyval, void *state, void *in, void *out, int *flag);

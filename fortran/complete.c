@@ -53,9 +53,9 @@ static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statu
 	return rc;
 }
 
-/* Prepares the C arrays of a call with n requests. The arrays `c_statuses` and `c_indices` refer to the program's own
- * array if that array has C's form. The argument `statuses` or `indices` is NULL if the call has no such array. Raises
- * an error and returns its code if n does not fit into an int or memory runs out. */
+/* Prepares the C arrays of a call with n requests. If the program's array of statuses or indices has C's form already,
+ * c_statuses or c_indices refers to it. The argument `statuses` or `indices` is NULL if the call has no such array.
+ * Raises an error and returns its code if n does not fit into an int or memory runs out. */
 static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
 			    f_status *statuses, integer *indices) {
@@ -83,9 +83,9 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 	ints_free(c_indices);
 }
 
-/* Notifies request_data.c of completed requests: those at the positions `indices`, or the first requests if `indices`
- * is NULL. Stores the n handles in `now` for the program. A call that releases no requests (MPI_Request_get_status)
- * passes NULL as `now`. */
+/* Notifies request_data.c of completed requests. They are the requests at the positions `indices` or, if `indices` is
+ * NULL, the first ones. Then stores all n handles, which are in `now`, for the program. MPI_Request_get_status releases
+ * no requests, and passes NULL as `now`. */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);

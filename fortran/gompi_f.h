@@ -107,8 +107,8 @@ static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	return own;
 }
 
-/* Copies the status that C has written from `own` to the program's variable, unless C wrote to this variable
- * directly. */
+/* Copies the status from `own` to the program's variable. Does nothing if C has written to that variable directly, or
+ * if the program ignores the status. */
 static inline void status_out(f_status *status, const MPI_Status *own) {
 	if (EIGHT && !status_ignored(status))
 		for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
@@ -116,7 +116,7 @@ static inline void status_out(f_status *status, const MPI_Status *own) {
 }
 
 /* Converts in the opposite direction, for callbacks of the program. status_for returns the status that a callback reads
- * and writes. status_from copies the values that the callback has written back to C's status. */
+ * and writes. status_from copies the values that the callback has written to C's status. */
 static inline f_status *status_for(const MPI_Status *status, f_status *own) {
 	if (!EIGHT)
 		return (f_status *)status;
@@ -257,9 +257,9 @@ static inline void weights_out(integer *to, MPI_Count n, const struct gompi_arra
 		ints_out(to, n, a);
 }
 
-/* Returns the length of an array if no argument of the call is this length. It is the sum of the degrees (sum_of), the
- * last index of a graph (last_of), or the number of dimensions of a communicator (dims_of). Returns 0 if INTEGERs are
- * ints: C gets the program's array itself, so the length of a copy is not needed. */
+/* Returns the length of an array that is no argument of the call: the sum of the degrees (sum_of), the last index of a
+ * graph (last_of), or the number of dimensions of a communicator (dims_of). If INTEGERs are ints, C gets the program's
+ * array itself and no copy is made. The result is then 0. */
 static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
 	MPI_Count sum = 0;
 	for (MPI_Count i = 0; EIGHT && i < n; i++)
@@ -307,9 +307,9 @@ struct gompi_kept {
 
 /* Frees the data of a blocking call. If `copy` is set, it first copies changed elements to the program's section. */
 void gompi_release(struct gompi_kept *k, bool copy);
-/* Takes ownership of the data and releases it when the request is complete. For a persistent request, it fills the
- * buffers at each start, and frees the data with the request. If the call failed, `request` is NULL; the function then
- * frees the data at once, without copying results. */
+/* Takes ownership of the data in k and releases it when the request is complete. For a persistent request, it copies
+ * the program's sections to the buffers at each start, and frees the data with the request. If the call failed,
+ * `request` is NULL, and gompi_keep frees the data at once without copying results. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* number of requests with an entry in request_data.c; almost always 0 */
@@ -335,8 +335,8 @@ int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes stores them only if INTEGERs have 8 bytes: the
- * library knows the sizes for 4 bytes. */
+/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes does so only if INTEGERs have 8 bytes, because
+ * the library itself reports the sizes for 4 bytes. */
 void gompi_tell_sizes(MPI_Info info);
 static inline void tell_sizes(MPI_Info info) {
 	if (EIGHT)

@@ -28,9 +28,9 @@ ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *v
 }
 SAME(info_get, info_get_f08)
 
-/* Returns C's length of a string, which includes the terminating zero. 0, which asks only for the length of the string,
- * and negative lengths remain unchanged. If the result does not fit into an int, returns INT_MAX, which is longer than
- * any string, or INT_MIN. */
+/* Converts the length of a string to C's length, which includes the terminating zero. The value 0 asks only for the
+ * length of the string; it and negative values remain unchanged. A result that does not fit into an int becomes
+ * INT_MAX, which is longer than any string, or INT_MIN if it is negative. */
 static int length_in(integer length) {
 	if (length <= 0)
 		return wide(length) ? INT_MIN : (int)length;

@@ -13,8 +13,8 @@
 
 extern const int gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
 
-/* Sets mpi_TYPEn_supported in `info` for each size n of TYPE for which the ABI has a datatype. The argument `scale` is
- * 2 for complex types, whose size is twice the size of their kind, else 1. */
+/* Sets the key mpi_TYPEn_supported in `info` for each size n of TYPE for which the ABI has a datatype. A complex type
+ * has twice the size of its kind, so the argument `scale` is 2 for complex types, and 1 for all others. */
 static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale) {
 	char key[MPI_MAX_INFO_KEY];
 	int has;

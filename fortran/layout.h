@@ -4,9 +4,9 @@
 
 #include "section.h"
 
-/* An array descriptor in reduced form. Dimensions of extent 1 are dropped, and a dimension is merged with the previous
- * one if it continues that dimension with the same stride. Contiguous elements at the beginning form one larger element
- * of elem bytes. The rank is at least 1. */
+/* An array descriptor in reduced form. Dimensions of extent 1 are dropped. A dimension that continues the previous one
+ * with the same stride is merged with it. If the first elements of the array are contiguous, they together count as one
+ * element of `elem` bytes. The rank is at least 1. */
 struct gompi_layout {
 	char *base; /* address of the first element in array element order */
 	size_t elem;
@@ -25,8 +25,9 @@ void gompi_layout_of(struct gompi_layout *l, const CFI_cdesc_t *d);
 /* Returns the distance in bytes of element i, in array element order, from the first element. */
 MPI_Aint gompi_layout_at(const struct gompi_layout *l, MPI_Count i);
 
-/* gompi_layout_gather copies all elements into a contiguous buffer. gompi_layout_scatter copies back only the elements
- * in which `from` differs from `before`, because the program may use the unchanged elements concurrently. */
+/* gompi_layout_gather copies all elements into a contiguous buffer. gompi_layout_scatter copies elements back from this
+ * buffer, but only those in which `from` differs from `before`: the program may use the unchanged elements
+ * concurrently. */
 void gompi_layout_gather(char *to, const struct gompi_layout *l);
 void gompi_layout_scatter(const struct gompi_layout *l, const char *from, const char *before);
 

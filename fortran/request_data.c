@@ -17,7 +17,7 @@ struct entry {
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-/* List of entries, oldest first. Two entries may have the same request, since MPI may reuse the handle of a completed
+/* List of entries, oldest first. Two entries may have the same request handle: MPI may reuse the handle of a completed
  * request before this file has processed the completion. The older entry then belongs to the completed request. */
 static struct entry *entries;
 
@@ -84,8 +84,8 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 	pthread_mutex_unlock(&mu);
 }
 
-/* Returns the pointer in the list that points to the request's oldest entry, or the NULL pointer at the end of the
- * list. The caller must hold mu. */
+/* Returns the pointer in the list that points to the oldest entry with this request. If there is no such entry, returns
+ * the NULL pointer at the end of the list. The caller must hold mu. */
 static struct entry **findLocked(integer request) {
 	struct entry **at = &entries;
 	while (*at && (*at)->request != request)

@@ -11,8 +11,8 @@
 
 /* ---- Datatypes that fit into the array's elements ---- */
 
-/* The parts of the described buffer: at most one part with whole slices for each dimension, and at most one last part,
- * which ends inside an array element. */
+/* The parts into which the first elements of a section are divided. There is at most one part with whole slices for
+ * each dimension. A last part may follow, which ends inside an array element. */
 struct parts {
 	int n;
 	MPI_Aint at[CFI_MAX_RANK + 1];
@@ -272,8 +272,8 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 
 /* ---- Functions that the entry points call ---- */
 
-/* Initial value of an extent. It remains if the datatype is invalid and an error handler returns MPI_SUCCESS in place
- * of the error. */
+/* Initial value of an extent. If an invalid datatype is passed and the error handler replaces the error by MPI_SUCCESS,
+ * the extent keeps this value. */
 #define NO_EXTENT INT64_MIN
 
 /* Sets *yes to true if the data of each element of the datatype is within the element's extent. There may be gaps. Sets

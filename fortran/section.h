@@ -31,8 +31,8 @@ struct gompi_section {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	/* True if section_close must free `type`. Pending operations hold their own reference to the datatype. False if
-	 * `type` belongs to the program or to the cache. */
+	/* True if section_close must free `type`, which is then a datatype made for this call. A pending operation
+	 * holds its own reference to the datatype. False if `type` belongs to the program or to the cache. */
 	bool made;
 };
 
@@ -60,8 +60,8 @@ static inline void section_close(struct gompi_section *s) {
 int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count,
 			     MPI_Datatype type);
 
-/* Copies a section into a contiguous buffer. The argument `comes_out` is true if MPI writes the buffer. In this case
- * the elements are copied back when the operation is complete. */
+/* Copies a section into a contiguous buffer. If MPI writes the buffer, `comes_out` is true, and the changed elements
+ * are copied back to the section when the operation is complete. */
 int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out);
 
 static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out) {

@@ -1,5 +1,5 @@
-/* C callbacks without extra state that call Fortran procedures. There are MOST C functions of each kind. Function i
- * calls entry i of a table of procedures. A procedure that the program passes again gets the same function. */
+/* C callbacks without extra state that call Fortran procedures. There are MOST C functions of each kind. C function i
+ * calls the procedure in entry i of a table. If the program passes a procedure again, it gets the same C function. */
 #include <pthread.h>
 
 #include "callback.h"

@@ -6,9 +6,9 @@ struct visit {
 	void *arg;
 };
 
-/* The arguments of a datatype's constructor. The array `numbers` holds the integers followed by the addresses or, for a
- * large-count constructor, the large counts. The order is the same in both forms, except for subarray and darray, where
- * the small form has the sizes between other integers. */
+/* The arguments of a datatype's constructor. The array `numbers` holds the integers followed by the addresses; for a
+ * large-count constructor it holds the large counts instead. Both forms have the arguments in the same order. Subarray
+ * and darray are exceptions: their small forms have the sizes between other integers. */
 struct contents {
 	int combiner;
 	bool large;
@@ -78,7 +78,7 @@ struct axis {
 	MPI_Aint stride; /* distance of consecutive indices in bytes */
 };
 
-/* Visits all owned elements of axes 0 to n-1. Axis n-1 is the outermost loop. */
+/* Visits all elements whose indices this process owns in axes 0 to n-1. The loop over axis n-1 is the outermost one. */
 static int box(const struct visit *v, MPI_Datatype type, const struct axis *axis, int n, MPI_Aint at) {
 	const struct axis *a = &axis[n - 1];
 	int rc = MPI_SUCCESS;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds gompirma into a directory with the layout of an installed prefix: scripts/build.sh OUT
 #
-# Make and CMake call this script, so that there is only one `go build` line. A file whose contents do not change keeps
-# its time stamp, so that programs are relinked only when the library changes.
+# Make and CMake call this script, so that there is only one `go build` line. If the contents of a file do not change,
+# the file keeps its time stamp. So programs are relinked only when the library changes.
 #
 # It prints the names of the packages that Go compiles (-v), to show progress.
 # GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as "-race -buildmode=c-shared" (Go refuses -race
@@ -95,8 +95,8 @@ for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifor
 	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
 done
 
-# Writes suppressions for valgrind, which reports Go's stack switches as errors. They match only errors whose innermost
-# frame is Go code.
+# Writes suppressions for valgrind, which would report Go's stack switches as errors. A suppression matches only errors
+# whose innermost frame is Go code.
 mkdir -p "$out/share/gompirma"
 for kind in Addr1 Addr2 Addr4 Addr8 Addr16 Addr32 Cond Value1 Value2 Value4 Value8 Value16; do
 	for code in 'runtime.*' 'gompirma/*' 'main.*' 'internal/*' 'os.*' 'io.*' 'sync.*' 'syscall.*' 'strconv.*' 'strings.*' 'slices.*' 'fmt.*' 'bytes.*' \

@@ -42,7 +42,8 @@ echo "compiling the Fortran bindings"
 rm -rf "$work"
 mkdir -p "$work/4/modules" "$work/8/modules" "$modules/i8"
 
-# Finds the option that makes default INTEGERs 8 bytes large. FFLAGS must not select the size, since programs select it.
+# Finds the option that makes default INTEGERs 8 bytes large. FFLAGS must not contain such an option, because each
+# program selects the size itself.
 probe() { # probe BYTES OPTION...: checks whether INTEGERs and LOGICALs have this size
 	bytes=$1
 	shift

@@ -73,8 +73,8 @@ inside() {
 	bad=0
 	exec 7<&0 9>"$work/lock"
 	flock 9 # held as long as any process runs in the namespaces
-	# Descriptor 7 is a pipe from the script outside of the namespaces. End of file means that the outer script has
-	# ended.
+	# Descriptor 7 is the read end of a pipe to the script outside of the namespaces. The end of file shows that the
+	# outer script has ended.
 	trap 'exit 130' TERM
 	{ read -r _ <&7; kill -TERM 1; kill -KILL -1; } 2>/dev/null &
 	exec </dev/null

@@ -24,7 +24,7 @@ printf '%s\0' capi/insight/*.c capi/insight/generated/*.c | xargs -0 -n 1 -P "$(
 $cc -shared -o "$work/linked" "$work"/*.o -lpthread -ldl -Wl,-soname,libgompirma-insight.so -Wl,-z,defs -Wl,-z,now
 mv "$work/linked" "$library"
 # Builds libgompirma-access.so, to which programs compiled by `gompicc --check` are linked. It defines memcpy and
-# similar functions. With -fno-builtin, the compiler does not generate calls of these functions in their own code.
+# similar functions. -fno-builtin keeps the compiler from generating calls of memcpy inside memcpy itself.
 wide=; if [ "$(uname -m)" = x86_64 ]; then wide=-mcx16; fi
 for source in calls gather; do
 	$cc -std=gnu11 -O2 -fPIC -fno-builtin $wide -fvisibility=hidden -Wall -Wextra -Werror -Icapi -c "capi/access/$source.c" -o "$work/access_$source.obj"

@@ -15,7 +15,8 @@ case $prefix in /*) ;; *) fail "PREFIX must be an absolute path, not '$prefix'" 
 to=${DESTDIR:-}$prefix
 manifest=lib/gompirma/manifest
 
-# The manifest lists itself. The loop can read it after its removal, through the open descriptor.
+# The manifest lists itself, so the loop removes it too. The loop can still read the removed file through the open
+# descriptor.
 uninstall() {
 	while IFS= read -r name; do
 		case $name in

@@ -57,8 +57,8 @@ step() {
 		return 1
 	fi
 }
-# Lists the packages that the race detector can check. They are outside of capi, where C does the work, and most packages
-# of tests/go, which run whole programs. They start goroutines, or use unsafe pointers, which -race checks too.
+# Lists the packages that the race detector can check: those that start goroutines, or use unsafe pointers, which -race
+# checks too. It omits capi, where C does the work, and most packages of tests/go, which run whole programs.
 pure() {
 	local dir package starts='^[[:space:]]*go [[:alpha:]]|Parallel\(\)|\.Go\(|"unsafe"'
 	{
@@ -71,8 +71,8 @@ pure() {
 # Long tests without goroutines, which `go test` has run. `make race` runs them too.
 sequential='^Test(HandleNumbers|IndicesInUse|LargeTypes|MaxWindows|Ring|SharedRanges|SorterBlocks)$'
 
-# go_test STEP SECONDS ARGUMENT...: runs `go test` with a time limit of SECONDS for each package. The step has twice
-# that limit. So if a package hangs, the output names it, and the packages after it still run. Arguments must include
+# go_test STEP SECONDS ARGUMENT...: runs `go test` with a time limit of SECONDS for each package, and of 2 * SECONDS for
+# the step. So if a package hangs, the output names it, and the packages after it still run. Arguments must include
 # -count=1 for tests/go: Go would reuse results if no Go file has changed, but these tests depend on all files of the
 # project.
 go_test() {
@@ -149,8 +149,8 @@ lint)
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 fabric)
-	# With GOMPIRMA_TEST_SHORT, each C program and variant runs once, with its largest number of ranks, except those
-	# that `make test` runs on several nodes too. The model runs one job for each profile.
+	# With GOMPIRMA_TEST_SHORT, each C program and variant runs once, with its largest number of ranks. Programs
+	# that `make test` already runs on several nodes are omitted. The model runs one job for each profile.
 	labels='^(conformance|litmus|regress|matrix|examples|fortran)$' short=
 	[ -z "${GOMPIRMA_TEST_SHORT:-}" ] || labels='^(widest|examples|fortran)$' short=-short
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do

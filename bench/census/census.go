@@ -21,10 +21,10 @@ var text string
 type Row struct {
 	Name   string   // unique, without blanks: the functions and the measured case
 	Label  string   // description for readers
-	Covers []string // functions that the row measures
-	Needs  []string // the functions in Covers, and those that open and close call
+	Covers []string // MPI functions that the row measures
+	Needs  []string // functions in Covers, and functions that the code of `open` and `close` calls
 	Ranks  int      // number of processes of the launch
-	Alone  bool     // only rank 0 makes the calls
+	Alone  bool     // only rank 0 makes the measured calls
 	Reason string   // why gompirma is slower than MPICH or Open MPI; "" if it is not
 
 	loops             string
@@ -33,7 +33,7 @@ type Row struct {
 
 // A table is the parsed contents of rows.txt.
 type table struct {
-	arguments map[string]string // C code of the usual argument, by name or kind of the parameter
+	arguments map[string]string // C code of the usual argument, by the parameter's name, kind or type
 	rows      []Row
 	covered   map[string]bool   // functions that rows measure
 	none      map[string]string // functions that are not measured, with the reason
@@ -239,7 +239,8 @@ func (t *table) defaultArgument(p *abi.Param) string {
 
 var twins = regexp.MustCompile(`^&?(n|ints|ones|steps|sides|sizes|reduce)$`)
 
-// twin returns the variable that stands for value in a parameter of the given C type: n, or n_c for an MPI_Count.
+// twin returns the variable that stands for `value` in a parameter of the given C type. For the variable n this is n_c
+// if the type is MPI_Count, n_a if it is MPI_Aint, else n itself.
 func twin(value, kind string) string {
 	switch {
 	case !twins.MatchString(value):

@@ -74,8 +74,8 @@ func swept(names ...string) func(r *report) (*drawing, error) {
 // A view is one panel: its title, the series and the prefix of the names of its measurements.
 type view struct{ title, series, prefix string }
 
-// across describes the x axis: its title `label`, the function `word` that formats a value, and labels at every n-th
-// value, where n is the field `every`.
+// across describes the x axis. The field `label` is its title, and the function `word` formats a value. Every n-th
+// value has a label, where n is the field `every`.
 type across struct {
 	label string
 	word  func(x float64) string
@@ -192,8 +192,8 @@ func sweeps(r *report) (*drawing, error) {
 		})
 }
 
-// bars draws a bar for each row. The function `of` returns the bar's label, the value to which the bar extends, the
-// value of its stroke, and whether it has the colour of a good value.
+// bars draws a bar for each row. For each row, the function `of` returns the bar's label, the value to which the bar
+// extends, and the value at which its stroke is. It also returns whether the bar gets the colour for good values.
 func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
 	error) {
 	if len(rows) == 0 {
@@ -234,8 +234,8 @@ func short(m measurement) string {
 	return m.Label
 }
 
-// A bar is drawn at y between two values of x, with a stroke. Bars begin at x = 1, since a logarithmic axis has no
-// zero. They extend to the left for ratios below 1.
+// A bar is drawn at the height y between two values of x, with a stroke at a third value. It begins at x = 1, since a
+// logarithmic axis has no zero, and extends to the left if the ratio is below 1.
 type bar struct {
 	y, from, to, stroke float64
 	colour              color.Color

@@ -44,8 +44,8 @@ func TestCharts(t *testing.T) {
 		"ranks":     {"gompirma", "Barrier", "ranks"},
 		"ratios":    {"put 8 B", "malloc: get 8 B"},
 		"sweeps":    {"malloc: put, flush", "0.1"},
-		// the axis covers only the 90 ns of this sweep, and not the values of another sweep whose name has the
-		// same prefix
+		// The axis covers only the 90 ns of this sweep. It must not cover the values of another sweep whose
+		// name has the same prefix.
 		"sweeps-messages": {"Ping-pong, one way", "10 ns", "100 ns"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))

@@ -43,9 +43,9 @@ func censusMeasurements() (all []measurement) {
 	return all
 }
 
-// ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses at most the
-// first `launches` launches of each library. It returns 0 if gompirma has no time, or if both MPICH and Open MPI have
-// no time.
+// ratio returns the ratio of a row: the time of the better of MPICH and Open MPI divided by gompirma's time. It uses at
+// most the first `launches` launches of each library. It returns 0 if gompirma has no time, or if neither MPICH nor
+// Open MPI has one.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {
@@ -58,8 +58,8 @@ func (all *report) ratio(row string, launches int) float64 {
 	return pairedRatio(times[peer], times["gompirma"])
 }
 
-// notBelow returns false if m is the time of a row that is faster with MPICH or Open MPI than with gompirma. Only such
-// rows are measured again.
+// notBelow returns true unless m is the time of a row that is faster with MPICH or Open MPI than with gompirma. The
+// measurements for which it returns false are measured again.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)
@@ -108,7 +108,7 @@ type line struct {
 	census.Row
 	mine, calls outcome // gompirma's time, and its number of calls from C into Go
 	ratio       float64 // time of the better of MPICH and Open MPI divided by gompirma's; 0 if neither has a time
-	first       float64 // ratio of the first launches, before slow rows were measured again
+	first       float64 // ratio of the first launches; slow rows were then measured again
 }
 
 // census prints docs/CENSUS.md: an introduction, and a table for each number of calling ranks, with a line for each

@@ -20,15 +20,15 @@ import (
 type library struct {
 	name   string
 	cc     string
-	launch []string // followed by -n N PROGRAM
+	launch []string // command of the launcher; -n N PROGRAM follows
 	env    []string
 	hosts  string // option that sets the number of ranks on each of two hosts; "" to run all ranks on one host
-	// functions that the library's mpi.h declares; filled for the census
+	// Functions that the library's mpi.h declares. Only -census fills this map.
 	has map[string]bool
 }
 
-// lacksFunctions reports whether the library cannot run the measurement, because it lacks a function or the measurement
-// is only for gompirma.
+// lacksFunctions reports whether the library cannot run the measurement: it lacks a function that the measurement
+// needs, or the measurement is only for gompirma.
 func (l library) lacksFunctions(m measurement) bool {
 	return m.own && l.name != "gompirma" ||
 		slices.ContainsFunc(m.needs, func(function string) bool { return !l.has[function] })
@@ -150,7 +150,8 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			outcomes[batch[done].name] = o
 			done++
 		}
-		if why != "" && done == len(batch) { // failed after printing the last value: that measurement failed
+		// The program failed after its last value: that measurement counts as failed.
+		if why != "" && done == len(batch) {
 			done--
 		}
 		if done < len(batch) {
@@ -169,9 +170,9 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	return outcomes
 }
 
-// launch starts the program of the batch once. It returns the outcomes that the program printed, by the rows of the
-// measurements, and a description of the failure, if any. If there is no output for the time `timeout`, it sends
-// SIGTERM, so that the MPI launcher can end its processes, then SIGKILL.
+// launch starts the program of the batch once. It returns the outcomes that the program printed, by row, and a
+// description of the failure, if any. If the program prints nothing for the time `timeout`, launch sends SIGTERM, so
+// that the MPI launcher can end its processes. SIGKILL follows.
 func (r launcher) launch(batch []measurement, l library) (outcomes map[string]outcome, failure string) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()

@@ -58,8 +58,8 @@ done
 	}
 }
 
-// TestMeasurements checks that the names of the measurements are unique, since -only matches names, and results are
-// stored by name. It also checks three more conditions: each measurement has a part, m.of names a measurement, and no
+// TestMeasurements checks that the names of the measurements are unique, since results are stored by name and -only
+// matches names. It also checks that each measurement has a part, that m.of is the name of a measurement, and that no
 // launch prints two rows with the same name.
 func TestMeasurements(t *testing.T) {
 	seen := map[string]bool{}

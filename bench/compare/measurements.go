@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them. The goals are a
-// ratio to the better of MPICH and Open MPI (`goal`), a ratio to a plain C loop (`of`, `ofGoal`), and a bound on the
-// value (`atMost`). The C loop shows the speed of the hardware.
+// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them. The first is a
+// ratio to the better of MPICH and Open MPI (`goal`). The second is a ratio to a plain C loop, which shows the speed of
+// the hardware (`of`, `ofGoal`). The third is a bound on the value (`atMost`).
 type measurement struct {
 	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" for sharing in place
 	label   string
@@ -24,17 +24,17 @@ type measurement struct {
 	wall    bool     // the value is the duration of the whole launch
 	count   bool     // the value is a number of instructions
 	goal    float64  // wanted time of the better of MPICH and Open MPI divided by gompirma's; 0 for no goal
-	of      string   // name of gompirma's measurement of a plain C loop; "" for no goal `ofGoal`
+	of      string   // gompirma's measurement of a plain C loop, for ofGoal; "" if there is no such goal
 	ofGoal  float64  // wanted time of the plain C loop divided by gompirma's
 	atMost  float64  // wanted maximum, in the measurement's unit
 	series  string   // name of the sweep, which has measurements with several x; "" for main measurements
-	x       int      // bytes, ranks or threads
+	x       int      // the parameter that varies in a sweep: a number of bytes, ranks or threads
 	most    int      // maximum number of launches with each library; 0 for no limit
 	args    []string // arguments of the program before the rows
-	percent bool     // the value is the percentage of an operation's time that a computation hides
+	percent bool     // the value is a percentage: how much of an operation's time a computation hides
 	rare    bool     // measured only with -all
 	own     bool     // measured only with gompirma
-	needs   []string // MPI functions that the row calls, some of which a library may lack
+	needs   []string // MPI functions that the row calls and that a library may lack
 }
 
 func (m measurement) unit() string {

@@ -41,7 +41,8 @@ func change(all []measurement, how func(m *measurement)) []measurement {
 	return all
 }
 
-// named appends a suffix to the names of m and of its sweep, so that they differ from another sweep of the same row.
+// named appends a suffix to the names of m and of its sweep. Without it, two sweeps of the same row would have the same
+// names.
 func (m *measurement) named(suffix string) {
 	m.series += suffix
 	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
@@ -66,7 +67,7 @@ func multiple(all []measurement) []measurement {
 }
 
 // oneSided returns sweeps of all operations with all synchronizations on all window kinds. The function `usual` selects
-// the sweeps that run without -all. They are the combinations that public suites run by default, and more combinations
+// the sweeps that also run without -all: the combinations that public suites run by default, and further combinations
 // of put and get.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
@@ -145,8 +146,9 @@ var sweeps = slices.Concat(
 	sweptCollectives("Nonblocking collectives: overlap with a computation", "i", ".overlap"),
 )
 
-// A sweepSummary summarizes a sweep. A ratio is the time of the better of MPICH and Open MPI divided by gompirma's.
-// Spread is the median over sizes of the time of gompirma's slowest launch divided by that of its fastest.
+// A sweepSummary summarizes a sweep over sizes. A ratio is the time of the better of MPICH and Open MPI divided by
+// gompirma's. For each size, the spread is the time of gompirma's slowest launch divided by that of its fastest; the
+// field Spread is the median over sizes.
 type sweepSummary struct {
 	Series string             `json:"series"`
 	Label  string             `json:"label"`
@@ -156,7 +158,7 @@ type sweepSummary struct {
 	At     int                `json:"at,omitempty"` // size with the worst ratio
 	Spread float64            `json:"spread,omitempty"`
 	Hidden map[string]float64 `json:"hidden,omitempty"` // hidden percentage by library, median over sizes
-	Least  float64            `json:"least,omitempty"`  // gompirma's lowest hidden percentage, found at size At
+	Least  float64            `json:"least,omitempty"`  // gompirma's lowest hidden percentage; At has its size
 	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
 }
 

@@ -73,10 +73,10 @@ func bestName(m measurement, libraries []string, all results) string {
 	return name
 }
 
-// pairedRatio returns the median of the ratios peer[i] / mine[i] of launches that followed one another. A machine may
-// be slow for some time, for example while its two virtual processors run on distant cores. It is then slow in both
-// launches of a pair, so the ratio hardly changes. If the numbers of launches differ, it returns the ratio of the
-// medians.
+// pairedRatio returns the median of the ratios peer[i] / mine[i], where launch i of the peer followed launch i of
+// gompirma. A machine may be slow for some time, for example while its two virtual processors run on distant cores. It
+// is then slow in both launches of a pair, so their ratio hardly changes. If the numbers of launches differ,
+// pairedRatio returns the ratio of the medians.
 func pairedRatio(peer, mine []outcome) float64 {
 	if len(peer) != len(mine) {
 		return median(peer).value / median(mine).value
@@ -99,8 +99,8 @@ func row(m measurement, libraries []string, all results) string {
 	return "| " + strings.Join(append(cells, ratio, goal), " | ") + " |"
 }
 
-// goalCells formats the ratios of the values `best` and `yardstick`, if any, to gompirma's value `mine`. It also
-// formats the goals, with a remark if none of them is reached.
+// goalCells returns two table cells. The first has the ratios of `best` and `yardstick` to gompirma's value `mine`, as
+// far as the measurement has them. The second has the goals, with a remark if none of them is reached.
 func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal string) {
 	var ratios, goals []string
 	met := false

@@ -61,14 +61,16 @@ struct gompi_access_runtime {
 extern struct gompi_access_runtime gompi_access_runtime;
 
 // The latest accesses of a program location: a run of accesses at one stride, from `low` to `next` (exclusive). If
-// `stride` is 0, the last access was to memory that is not watched. The memory from checked_low on, checked_bytes bytes
-// long, is watched if and only if the last access was. So an access of the same size that begins there needs no check.
+// `stride` is 0, the last access was to memory that is not watched. The checked_bytes bytes from checked_low on are
+// either all watched or all not watched, like the memory of the last access. So an access of the same size that begins
+// in them needs no check.
 struct gompi_access_site {
 	_Alignas(64) uintptr_t key;
 	uintptr_t next, low, checked_low,
 		checked_bytes; // range of the addresses that need no new check
 	int64_t stride;
-	uint32_t size, generation; // generation: the entry is valid only if it equals gompi_access_runtime.generation
+	// generation: the entry is valid only while this equals gompi_access_runtime.generation
+	uint32_t size, generation;
 };
 enum { GOMPI_ACCESS_SITES = 512 };
 extern _Thread_local struct gompi_access_site *gompi_access_sites __attribute__((tls_model("initial-exec")));

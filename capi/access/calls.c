@@ -1,7 +1,6 @@
-// The functions that gcc's instrumentation calls for loads, stores and atomic operations. For an atomic operation, the
-// instrumentation calls the function instead of the operation, so the function also executes the operation. This file
-// also has wrappers of the libc functions that read and write whole ranges. The linker option --wrap redirects the
-// program's calls to these wrappers.
+// The functions that gcc's instrumentation calls for loads, stores and atomic operations. The call of such a function
+// replaces an atomic operation, so the function also executes the operation. This file also has wrappers of the libc
+// functions that read and write whole ranges. The linker option --wrap redirects the program's calls to these wrappers.
 
 #include <string.h>
 

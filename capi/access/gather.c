@@ -10,9 +10,10 @@
 
 #include "access/access.h"
 
-// Memory may become watched only after an access: the access may conflict with an operation that another thread starts
-// later, without synchronization in between. So while there are several threads, accesses to other memory are also
-// recorded. Their number is limited to MAX_UNWATCHED_RUNS runs per thread, until its next MPI call or synchronization.
+// Memory may become watched after it has been accessed: the earlier access may conflict with an operation that another
+// thread starts later, without synchronization in between. So while there are several threads, accesses to memory that
+// is not watched are also recorded. A thread records at most MAX_UNWATCHED_RUNS runs of such accesses until its next
+// MPI call or synchronization.
 
 enum { MAX_CLOSED_RUNS = 8192, MAX_UNWATCHED_RUNS = 1024 };
 
@@ -167,7 +168,8 @@ static void add_closed(struct gather *g, const struct gompi_access_site *s, uint
 	g->closed[g->closed_count++] = (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
 }
 
-// Closes the run of a site: moves the run to the closed runs. Returns true if the closed runs are nearly full.
+// Closes the run of a site: moves the run to the closed runs. Returns true if more than half of the closed runs are in
+// use, so that they should be drained.
 static bool close_run(struct gather *g, struct gompi_access_site *s) {
 	int64_t stride = s->stride, size = s->size;
 	if (stride == 0)

@@ -122,8 +122,8 @@ static int delete_locked(struct gompi_error_status *v, struct gompi_attributes *
 	return MPI_SUCCESS;
 }
 
-// Completes gompi_attribute_set if it must call a delete function first, or must report an error. Returns MPI_SUCCESS
-// or the error class in *v.
+// Executes gompi_attribute_set in the cases that its fast path does not handle: a delete function must be called first,
+// or an error must be reported. Returns MPI_SUCCESS or the error class in *v.
 static int set_locked(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 		      uintptr_t object, int keyval, void *value) {
 	uint32_t i = index_of_keyval(t, keyval);
@@ -233,7 +233,7 @@ int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind k
 		*to = t;
 		return rc;
 	}
-	struct gompi_error_status second; // ignored, because the call reports its first error
+	struct gompi_error_status second; // ignored, because the MPI function reports only its first error
 	if (rc != MPI_SUCCESS)
 		gompi_attributes_delete(&second, t, new_object);
 	gompi_attributes_free(t);

@@ -79,7 +79,7 @@ static inline struct gompi_attributes *gompi_attributes_ensure(struct gompi_attr
 
 // Sets an attribute. If the attribute already has a value, calls the delete function first. Returns MPI_SUCCESS or the
 // error class in *v: MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function. After an error, the attribute
-// is unchanged. t is NULL if its allocation failed.
+// is unchanged. If t is NULL, its allocation has failed, and the result is MPI_ERR_NO_MEM unless the keyval is invalid.
 int gompi_attribute_set(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value);
 // Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if the attribute is not set or
@@ -93,8 +93,8 @@ int gompi_attribute_delete(struct gompi_error_status *v, enum gompi_keyval_kind 
 // `from` may be NULL.
 int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);
-// Deletes the attributes of an object that is being freed, in reverse order of setting. Stops at an error of a delete
-// function; its attribute and the attributes set earlier remain. t may be NULL.
+// Deletes the attributes of an object that is being freed, in reverse order of setting. Stops if a delete function
+// fails: the attribute of this delete function and all attributes set earlier remain. t may be NULL.
 int gompi_attributes_delete(struct gompi_error_status *v, struct gompi_attributes *t, uintptr_t object);
 // Frees the table of an object that no longer exists, without calling delete functions for remaining attributes. t may
 // be NULL.

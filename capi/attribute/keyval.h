@@ -1,6 +1,6 @@
 // Keyvals (MPI-5.0 7.7.2 to 7.7.4). A keyval exists until the application has freed it and no attribute uses it. Its
-// number encodes the kind of object. So a lookup of an attribute that is not set can check in the table of handles that
-// the keyval exists and has the right kind, without an access to the keyval itself.
+// number encodes the kind of object. So if a lookup finds no attribute, it need not access the keyval: the table of
+// handles shows whether a keyval with this number and kind exists.
 #ifndef GOMPI_KEYVAL_H
 #define GOMPI_KEYVAL_H
 
@@ -18,7 +18,7 @@ enum gompi_keyval_kind { GOMPI_KEYVAL_COMM, GOMPI_KEYVAL_WIN, GOMPI_KEYVAL_TYPE,
 struct gompi_keyval {
 	struct gompi_keyval *next; // next in the free list
 	int number;
-	uintptr_t copy, delete; // callbacks of the application, or predefined ones
+	uintptr_t copy, delete; // addresses of callbacks: the application's, or predefined ones
 	void *extra_state;
 	uint32_t ref_count; // number of attributes with this keyval
 	bool is_freed;

@@ -1,6 +1,6 @@
 // Declares the standard ABI for the library's own C code. The ABI's functions have default visibility; all other
-// symbols are hidden. Only this header includes the ABI's headers, so that every file gets them with the visibility and
-// the macro below. Files include this header before other headers that use MPI types.
+// symbols are hidden. Only this header includes the ABI's headers, because they must be read with default visibility
+// and with GOMPIRMA_NO_INLINE defined. Files include this header before other headers that use MPI types.
 //
 // GOMPI_ENTRY(MPI_X, f) follows the definition of f, whose argument types are those of the standard. It exports f as
 // PMPI_X and MPI_X, so that the program calls f without an intermediate jump. MPI_X is a weak symbol: a profiling

@@ -8,7 +8,7 @@
 
 enum { RESERVE_BYTES = 256 << 10 }; // never written to, so the reserve uses no physical memory
 
-static void *_Atomic reserve; // NULL before its first allocation, and while it is in use
+static void *_Atomic reserve; // NULL before its first allocation, and after gompi_alloc_or_abort has freed it
 
 bool gompi_memory_is_low(void) {
 	void *expected = NULL, *new_reserve;

@@ -1,6 +1,6 @@
 // Memory for messages and operations that have already arrived from other processes. The library cannot return an error
-// to the senders, so it keeps a reserve of memory for these allocations. While the reserve is in use, calls that need
-// memory return MPI_ERR_NO_MEM.
+// to the senders, so it keeps a reserve of memory, which it frees when such an allocation fails. Until the reserve can
+// be allocated again, calls that need memory return MPI_ERR_NO_MEM.
 #ifndef GOMPI_ALLOC_OR_ABORT_H
 #define GOMPI_ALLOC_OR_ABORT_H
 

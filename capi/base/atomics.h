@@ -88,8 +88,8 @@ static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acq
 // Orders earlier loads and stores of this thread before its later stores.
 static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
 
-// Orders the accesses of this thread for the compiler only. That suffices toward this thread's signal handlers, and
-// toward a thread that supplies the CPU fence by membarrier(2).
+// Keeps the compiler, but not the CPU, from reordering accesses across it. That suffices if the other side is a signal
+// handler of this thread, or a thread that supplies the CPU fence by membarrier(2).
 static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 // Orders every store before it with every load after it. On x86 a locked instruction on the stack is cheaper than
@@ -122,7 +122,8 @@ static inline void gompi_prefetch_write(void *p) {
 #endif
 }
 
-// Fetches the cache line at p for writing, so that a load and a later store of it need one transfer instead of two.
+// Starts to fetch the cache line at p for writing, so that a load of *p and a later store to *p need one transfer of
+// the line instead of two.
 static inline void gompi_prefetch_rmw(void *p) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op on processors without this instruction
@@ -150,7 +151,8 @@ static inline void gompi_pause(void) {
 #define gompi_element_and(p, v) __atomic_fetch_and(p, v, __ATOMIC_ACQ_REL)
 #define gompi_element_or(p, v) __atomic_fetch_or(p, v, __ATOMIC_ACQ_REL)
 #define gompi_element_xor(p, v) __atomic_fetch_xor(p, v, __ATOMIC_ACQ_REL)
-// Weak form: for a retry loop. Strong form: for a single attempt.
+// Compare-and-exchange, as in gompi_cas_weak. The weak form may fail spuriously, so it is for retry loops. The strong
+// form is for a single attempt.
 #define gompi_element_cas_weak(p, old, v) __atomic_compare_exchange_n(p, old, v, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
 #define gompi_element_cas_strong(p, old, v) \
 	__atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)

@@ -13,13 +13,14 @@ struct round_wait {
 
 static bool is_round_done(void *arg) {
 	struct round_wait *r = arg;
-	// acquire: pairs with the release of the partner's arrival. The signed difference lets the number wrap around.
+	// acquire: pairs with the release of the partner's arrival. The signed difference is correct also after the
+	// number has wrapped around at 2^32.
 	return (int32_t)(gompi_load_acquire(r->word) - r->number) >= 0;
 }
 
 static int central_barrier(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_wait_desc *desc) {
-	// seq_cst: orders the stores of this member before its arrival, and the arrival of the last member before its
-	// store to `phase`. All members wait for this store.
+	// seq_cst: releases the earlier stores of this member, and lets the last member acquire the stores of all
+	// members. The last member passes them on by its release store to `phase`, for which all members wait.
 	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == (uint32_t)n * number) {
 		gompi_store_release(&b->phase, number);
 		gompi_wake(&b->wait);

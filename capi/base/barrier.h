@@ -14,8 +14,9 @@ struct gompi_barrier_member {
 };
 
 struct gompi_barrier {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 arrived; // arrivals since the first barrier; not used by dissemination
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 phase;   // number of the last complete barrier; not used by dissemination
+	// arrivals of all members in all barriers so far; not used by dissemination
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 arrived;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 phase; // number of the last complete barrier; not used by dissemination
 	struct gompi_waitword wait;
 	struct gompi_barrier_member member[];
 };

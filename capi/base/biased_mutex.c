@@ -50,7 +50,8 @@ static void revoke_bias_and_lock(struct gompi_biased_mutex *l) {
 	if (gompi_is_bias_owner) {
 		if (gompi_load(&l->is_revoked) != 0 && l->revocations < MAX_REVOCATIONS &&
 		    ++l->owner_streak >= (uint32_t)RESTORE_STREAK << l->revocations)
-			gompi_store(&l->is_revoked, 0); // other threads acquire the mutex before they check is_revoked
+			// a plain store suffices: other threads check is_revoked only while they hold the mutex
+			gompi_store(&l->is_revoked, 0);
 	} else {
 		l->owner_streak = 0;
 		if (gompi_load(&l->is_revoked) == 0) {

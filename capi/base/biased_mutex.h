@@ -1,8 +1,8 @@
-// A biased lock, for critical sections that nearly always the same thread enters. The first thread of the process that
-// acquires any lock of this kind owns the bias of all of them: this thread acquires and releases the locks by plain
-// stores. Another thread revokes the bias of a lock with membarrier(2); from then on the lock is a struct gompi_mutex.
-// The bias owner restores the bias after many consecutive acquisitions of the mutex. Each revocation doubles the
-// required number of acquisitions. Without membarrier(2) all these locks are mutexes.
+// A biased lock, for critical sections that one thread enters far more often than all other threads. The first thread
+// of the process that acquires any lock of this kind owns the bias of all of them: this thread acquires and releases
+// the locks by plain stores. Another thread revokes the bias of a lock with membarrier(2); from then on the lock is a
+// struct gompi_mutex. The bias owner restores the bias after many consecutive acquisitions of the mutex. Each
+// revocation doubles the required number of acquisitions. Without membarrier(2) all these locks are mutexes.
 #ifndef GOMPI_BIASED_MUTEX_H
 #define GOMPI_BIASED_MUTEX_H
 
@@ -12,7 +12,7 @@
 
 struct gompi_biased_mutex {
 	gompi_a32 held_by_owner; // 1 if the bias owner holds the lock without the mutex
-	gompi_a32 is_revoked;    // 1 if the bias is revoked; then only the holder of the mutex holds the lock
+	gompi_a32 is_revoked;    // 1 if the bias is revoked: the bias owner then must acquire the mutex, too
 	struct gompi_mutex mutex;
 	bool holds_mutex;      // the lock holder also holds the mutex; guarded by the lock
 	uint8_t revocations;   // number of revocations of the bias; guarded by the mutex, as is owner_streak

@@ -9,8 +9,8 @@
 // No posted work is lost. P1, P2, H1 and H2 are seq_cst, so all threads agree on their order. P2 fails only if some
 // thread still holds the lock. This holder executes H1 and H2 later, so P1 < P2 < H1 < H2. In H2 it reads 1, unless
 // another thread has swapped the flag to 0 since P1. The thread that swaps the flag to 0 starts again: it acquires the
-// lock, or posts again as in P1. Therefore some thread always does the work after P1. The swap acquires what the poster
-// has stored before P1.
+// lock, or posts again as in P1. Therefore some thread always does the work after P1. The swap in H2 is also an acquire
+// operation, so that the lock holder sees what the poster stored before P1.
 //
 // In each of these interleavings H2 reads 0, so the previous holder does not see the flag that P1 sets:
 //   - P2 fails, H1, H2 reads 0, P1. Impossible, because the load in P2 cannot overtake the store in P1.

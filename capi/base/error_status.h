@@ -9,8 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 // The result of a failed check: an error class, and a text with the values. A check raises no error: the MPI function
-// that requested the check raises the error as its last act. The result of the check decides whether the function
-// continues. The value that an error handler returned never decides it, because that value may be MPI_SUCCESS.
+// that requested the check raises the error as its last act. The function continues or ends by the result of the check,
+// never by the value that an error handler returned: that value may be MPI_SUCCESS.
 struct gompi_error_status {
 	int class;
 	char text[400];

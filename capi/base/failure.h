@@ -21,8 +21,8 @@ bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck);
 int gompi_first_failed(void);
 
 // Notes in the node header that a process of another node has failed, and the cause (enum gompi_failure_cause). If the
-// failure is noted already, changes the cause only to GOMPI_FAILED_NODE_TIMEOUT. If all entries are used, only sets
-// failed_overflow. Returns true if the node header has changed. Wakes no thread.
+// failure is noted already, replaces its cause only if the new cause is GOMPI_FAILED_NODE_TIMEOUT. If all entries are
+// used, only sets failed_overflow. Returns true if the node header has changed. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
 // Returns a failed or unreachable process on which the wait depends, or GOMPI_NONE_FAILED. The argument `stuck` is as

@@ -21,14 +21,15 @@ struct gompi_collective {
 		uintptr_t buf;
 		int64_t count;
 		uintptr_t type;
-		// addresses of arrays with one element for each member: int; if is_large, MPI_Count (counts) and
-		// MPI_Aint (displs)
+		// addresses of arrays with one element for each member. The elements are of type int or, if is_large is
+		// true, MPI_Count (counts) and MPI_Aint (displs)
 		uintptr_t counts, displs;
 		uintptr_t types; // address of an array of MPI_Datatype, or 0; if not 0, displs are in bytes
 	} send, recv;
 	bool is_large;
 	int32_t tag; // nonblocking collectives: tag of the messages
-	// nonblocking collectives: the members communicate through shared memory, so Go only reports errors
+	// nonblocking collectives: true if the members communicate through shared memory; C then calls Go only to
+	// report an error
 	bool uses_shm;
 	// The result of the agreement among node leaders in gompi_hierarchy_run: the number of bytes, and whether
 	// another member's call differs. NULL if gompi_hierarchy_run has not run.

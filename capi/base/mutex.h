@@ -30,8 +30,8 @@ static inline void gompi_mutex_lock(struct gompi_mutex *m) {
 }
 
 // Releases the mutex, and wakes one of the threads that sleep until it is free. The release is a seq_cst operation
-// (atomics.h). It precedes a later seq_cst load of the caller, for example the check for posted work in
-// combining_lock.h.
+// (atomics.h), so no later seq_cst load of the caller overtakes it. The check for posted work in combining_lock.h needs
+// this order.
 static inline void gompi_mutex_unlock(struct gompi_mutex *m) {
 	if (__builtin_expect(gompi_swap_seq_cst(&m->state, 0) == 2, 0))
 		gompi_mutex_wake_one(m);

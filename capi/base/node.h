@@ -29,13 +29,13 @@ enum gompi_wait_peers { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_
 
 // The event that ends a wait. For most reasons it is a call that the awaited process (the peer) must make.
 enum gompi_wait_reason {
-	// the waiting MPI function determines the event: in a collective, the other members must call the same
-	// collective; in other functions, the library ends the wait
+	// the event depends on the waiting MPI function: a collective waits until the other members call the same
+	// collective; any other function waits for progress in the library, not for a call
 	GOMPI_FOR_CALL,
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
 	GOMPI_FOR_RECEIPT,    // the peer receives the message with the tag
 	GOMPI_FOR_POST,       // the peer calls MPI_Win_post
-	GOMPI_FOR_COMPLETE,   // all members call MPI_Win_complete; some may have called it already
+	GOMPI_FOR_COMPLETE,   // all origins of the exposure epoch call MPI_Win_complete; some may have done so
 	GOMPI_FOR_LOCK,       // the lock holder unlocks the peer's memory; the tag is the peer's rank in the window
 	GOMPI_FOR_COLLECTIVE, // the members start the operation; the tag is its sequence number on the communicator
 	GOMPI_FOR_PARTITIONS, // the peer marks the partitions of the message with the tag as ready
@@ -46,19 +46,21 @@ enum gompi_wait_reason {
 // may read it.
 enum gompi_wait_record_state { RECORD_FREE, RECORD_RESERVED, RECORD_PUBLISHED };
 enum {
-	WAIT_RECORD_ALL = 1 << 8,        // the peer must act next, but the wait depends on all members of the object
-	WAIT_RECORD_OTHER_JOBS = 1 << 9, // this process knows processes of other jobs
+	// the peer must act next, but a failure of any member of the object ends the wait
+	WAIT_RECORD_ALL = 1 << 8,
+	WAIT_RECORD_OTHER_JOBS = 1 << 9, // this process is connected to other jobs, whose processes may end the wait
 };
 enum { GOMPI_WAIT_RECORD_MEMBERS = 4, GOMPI_WAIT_RECORD_NAME_BYTES = 24, GOMPI_WAIT_MISSING_WORDS = 2 };
 struct gompi_wait_record {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 state;
-	gompi_ai32 peer;                         // number of the awaited process, or one of enum gompi_wait_peers
-	gompi_a64 object;                        // handle of the communicator, window or file; 0 if none
-	_Atomic char call[32];                   // name of the MPI function that the application called, NUL-terminated
-	gompi_a32 wait_count;                    // number of waits that this record has described so far
-	gompi_a32 wakeup_count;                  // number of wake-ups during these waits
-	gompi_ai32 thread;                       // thread id (gettid)
-	gompi_ai32 tag;                          // tag or other number, as `reason` defines
+	gompi_ai32 peer;        // number of the awaited process, or one of enum gompi_wait_peers
+	gompi_a64 object;       // handle of the communicator, window or file; 0 if none
+	_Atomic char call[32];  // name of the MPI function that the application called, NUL-terminated
+	gompi_a32 wait_count;   // number of waits that this record has described so far
+	gompi_a32 wakeup_count; // number of wake-ups during these waits
+	gompi_ai32 thread;      // thread id (gettid)
+	// tag of the message, or another number as enum gompi_wait_reason defines it
+	gompi_ai32 tag;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
 	gompi_a32 reason;                        // enum gompi_wait_reason, and WAIT_RECORD_ bits
 	// The members of the object, or only those members on which the wait depends. member_count is the number of
@@ -93,7 +95,8 @@ struct gompi_cell {
 	gompi_a32 needs_doorbell;
 	_Alignas(GOMPI_CACHE_LINE) gompi_ai32 poller_count; // number of threads that poll this process' rings
 	gompi_ai32 blocked_count; // number of application threads inside a blocking call, polling or asleep
-	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // number of waiting threads that found no free record
+	// number of threads that wait without a record, because none was free
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits;
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
 	gompi_a32 activity_used; // bitmap of the activity flags that threads use
 	// Used by Go only. reserved_bytes: bytes of memory that are promised and not yet allocated
@@ -141,8 +144,8 @@ struct gompi_node_header {
 	// promise is lowered or memory is released.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 promise_lock;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 memory_events;
-	// failed processes of other nodes, in the order of detection; the launcher writes only the cause
-	// GOMPI_FAILED_ENDED
+	// failed processes of other nodes, in the order of detection; the launcher writes entries too, always with the
+	// cause GOMPI_FAILED_ENDED
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1 if there are more failed processes than entries
 };
@@ -161,7 +164,8 @@ enum { GOMPI_STATE_ABSENT, GOMPI_STATE_RUNNING, GOMPI_STATE_FINISHING, GOMPI_STA
 
 // How threads of the node's processes wait. The values are in tuning.h.
 struct gompi_wait_policy {
-	int64_t poll_ns, long_yield_ns, max_sleep_ns; // see the constants of tuning.h
+	// the values of GOMPI_WAIT_POLL_NS, GOMPI_LONG_YIELD_NS and GOMPI_WAIT_MAX_SLEEP_NS (tuning.h)
+	int64_t poll_ns, long_yield_ns, max_sleep_ns;
 	int32_t quiet_polls;
 	// True if there are fewer cores than processes. Then a waiting thread yields its core after each check. If
 	// false, it yields only after some time of polling, because the system may still run two processes on one core.
@@ -176,7 +180,7 @@ struct gompi_node {
 	int self;                                // number of this process (process.h)
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
-	bool has_cma;        // process_vm_readv and process_vm_writev work between the processes of the job
+	bool has_cma;        // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
 	bool has_membarrier; // membarrier(2) works in this process, so small accumulates need no CPU fence
 	size_t cell_stride;  // bytes from one process' cell to the next
 	char *message_rings; // inboxes of the n processes, message_stride bytes each (message/inbox.h)

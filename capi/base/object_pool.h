@@ -1,6 +1,6 @@
 // An object pool manages all objects of one kind that C creates. It has their lock, their handles, and a free list of
-// released objects. gompi_table_get finds an object without the lock. That is safe for a caller that accesses the
-// object only during its lifetime.
+// released objects. gompi_table_get finds an object without the lock. That is safe if no other thread can free the
+// object while the caller uses it.
 #ifndef GOMPI_OBJECT_POOL_H
 #define GOMPI_OBJECT_POOL_H
 
@@ -29,7 +29,7 @@ enum {
 	GOMPI_KIND_PERSISTENT = 10, // persistent requests; core/handle uses this kind for requests that stay in Go
 	GOMPI_KIND_DATATYPE = 11,
 	GOMPI_KIND_REQUEST = 12, // requests of messages; core/handle.Kind has neither this kind nor GOMPI_KIND_KEYVAL
-	GOMPI_KIND_KEYVAL = 13,  // the first of several kinds, one for each kind of keyval
+	GOMPI_KIND_KEYVAL = 13,  // keyvals of kind k (enum gompi_keyval_kind) have the kind GOMPI_KIND_KEYVAL + k
 };
 // GOMPI_KIND_BITS: number of low bits of a handle that hold its number. GOMPI_KIND_MAX_LIVE: maximum number of live
 // objects of a kind.

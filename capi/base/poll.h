@@ -13,7 +13,7 @@ struct gompi_poll {
 	uint32_t idle_calls; // consecutive idle calls: they found nothing new
 	uint32_t flushes;    // total number of flushes
 	uint32_t idle_tests; // total number of calls of MPI_Test and similar functions that found nothing
-	const void *address; // address that the last check read; `value` is the element there
+	const void *address; // address that gompi_poll_check_value read last; `value` is the element found there
 	uint64_t value;
 	int64_t since_ns;      // time of the first check of the series
 	int64_t last_yield_ns; // time when a flush last yielded the core

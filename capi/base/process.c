@@ -48,7 +48,8 @@ int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const in
 			t->node_count = p.node + 1;
 		*gompi_process(t, first + rank) = p;
 	}
-	// Only the first job, this process' own, sets in_order_count, because its readers do not synchronize.
+	// Only the first job, this process' own, sets in_order_count, because threads read in_order_count without
+	// synchronization.
 	if (first == 0 && in_order)
 		t->in_order_count = n;
 	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_count

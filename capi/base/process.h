@@ -25,7 +25,7 @@ struct gompi_processes {
 	int32_t in_order_count;
 	gompi_ai32 n;       // number of processes; the release store publishes their entries
 	int32_t node_count; // number of nodes of these processes
-	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i of GOMPI_FIRST_CHUNK_ENTRIES << i entries
+	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i has GOMPI_FIRST_CHUNK_ENTRIES << i entries
 };
 
 // Returns an empty table, or NULL if out of memory.
@@ -44,7 +44,8 @@ static inline int gompi_processes_count(const struct gompi_processes *t) {
 // Returns the entry of the process with this number; 0 <= number < n.
 static inline struct gompi_process *gompi_process(const struct gompi_processes *t, int number) {
 	const uint32_t at = (uint32_t)number + GOMPI_FIRST_CHUNK_ENTRIES;
-	const int i = 25 - __builtin_clz(at); // 0 if at is 64, the first entry of chunk 0
+	// number of the chunk: 0 if `at` is 64 to 127, 1 if it is 128 to 255, and so on
+	const int i = 25 - __builtin_clz(at);
 	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_CHUNK_ENTRIES << i)];
 }
 

@@ -18,7 +18,7 @@ struct gompi_ranks {
 // A reference-counted list. Once the list is complete it does not change, and several struct gompi_ranks may share it.
 struct gompi_ranks_list {
 	gompi_a32 ref_count;
-	uint64_t *_Atomic sorted; // process << 32 | rank, sorted; NULL until the first search
+	uint64_t *_Atomic sorted; // elements process << 32 | rank, in ascending order; NULL until the first search
 	int32_t rank[];
 };
 

@@ -24,7 +24,7 @@ static inline bool gompi_tsan_is_linked(void) {
 
 // Starts a section in which ThreadSanitizer ignores the accesses of the calling thread; gompi_tsan_ignore_end ends it.
 // Other threads of the application access the same memory. The library orders these accesses by atomic operations that
-// ThreadSanitizer does not see, so it would report races.
+// ThreadSanitizer does not see, so without this section it would report races.
 static inline void gompi_tsan_ignore_begin(void) {
 	if (gompi_tsan_is_linked())
 		__tsan_ignore_thread_begin();

@@ -10,8 +10,8 @@
 
 struct gompi_wait_desc;
 
-// The properties of a wait's object that a package reports for the wait record. The fields are as in struct
-// gompi_wait_record.
+// The properties of a wait's object that a package reports for the wait record. Fields without a comment are as in
+// struct gompi_wait_record.
 struct gompi_wait_details {
 	uint64_t id;
 	int32_t member_count, stride, member[GOMPI_WAIT_RECORD_MEMBERS], pending_count;
@@ -32,8 +32,8 @@ struct gompi_service {
 	// May be NULL. Called when a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, and before each sleep. Must not
 	// block.
 	void (*on_long_wait)(void);
-	// Called at the end of each wait, for services whose has_work is expensive. If on_wait_end is NULL, the end of
-	// the wait calls has_work and serve instead.
+	// Called at the end of each wait in place of has_work and serve, for services whose has_work is expensive. If
+	// on_wait_end is NULL, has_work and serve are called at the end of each wait.
 	void (*on_wait_end)(void);
 	// May be NULL. Returns the process number of member i of an object; -1 if i is out of range or the object
 	// belongs to another package. Called only after a process has failed.
@@ -51,7 +51,7 @@ struct gompi_service {
 // ends.
 void gompi_service_add(const struct gompi_service *s);
 
-// Calls each service that has work once. Returns true if there was work.
+// Calls has_work of each service, and then `serve` if the service has work. Returns true if there was work.
 bool gompi_serve(void);
 // Calls `serve` of every service, without has_work, for a thread that is about to sleep. Returns true if there was
 // work. The quick check has_work may miss work. For example, another thread may have removed the entry for which the

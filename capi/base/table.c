@@ -27,7 +27,7 @@ static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) 
 	return gompi_table_entry_of(t, handle_in(e)) == e;
 }
 
-// Returns the number of the live or last handle of an entry, including the bits above the number.
+// Returns the low 32 bits of the live or last handle of an entry: its number, and the kind bits above the number.
 static uint32_t last_number_of(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }

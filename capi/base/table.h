@@ -14,19 +14,19 @@
 // ~n are the index of another entry, so no lookup matches a free entry. The next handle of the entry has the number n +
 // the number of entries.
 struct gompi_table_entry {
-	_Atomic uintptr_t handle; // its release store publishes `object`
+	_Atomic uintptr_t handle; // stored with release after `object`: a lookup that finds the handle sees the object
 	void *_Atomic object;     // not NULL if a lookup can find the entry
 };
 _Static_assert(sizeof(uintptr_t) == 8, "a number and an entry");
 
 struct gompi_table_entries {
 	struct gompi_table_entries *previous; // the outgrown table with half as many entries; NULL for the first table
-	uintptr_t mask;                       // mask of the low bits that are the index of the entry
+	uintptr_t mask;                       // number of entries - 1; selects the bits of a handle that are the index
 	struct gompi_table_entry entry[];
 };
 
-// A larger table replaces one that is too small. The old table stays valid for threads that still read it: the handles
-// that they look up are older than the new table.
+// A larger table replaces one that is too small. The old table stays valid for threads that still read it. These
+// threads look up handles that are older than the new table, so the old table contains them.
 struct gompi_table {
 	struct gompi_table_entries *_Atomic entries; // its release store publishes the entries
 };

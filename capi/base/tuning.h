@@ -44,7 +44,8 @@ enum {
 	// descheduled.
 	GOMPI_MUTEX_POLLS = 100,
 	// Checks of this member's word in a round of a barrier, before the member checks whether its partner sleeps.
-	// Without membarrier(2), the latter check waits until the preceding stores have left this core.
+	// Without membarrier(2), the check for a sleeping partner needs a full fence, which waits until the preceding
+	// stores have left this core.
 	GOMPI_BARRIER_POLLS = 100,
 	// Checks for another member's buffer in a shared-memory collective. After GOMPI_SHM_POLLS_BEFORE_WAKE checks,
 	// the member publishes what it has finished and wakes waiting members (for the same reason as in a barrier).
@@ -70,8 +71,8 @@ enum {
 	// yields at each check. A thread that waits for the lock sleeps after GOMPI_MODE_POLLS yields. An update of an
 	// element takes 2.5 ns, a change of mode 10 us.
 	GOMPI_MODE_POLLS = 200,
-	// Number of checks of an activity flag between two checks that the process of this flag is alive. Checking that
-	// processes are alive costs one kill(2) for each process of the node.
+	// A thread that waits for an activity flag checks once per this number of polls whether the flag's process is
+	// alive. Checking that processes are alive costs one kill(2) for each process of the node.
 	GOMPI_ACTIVITY_POLLS = 10000,
 	// Number of checks of a table of attached memory, while its owner changes the table, before the thread yields.
 	GOMPI_ATTACHED_TABLE_POLLS = 1000,
@@ -81,8 +82,9 @@ enum {
 	// Number of consecutive idle calls after which the thread yields the core. Without yields, each hand-over costs
 	// a time slice: litmus/queue_lock with 4 ranks on 2 cores takes 0.25 s instead of 0.03 s.
 	GOMPI_POLL_CALLS = 16,
-	// Time before the first yield, and number of idle calls for each yield, if there is a core for each process.
-	// The process on the other core will answer soon, and a yield costs as much as 20 calls.
+	// If there is a core for each process: GOMPI_POLL_YIELD_NS is the time before the first yield of a series, and
+	// GOMPI_POLL_YIELD_CALLS the number of idle calls from one yield to the next. The process on the other core
+	// will answer soon, and a yield costs as much as 20 calls.
 	GOMPI_POLL_YIELD_NS = 200000,
 	GOMPI_POLL_YIELD_CALLS = 256,
 	// Flushes between checks of the clock, and the minimum time between two flushes that yield. A flush may belong
@@ -103,7 +105,8 @@ enum {
 	// the thread sleeps on an oversubscribed node, where it yields at each check.
 	GOMPI_PROGRESS_POLLS = 16,
 	GOMPI_PROGRESS_POLLS_OVERSUB = 20,
-	// Maximum sleep, after which the thread polls once without a doorbell. This should never be needed.
+	// Maximum sleep, after which the thread polls once without a doorbell. This is a safeguard against a lost
+	// doorbell, which should never occur.
 	GOMPI_PROGRESS_SLEEP_NS = 1000000000,
 
 	// --- Nonblocking collectives (coll/nbc_data.c, message/plan.c)

@@ -271,7 +271,8 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	// saw this poller rang no doorbell, so gompi_serve_all serves their entries.
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
-	update_pending_members(t->record_index, &t->desc); // called after arming, so later changes wake this thread
+	// after arm_wait: a member that arrives after this update wakes this thread
+	update_pending_members(t->record_index, &t->desc);
 	bool worked = gompi_serve_all();
 	if (!worked) {
 		gompi_notify_long_wait();
@@ -330,7 +331,8 @@ static inline void end_wait(struct gompi_wait *t) {
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	for (int i = 0; i < gompi_node.policy.quiet_polls; i++) // cheaper than registering this thread as a poller
+	// first polls without begin_wait, whose registration as a poller costs more
+	for (int i = 0; i < gompi_node.policy.quiet_polls; i++)
 		if (done(arg))
 			return MPI_SUCCESS;
 	struct gompi_wait t = {.word = w, .desc = *desc};

@@ -63,7 +63,7 @@ struct gompi_wait_desc {
 	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
 	int32_t tag;         // tag or other number, as enum gompi_wait_reason defines
 	uint64_t object;     // handle of the communicator, window or file; 0 if none
-	bool depends_on_all; // the peer must act next, but the wait may depend on any member of the object
+	bool depends_on_all; // the peer must act next, but a failure of any member of the object ends the wait
 	uint8_t reason;      // enum gompi_wait_reason
 	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and
 	// `object` describe. The argument `of` is find_failed_arg.
@@ -78,14 +78,15 @@ struct gompi_wait_desc {
 };
 
 // Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process on which the wait depends
-// fails: the peer; any member of the object if there is no single peer; any process if neither is known. The thread
-// sleeps on w; every thread that makes the condition true must wake the sleepers of w. While it polls, this thread
-// serves the rings of its process.
+// fails. This is the peer if desc names one; otherwise any member of the object; without an object, any process. The
+// thread sleeps on w; every thread that makes the condition true must wake the sleepers of w. While it polls, this
+// thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc);
 
 // Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
 // check the condition and call gompi_wait_step alternately until the condition holds or a step returns an error class;
-// then call gompi_wait_end. Sleeps on the wait word of this process. The reported call is gompi_current_call().
+// then call gompi_wait_end. gompi_wait_step sleeps on the wait word of this process. The wait record names the MPI
+// function gompi_current_call().
 enum gompi_wait_stage { WAIT_POLLING, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;

@@ -28,7 +28,7 @@ static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi
 }
 
 // Reads the arguments of block i of a side. The side's shape is not SHAPE_NONE. The unit of *displ is the extent of the
-// type or, if the side has an array of types, one byte. Returns false if the displacement overflows.
+// type. If the side has an array of types, the unit is one byte. Returns false if the displacement overflows.
 static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
 					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
 					 MPI_Datatype *type) {

@@ -171,8 +171,8 @@ static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, 
 	return run_hierarchy(s, &c, &a);
 }
 
-// Runs MPI_Gather, MPI_Scatter or MPI_Allgather. One side of the call has one block; the other side, at the root or at
-// each member of an allgather, has a block for every member.
+// Runs MPI_Gather, MPI_Scatter or MPI_Allgather. On one side of the call, every member has one block. On the other
+// side, the root (in an allgather: each member) has a block for every member.
 static inline __attribute__((always_inline)) int gather_or_scatter(const char *name, int kind, const void *sendbuf,
 								   MPI_Count sendcount, MPI_Datatype sendtype,
 								   void *recvbuf, MPI_Count recvcount,

@@ -1,7 +1,7 @@
 // Large transfers that bypass the members' buffers: each member reads its data from the other members' memory with
 // process_vm_readv. A direct transfer copies the data once instead of twice, and the cache lines of the data stay in
-// the sender's cache. It needs two additional operations (shm_coll.h) without data: one exchanges the addresses, the
-// other reports that the reads have ended. For large data their cost is small.
+// the sender's cache. But it needs two additional operations (shm_coll.h) that move no data: one exchanges the
+// addresses of the data, the other reports whether each member has read its data. For large data their cost is small.
 #include "coll/direct.h"
 #include "transport/cma.h"
 

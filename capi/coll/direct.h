@@ -7,9 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-// Runs one shared-memory operation (shm_coll.h) in which each member publishes a word to all members. Sets *all_nonzero
-// to true if no member published 0. gompi_shm_peer_word can read the words until this member begins its next operation.
-// w and format are the signature of the call (protocol.h), also in the functions below.
+// Runs one shared-memory operation (shm_coll.h) in which each member publishes the argument `word` to all members. Sets
+// *all_nonzero to false if any member published 0, else to true. gompi_shm_peer_word can read the words until this
+// member begins its next operation. w and format are the signature of the call (protocol.h), also in the functions
+// below.
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero);
 // Returns the word that member i published in the last operation.
@@ -18,8 +19,9 @@ uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i);
 // The data that a member reads directly from the memory of other members, and its own data, which they read.
 enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
 struct gompi_direct_blocks {
-	bool is_readable;       // this member's data is contiguous and does not lie in its own receive area
-	bool is_compared;       // the calls have been compared before; a mismatch in c does not stop the transfer
+	bool is_readable; // this member's data is contiguous and does not lie in its own receive area
+	// The members have compared their calls before, so a mismatch in c does not stop the transfer.
+	bool is_compared;
 	const void *local;      // start of the data that other members read; NULL if they read none
 	int from;               // the rank to read from, GOMPI_FROM_ALL or GOMPI_FROM_NONE
 	uint64_t offset;        // offset of this member's block in another member's data

@@ -82,7 +82,7 @@ static inline struct gompi_collective_side gompi_collective_side(const void *buf
 // Checks the block that this member sends to itself. The parameter `single` describes the side of the call that has one
 // block. The parameter `all` describes the side that has a block for each member; its size is that of one block. This
 // member's block on that side is at self_block. Returns true if the two blocks have the same length and different
-// addresses.
+// addresses. Otherwise the arguments may be erroneous, and Go must run the call.
 static inline bool gompi_self_block_matches(const struct gompi_buffer *single, const struct gompi_buffer *all,
 					    const char *self_block) {
 	return single->size == all->size && single->at != self_block;

@@ -10,10 +10,10 @@
 
 // --- Sizes
 
-// Limits in bytes; messages move larger data. MAX_ROWS_BYTES limits the data of the members of all nodes together
-// (rows_fit), and is the size of local_block. MAX_OPERANDS_BYTES limits the operands of all nodes together in a
-// reduction. MAX_SEGMENTED_BYTES limits one member's data that is sent in segments. On a network with RDMA, data is
-// never sent in segments.
+// Limits in bytes. If a limit is exceeded, messages move the data. MAX_ROWS_BYTES limits the data of the members of all
+// nodes together (rows_fit), and is the size of local_block. MAX_OPERANDS_BYTES limits the operands of all nodes
+// together in a reduction. MAX_SEGMENTED_BYTES limits one member's data that is sent in segments. On a network with
+// RDMA, data is never sent in segments.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. A member's data is then copied directly from its memory into a network
@@ -106,7 +106,8 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 
 // A leader publishes these values in the high byte of the signature word, in place of the kind of the collective, if
 // the call failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not
-// match. At least one of the two differs from the reader's own signature. The reader reports a signature that differs.
+// match. At least one of the two therefore differs from the reader's own signature. The reader reports this one as the
+// mismatch.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -515,7 +516,8 @@ static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char ro
 	int rc = exchange_blocks(g, to, waiting);
 	if (rc || stride == 0 || (to >= 0 && to != s->node))
 		return rc;
-	// For each node, the index of its next row. There are not more nodes than rows.
+	// For each node, the index of its next row in the node's block. The array has one element for each row that
+	// fits into a buffer, and there are at most as many nodes as rows.
 	uint8_t next[GOMPI_SHM_SMALL_BYTES / sizeof(struct hierarchy_row)] = {0};
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];

@@ -19,7 +19,7 @@ struct gompi_hierarchy {
 	int max_ranks_per_node;          // largest number of members on any node
 	int32_t *node_of;                // [n]: index of each member's node
 	int32_t *local_ranks;            // [local_size]: ranks of the members on this node, ascending
-	uint32_t barrier_count;          // number of barriers on `barrier` that this member has executed
+	uint32_t barrier_count;          // number of barriers that this member has executed on `barrier`
 	uint64_t object;                 // handle of the communicator, for reports; 0 if there is none
 	struct gompi_shm_coll *shm_coll; // view of this node's members; NULL if there is only one member
 	// Barrier of this node's members. Between its two halves (gather, release) the leader synchronizes with the
@@ -58,8 +58,8 @@ static inline bool gompi_hierarchy_supports(int kind) {
 }
 
 // Runs a call. Returns the same values as gompi_shm_run. After GOMPI_COLL_USE_MESSAGES, all members have made the same
-// call and no data has moved. In a broadcast, c->bytes is then the root's length, and c->mismatch is set if this
-// member's length differs.
+// call and no data has moved. After a broadcast with this result, c->bytes is the root's length, and c->mismatch is set
+// if this member's own length differs from it.
 int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_coll_call *c);
 
 #pragma GCC visibility pop

@@ -1,7 +1,8 @@
 // Collectives that move data through the members' buffers: bcast, gather, scatter, allgather, alltoall.
 #include "coll/direct.h"
 
-// Returns the bytes that each of n blocks can have if the blocks share one buffer of this size class.
+// Returns how many bytes each of n blocks can have if the blocks share one buffer of this size class. Rounds down to
+// whole cache lines, if a block has at least one.
 static uint64_t block_capacity(enum gompi_size_class p, int n) {
 	uint64_t share = gompi_size_class_bytes(p) / (uint64_t)n;
 	return share >= GOMPI_CACHE_LINE ? share / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE : share;

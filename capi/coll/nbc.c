@@ -55,8 +55,8 @@ void gompi_nbc_release(struct gompi_nbc *b) {
 
 bool gompi_nbc_comm_freed(struct gompi_nbc *b) { return gompi_or_seq_cst(&b->references, NBC_COMM_FREED) != 0; }
 
-// Returns the number of the last collective that all members must have finished before the collective `number` may use
-// its space.
+// Returns the number of the last earlier collective that may use the same space as the collective `number`. All members
+// must have finished it before the space is refilled.
 static uint64_t required_acked(const struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space) {
 	static const uint64_t depth[] = {GOMPI_NBC_HEADS, GOMPI_NBC_BODIES, 1};
 	uint64_t before = number > depth[space] ? number - depth[space] : 0;

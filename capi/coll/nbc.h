@@ -11,7 +11,8 @@
 //   - bytes in a body;
 //   - the address of the data, which other members read with process_vm_readv(2).
 // Data that does not fit into a body, and cannot be read at its address, passes through the body in segments. Data that
-// fits into all bodies of a member together is stored there, because reading it at its address takes a system call.
+// is too large for one body but fits into all bodies of a member together is stored there, because reading it at its
+// address takes a system call.
 //
 // Heads and bodies are used cyclically. A member refills a head or body only after all members have finished the
 // collective that used it last; until then, the member queues the next collective. A collective with two phases uses
@@ -69,8 +70,8 @@ struct gompi_nbc {
 	uint64_t last_started;       // number of the last collective that this process has started
 	uint64_t acked;              // all members are known to have finished all collectives up to this number
 	uint64_t last_in_all_bodies; // last collective for which this member filled all its bodies
-	// Set during a progress pass when a collective waits for free space. Later collectives must not reserve a body
-	// before that collective does.
+	// True if a collective has found no free space in the current progress pass. Later collectives must not reserve
+	// a body before that collective does.
 	bool space_pending;
 	// Unfinished collectives, in the order of their numbers.
 	struct gompi_nbc_op *first, *tail;
@@ -83,8 +84,8 @@ struct gompi_nbc {
 	uintptr_t owner;      // argument of gompi_go_callbacks.release_comm
 	gompi_a32 references; // number of requests, plus NBC_COMM_FREED if the application has freed the communicator
 	// Fields for persistent collectives (nbc_persistent.h), in the communicator's view. init_count counts
-	// initializations. mapped[entry] is the address at which this process has mapped the area of a table entry.
-	// mapped is NULL before the first such area.
+	// initializations of persistent collectives. mapped[entry] is the address at which this process has mapped the
+	// area of a table entry. mapped is NULL before the first such area.
 	uint64_t init_count;
 	void **mapped;
 	// Fields in the view of a persistent collective: the communicator's view (parent), the index of the table entry

@@ -106,9 +106,9 @@ static bool argument_block(const struct nbc_builder *m, enum gompi_shape shape,
 
 typedef bool make_span_fn(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p);
 
-// Describes all blocks of a side with make_span. For block in_place_block, stores only the length, because its data
-// stays in place; in_place_block is -1 if there is no such block. Returns false if an argument is invalid or memory is
-// exhausted.
+// Describes all blocks of a side with make_span. For the block with index in_place_block, stores only the length,
+// because MPI_IN_PLACE leaves its data where it is. If in_place_block is -1, there is no such block. Returns false if
+// an argument is invalid or memory is exhausted.
 static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const struct gompi_collective_side *side,
 			make_span_fn *make_span, int in_place_block, struct gompi_span *blocks) {
 	struct gompi_buffer b;
@@ -214,7 +214,7 @@ static bool make_gather(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	}
 	m->s->bytes = p->in.bytes;
 	if (has_argument_error(m) &&
-	    a->kind == GOMPI_ALLGATHER) // publish the send length in the signature; discard the received data
+	    a->kind == GOMPI_ALLGATHER) // publish the sent length in the signature; discard received data
 		discard_all(m, p->outs, p->in.bytes);
 	if (has_argument_error(m) && a->kind == GOMPI_GATHER)
 		m->s->bytes = p->outs[m->me].bytes;

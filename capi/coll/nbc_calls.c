@@ -99,7 +99,7 @@ bool gompi_nbc_op_issue(struct gompi_nbc_op *s, const struct gompi_collective *a
 	return true;
 }
 
-// Passes a call to Go, which finds and reports its error.
+// Passes a call to Go: its arguments are wrong, or memory is exhausted. Go finds and reports the error.
 static int start_in_go(const struct gompi_collective *a, bool shares_memory, bool persistent, MPI_Info info,
 		       MPI_Request *request) {
 	struct gompi_collective call = *a;

@@ -62,9 +62,10 @@ static bool has_send_data(const struct gompi_nbc_op *s) {
 	return true;
 }
 
-// The layout of a member's data in its head or bodies. A segment holds at most block_bytes bytes of each block, side by
-// side. If the readers do not know the lengths, a table of the lengths of all blocks precedes the blocks. If blocks
-// after a table fit into one segment, they follow each other without padding (is_tight).
+// The layout of a member's data in its head or bodies. A segment holds at most block_bytes bytes of each block: the
+// parts of all blocks follow each other, each padded to block_bytes. If the readers do not know the lengths, a table of
+// the lengths of all blocks comes first. If the table and all blocks fit into one segment, the blocks have no padding
+// (is_tight).
 struct data_layout {
 	enum gompi_nbc_space space;
 	bool is_tight;        // blocks follow each other without padding
@@ -472,15 +473,16 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 	return is_readable;
 }
 
-// Notes in `s` that head h has not been published yet, so that a waiting thread can poll it without the lock
-// (progress_nbc_op).
+// Stores in `s` that this member waits for another member to publish head h. A waiting thread then polls h without the
+// lock (progress_nbc_op).
 static void note_missing_head(struct gompi_nbc_op *s, struct gompi_nbc_head *h) {
 	gompi_store(&s->missing_number, s->number);
 	gompi_store_release(&s->missing_head, h); // publishes missing_number; pairs with progress_nbc_op
 }
 
-// Returns true if all members from which this member reads have published their next segment. Stores in *in_segments
-// whether some operands come in segments, and in *direct whether some must be read directly.
+// Returns true if all members from which this member reads have published their next segment, or the address of their
+// data (NBC_DIRECT). Stores in *in_segments whether any operand comes in segments, and in *direct whether any must be
+// read at its address.
 static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direct) {
 	const struct gompi_nbc *b = s->nbc;
 	*in_segments = *direct = false;

@@ -81,13 +81,15 @@ static bool write_segments(struct gompi_nbc_op *s) {
 	return s->phase_index + 1 == s->phases || is_read_by_all(s, NBC_READ_DONE, &refused);
 }
 
-// Returns true if the next step calls a user-defined function, which the progress thread must not do.
+// Returns true if this thread is a progress thread and the next step may call a user-defined function. Only application
+// threads may call such functions.
 static bool needs_app_thread(const struct gompi_nbc_op *s) {
 	return s->calls_user_op && gompi_is_progress_thread && !s->read_done &&
 	       s->phase[s->phase_index].kind != GOMPI_ALLGATHER && s->phase[s->phase_index].kind != GOMPI_GATHER;
 }
 
-// Handles the description from member 0 in an MPI_Comm_idup.
+// Handles the description of the new communicator that member 0 sent in an MPI_Comm_idup. If no member can fail to
+// create the communicator (idup.h), skips the second phase. Otherwise passes the description to Go.
 static void receive_draft(struct gompi_nbc_op *s) {
 	struct gompi_idup *d = s->idup;
 	if (d->draft[0] != 0)

@@ -51,7 +51,7 @@ struct gompi_nbc_op {
 	const char *name;                 // name of the MPI function
 	int kind, root;                   // kind and root of the MPI call
 	uint64_t bytes, longest_bytes;    // byte counts of the call signature, which members compare
-	struct gompi_reduction reduction; // its field `size` is 1 if the collective reduces nothing
+	struct gompi_reduction reduction; // `size` is 1 if the collective reduces nothing, for format words
 	bool calls_user_op;               // the reduction calls a user-defined function
 	int phases;
 	struct gompi_nbc_phase phase[2];
@@ -59,7 +59,7 @@ struct gompi_nbc_op {
 	// Copies between the application's memory and private memory, at the start and at the end.
 	struct gompi_nbc_copy *copies_in, *copies_out;
 	int copies_in_count, copies_out_count;
-	char *scratch;           // memory for a chunk that this member reduces for others
+	char *scratch;           // chunk that this member reduces, if it gets no result
 	struct gompi_idup *idup; // NULL unless this is an MPI_Comm_idup
 
 	// The progress of the collective.
@@ -70,7 +70,7 @@ struct gompi_nbc_op {
 	uint32_t segments_read;       // segments that have been read from all members
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
-	bool is_awaited;              // a member may wait until this member has read that member's data
+	bool is_awaited;              // another member may wait until this member has read its data
 	// A head that has not been published yet, and the number that it will have. progress_nbc_op polls this head
 	// without the lock. missing_head is NULL if progress needs the lock.
 	struct gompi_nbc_head *_Atomic missing_head;

@@ -20,8 +20,9 @@ static int choice_index(uint64_t chosen) {
 	return index <= GOMPI_NBC_MAX_PERSISTENT ? (int)index - 1 : -1;
 }
 
-// Stores the number of the last choice in the chosen entry, because the member that made the choice may not have stored
-// it there yet. Returns the choice. The numbers of an entry only grow, so a late member changes nothing.
+// Returns the last choice (last_choice). Before, stores the number of the collective in the chosen entry, because the
+// member that made the choice may not have done so yet. The number in an entry only grows, so a late call changes
+// nothing.
 static uint64_t apply_choice(struct gompi_nbc_table *t) {
 	const uint64_t chosen = gompi_load_acquire(&t->last_choice); // pairs with the change in choose_entry
 	const uint64_t number = chosen >> COUNT_BITS;
@@ -35,8 +36,8 @@ static uint64_t apply_choice(struct gompi_nbc_table *t) {
 }
 
 static bool ensure_memory(struct gompi_nbc *parent, struct gompi_nbc_entry *e) {
-	// Acquire: pairs with another member's change of block_name below. This member's choice of the entry then also
-	// publishes the other member's block to third members.
+	// Acquire: pairs with another member's change of block_name below. If this member then chooses the entry,
+	// members that see the choice also see the other member's block.
 	if (gompi_load_acquire(&e->block_name) != 0)
 		return true;
 	uint64_t none = 0, name = gompi_go_callbacks.alloc_block(parent->owner, nbc_bytes(parent));

@@ -1,7 +1,7 @@
 // Shared memory areas of persistent collectives. Members may start persistent collectives in different orders (MPI-5.0
-// 6.13), so a count of starts does not identify a collective. But all members initialize them in the same order. So the
-// number of a persistent collective counts the initializations on the communicator. Each persistent collective has an
-// area of its own, in which numbers count its rounds.
+// 6.13), so a count of starts does not identify a collective. But all members initialize persistent collectives in the
+// same order. So the number of a persistent collective is its position in the order of the communicator's
+// initializations. Each persistent collective has an area of its own, in which numbers count its rounds.
 //
 // A table after the end of the communicator's area lists the memory of these areas. The first member that initializes a
 // collective chooses a free entry of the table for it and publishes the choice, which the other members find. No member

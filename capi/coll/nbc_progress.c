@@ -113,8 +113,8 @@ void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s) {
 		list_nbc(b);
 }
 
-// Removes the completed collectives from b and returns them as a list. Publishes that this member has finished all
-// collectives before its first unfinished one.
+// Removes the completed collectives from b and returns them as a list. Publishes in the field `finished` that this
+// member has finished all collectives before its first unfinished one, or all that it has started.
 static struct gompi_nbc_op *remove_completed(struct gompi_nbc *b) {
 	struct gompi_nbc_op *completed = NULL, **to = &completed, *last = NULL;
 	for (struct gompi_nbc_op **at = &b->first, *s; (s = *at) != NULL;) {

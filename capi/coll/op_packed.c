@@ -9,7 +9,8 @@ int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *
 	enum { ALIGNED = 16 };
 	if (!gompi_type_bounds(t, count, &lo, &hi))
 		return MPI_ERR_NO_MEM;
-	// Both addresses that the function receives are multiples of ALIGNED, which suffices for any type.
+	// The user-defined function gets the addresses a and b below. Both are multiples of ALIGNED, which suffices for
+	// any type: the data of a begins at a + lo = memory + skew, and skew is lo modulo ALIGNED.
 	uint64_t skew = (uint64_t)lo & (ALIGNED - 1), size = (uint64_t)(hi - lo) + skew;
 	size = (size + ALIGNED - 1) & -(uint64_t)ALIGNED;
 	char *memory = calloc(2, size + ALIGNED);

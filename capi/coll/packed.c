@@ -8,7 +8,7 @@
 // significant at this member.
 struct packed_side {
 	struct gompi_buffer buffer;
-	int64_t count, block_bytes; // number of elements of one block, and number of its bytes
+	int64_t count, block_bytes; // elements and bytes of one block
 	char *packed;               // packed data of all blocks
 	bool is_contiguous;         // the application's data is contiguous; `packed` points to it
 };

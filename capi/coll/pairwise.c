@@ -22,9 +22,11 @@ struct pairs {
 	int entries;                      // number of entries of this member's table
 	enum gompi_size_class size_class; // place of this member's buffer: the head or one body
 	bool uses_all_bodies;             // the buffer is all bodies together, whatever size_class is
-	// This member's block for itself. NULL if the block is in the buffer, or if the member sends itself no block.
+	// This member's block for itself, which the member copies directly. NULL if that block is in the buffer
+	// (neighborhood collectives), or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
-	// Other members read this member's memory or all its bodies, which must stay unchanged until they finish.
+	// True if other members read this member's memory or all its bodies. The memory must stay unchanged until these
+	// members have finished the operation.
 	bool is_lent;
 	// Memory for direct reads: the table if it does not fit into the buffer, then the copies of blocks. NULL if
 	// this memory is not needed. This field stays between is_lent and has_borrowed: the compiler would merge loads
@@ -316,8 +318,8 @@ static __attribute__((cold)) void note_length_mismatch(const struct pairs *p, in
 							   gompi_format_word(expected_bytes, 1)};
 }
 
-// Returns the number of blocks before block i that come from the same member. This number identifies the edge among
-// several edges from that member.
+// Returns how many of the blocks before block i come from the same member as block i. This number identifies block i
+// among several blocks (edges) from that member.
 static int edge_index(const struct gompi_coll_call *c, int i) {
 	int number = 0;
 	for (int k = 0; k < i; k++)
@@ -589,7 +591,9 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	int members_read = 0; // if all members filled their buffers, all have finished the previous operation
+	// Number of members whose filled buffers this member has seen. If these are all other members, all members have
+	// finished the previous operation.
+	int members_read = 0;
 	for (int i = 0; i < c->recv_count; i++)
 		members_read += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (members_read == t->n - 1 && !is_neighborhood(c->kind))

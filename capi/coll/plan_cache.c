@@ -21,7 +21,9 @@ struct arrays {
 struct cached_plan {
 	struct gompi_collective call; // its array arguments are copied to the field `arrays`
 	struct gompi_plan *plan;
-	const struct gompi_type **types; // the cache holds references, so that no other type gets the same address
+	// Datatypes of the call, which type_at enumerates. The cache holds references to them, so that no other type
+	// gets one of their addresses.
+	const struct gompi_type **types;
 	int type_count;
 	char arrays[]; // contents of the arrays
 };

@@ -14,8 +14,8 @@ struct gompi_collective;
 // Returns an idle cached plan for this call and marks it as in use. Returns NULL if the cache has no idle plan for this
 // call.
 struct gompi_plan *gompi_plan_cache_acquire(struct gompi_comm *c, const struct gompi_collective *a);
-// Adds p, the plan of this call, to the cache. Evicts the oldest plan if the cache is full. Releases p instead if calls
-// of this kind are not cached, or if out of memory. The caller got p from gompi_plan_to_cache.
+// Adds p, the plan of this call, to the cache. Evicts the oldest plan if the cache is full. If calls of this kind are
+// not cached, or if out of memory, does not add p but releases it. The caller got p from gompi_plan_to_cache.
 void gompi_plan_cache_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p);
 // Frees the cache of the communicator with this handle.
 void gompi_plan_cache_close(uintptr_t handle);

@@ -16,7 +16,7 @@ static bool word_reached(void *arg) {
 }
 
 // Polls the word up to n times. Returns true if it has reached its minimum. Does not poll if there are fewer cores than
-// processes.
+// processes, because polling would delay the process that changes the word.
 static bool spin_on_word(struct word_wait *w, int n) {
 	for (int k = gompi_node.policy.is_oversubscribed ? n : 0; k < n; k++)
 		if (word_reached(w))

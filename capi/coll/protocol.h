@@ -1,7 +1,8 @@
 // Building blocks of the shared-memory collectives, for the files of this directory that implement the algorithms.
 //
-// A member that has read the buffers of all members in operation k need not check their finished words. A member fills
-// its buffer of operation k only after it has finished operation k - 1. So all members have finished operation k - 1.
+// A member fills its buffer of operation k only after it has finished operation k - 1. So a member that has seen the
+// filled buffers of all members in operation k knows that all have finished operation k - 1, without a check of their
+// finished words.
 #ifndef GOMPI_PROTOCOL_H
 #define GOMPI_PROTOCOL_H
 
@@ -58,8 +59,8 @@ int gompi_shm_await_slow(struct gompi_shm_coll *t, int i);
 int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *arg);
 void gompi_shm_note_mismatch(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w, uint64_t format);
 
-// Begins the next operation, in which this member fills its buffer. Waits until the buffer is free. Returns
-// MPI_ERR_PROC_ABORTED if a process has failed.
+// Begins the next operation, in which this member fills its buffer. Waits until the buffer is free, that is, until all
+// members have finished the operation that used it last. Returns MPI_ERR_PROC_ABORTED if a process has failed.
 static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_class p) {
 	uint64_t depth = p == GOMPI_IN_HEAD ? GOMPI_SHM_HEADS : GOMPI_SHM_BODIES;
 	if (__builtin_expect(++t->seq <= t->acked + depth, 1))
@@ -131,9 +132,9 @@ static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 
 // Finishes an operation in which no member waits for this member's finished word. Publishes the finished word only in
 // every fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce
-// in each operation. A member that fills bodies still finds enough free bodies. A member may wait until all members
-// have finished all earlier operations (pairs_begin). This member does not hang, because each other member publishes
-// its finished word before it waits (wait_word), or finishes the operation at once.
+// in each operation. A member that fills bodies still finds enough free bodies. pairs_begin even waits until all
+// members have finished all earlier operations. Such a wait ends, because every other member publishes its finished
+// word before it waits itself (wait_word), or finishes the operation at once.
 //
 // If filled is true, this member has filled its buffer, and the function wakes members that wait for it.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {

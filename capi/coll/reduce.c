@@ -2,8 +2,9 @@
 // for all. So all members get bitwise identical results.
 #include "coll/direct.h"
 
-// The operands of one operation, in the members' buffers. The field `local` points to this member's own operand: where
-// possible outside its buffer, because other members fetch the cache lines of the buffer at the same time.
+// The operands of one operation, in the members' buffers. The field `local` points to this member's own operand. If
+// possible, that is the operand in the application's memory and not the copy in this member's buffer, because other
+// members fetch the cache lines of the buffer at the same time.
 struct operands {
 	struct gompi_shm_coll *t;
 	uint64_t number;

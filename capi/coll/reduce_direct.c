@@ -16,7 +16,7 @@ struct direct_reads {
 	uint64_t *operand; // [n]: addresses of the members' operands
 	// Buffers of DIRECT_READ_BYTES bytes. The buffer `segment` holds data that was read. The buffer pending_result
 	// holds a result that must not overwrite this member's operand yet. If this member gets no result, the two
-	// buffers `chunks` alternately hold its reduced chunks.
+	// buffers `chunks` hold the chunks that it reduces in even and in odd steps.
 	char *segment, *pending_result, *chunks[2];
 	bool read_failed; // a read has failed at this member or, in reduce_chunks, at any member
 };

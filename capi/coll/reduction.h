@@ -1,5 +1,5 @@
-// The reduction of a collective. A kernel, a user-defined function or Go computes the reduction. The elements have the
-// layout in which they are transferred.
+// The reduction of a collective. A kernel, a user-defined function or Go computes the reduction. Operands are arrays of
+// elements in the layout in which members transfer them, which may differ from that of the application's memory.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 

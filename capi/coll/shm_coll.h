@@ -6,14 +6,15 @@
 // then it publishes that it has finished the operation. A member's buffer (slot in the code) is a head, which holds a
 // few bytes of data, and a body for more data. Each member has several heads and bodies. Operation number k uses head k
 // % GOMPI_SHM_HEADS and body k % GOMPI_SHM_BODIES. A member refills a head or body only after all members have finished
-// the operation that used it last. So a member can be a few operations ahead of the other members.
+// the operation that used it last. So a member can run ahead of the slowest member, but by at most as many operations
+// as it has heads or bodies.
 //
 // The lengths that a member passes determine the number of operations. Members that pass different lengths would count
 // different numbers and hang, in this call or in a later one. Therefore a member whose arguments require more than one
 // operation begins with an operation that only compares the calls. It continues only if the calls of all members agree.
-// A member whose arguments require one operation runs exactly one, whatever the other members passed. So all members
-// count one operation if their calls differ. A member skips data of a call that does not match its own, and reports the
-// mismatch when its call ends.
+// A member whose arguments require one operation runs exactly one, whatever the other members passed. So if the calls
+// differ, every member counts exactly one operation. A member skips data of a call that does not match its own, and
+// reports the mismatch when its call ends.
 //
 // The entry points in C (calls.c) use these functions for calls that are quick to check, and core/coll uses them for
 // all other calls. The functions treat data as bytes.
@@ -70,7 +71,8 @@ enum { GOMPI_MAILBOX_IDLE, GOMPI_MAILBOX_FILLED, GOMPI_MAILBOX_REQUESTED /* plus
 struct gompi_shm_head {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // operation whose data the buffer holds; written last
 	gompi_a64 signature;                         // collective, root and bytes (gompi_signature_word)
-	// bytes and element size; they determine the operations and buffers of the call (gompi_format_word)
+	// byte count and element size (gompi_format_word); they determine how many operations the call takes and which
+	// buffers it uses
 	gompi_a64 format;
 	char data[GOMPI_SHM_INLINE_BYTES];
 };
@@ -105,7 +107,7 @@ struct gompi_shm_large {
 struct gompi_shm_coll {
 	struct gompi_shm_member *member; // [n]
 	struct gompi_shm_large *large;   // [n]; NULL if not allocated yet
-	bool large_failed;               // the allocation of large has failed, at all members
+	bool large_failed;               // the allocation of `large` has failed (all members agree on this)
 	bool no_direct;                  // some member cannot read another's memory; all members agree on this
 	int n, me;
 	int32_t *peers;        // ranks in MPI_COMM_WORLD
@@ -167,9 +169,9 @@ struct gompi_coll_call {
 	struct gompi_reduction reduction;
 	const struct gompi_pair_block *to, *from; // [send_count], [recv_count]
 	int send_count, recv_count;
-	bool in_place; // received data overwrites the data of the blocks `to`
+	bool in_place; // MPI_IN_PLACE: received data overwrites the blocks `to`, so they are copied before
 
-	struct gompi_coll_mismatch mismatch; // set by gompi_shm_run
+	struct gompi_coll_mismatch mismatch; // set by gompi_shm_run: the first difference that this member has found
 };
 
 // Results of gompi_shm_run, besides error classes.

@@ -169,9 +169,10 @@ static int run_neighborhood(const struct gompi_collective *a) {
 	    !gompi_pair_blocks_init(to, c->topology.destinations, c->topology.ranks + c->topology.sources, a,
 				    gompi_send_shape(a->kind), &a->send))
 		return run_in_go(a);
-	// In each dimension of a Cartesian topology, data that a member sends to its lower neighbor arrives as data
-	// from the upper neighbor, and vice versa. So swap the two receives of a dimension. This matters if both
-	// neighbors are the same process: then only their order distinguishes the blocks (edge_index).
+	// In each dimension of a Cartesian topology, a member sends first to its lower and then to its upper neighbor.
+	// The lower neighbor receives this data as data from its own upper neighbor, and vice versa. So swap the two
+	// receives of each dimension. This matters if both neighbors are the same process: then only the order of the
+	// blocks distinguishes them (edge_index).
 	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
 		struct gompi_pair_block before = from[i];
 		from[i] = from[i + 1];

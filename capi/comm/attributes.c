@@ -40,8 +40,8 @@ static int raise_attribute_error(const char *call, MPI_Comm comm, const struct g
 	return gompi_return_error(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-// Gets an attribute that the application defined. Not inlined, so that the path of predefined attributes needs no stack
-// frame.
+// Gets an attribute with a keyval that the application created. Not inlined, so that the path of predefined attributes
+// needs no stack frame.
 static __attribute__((noinline)) int get_user_attribute(const char *call, struct gompi_comm *c, int keyval, void *value,
 							int *flag) {
 	struct gompi_error_status v;

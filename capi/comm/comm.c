@@ -15,7 +15,7 @@ struct gompi_comm gompi_comm_world, gompi_comm_self;
 // Fills in c from `from`, except the handle, because setting the handle makes the descriptor live. Returns false if out
 // of memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
-	// releases the lists of the communicator that used this descriptor before
+	// the descriptor may be reused: release the lists of ranks of its previous communicator
 	gompi_ranks_release(&c->peers);
 	gompi_ranks_release(&c->members);
 	if (!gompi_ranks_copy(&c->peers, &from->peers))

@@ -24,9 +24,9 @@ struct gompi_comm_hints {
 
 struct gompi_comm {
 	uintptr_t handle;         // 0 if no communicator uses the descriptor
-	int rank, size;           // rank of this process in the (local) group, and size of that group
+	int rank, size;           // rank of this process in the group (if is_inter, local group); size of that group
 	bool is_inter;            // this is an intercommunicator
-	uint64_t id;              // base of its context ids: core/comm.Comm.Context adds an offset
+	uint64_t id;              // base of its context ids; core/comm.Comm.Context adds the kind of message
 	struct gompi_ranks peers; // destinations of messages: the group or, if is_inter, the remote group
 
 	struct gompi_barrier *barrier;       // NULL if the members share no memory, or there is only one member
@@ -43,7 +43,7 @@ struct gompi_comm {
 							 // ever attached
 	struct gompi_attributes *_Atomic attributes;     // NULL if no attribute was ever set
 	struct gompi_errhandler_ref errhandler;
-	struct gompi_ranks members; // the (local) group
+	struct gompi_ranks members; // the group or, if is_inter, the local group
 	struct gompi_comm_hints hints;
 	struct gompi_group *group, *remote_group; // created when the application first asks for them
 	struct gompi_comm *next;                  // next in the free list
@@ -57,7 +57,7 @@ extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 // handler is used until the program sets a handler on MPI_COMM_SELF.
 extern atomic_bool gompi_comm_self_handler_set;
 
-// Returns the descriptor of a live communicator that the application has a handle of, or NULL.
+// Returns the descriptor of the communicator with this handle, or NULL if the handle is MPI_COMM_NULL or invalid.
 static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	uintptr_t h = (uintptr_t)comm;
 	if (comm == MPI_COMM_WORLD)
@@ -67,8 +67,8 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Creates the descriptor of a communicator as described by c. Copies the lists and takes ownership of the hints.
-// Returns NULL if out of memory.
+// Creates the descriptor of a communicator with the contents of c. Copies the lists of ranks, and takes ownership of
+// the hints (c->hints.alloc_kinds). Returns NULL if out of memory.
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 

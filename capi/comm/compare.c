@@ -61,7 +61,8 @@ int gompi_comm_remote_size(MPI_Comm comm, int *size) {
 }
 GOMPI_ENTRY(MPI_Comm_remote_size, gompi_comm_remote_size);
 
-// Stores a handle of a communicator's group.
+// Stores a handle of one group of a communicator: `members` are its members, and *owned is the communicator's pointer
+// to it. Raises an error on failure.
 static int acquire_comm_group(const char *call, MPI_Comm comm, struct gompi_group **owned,
 			      const struct gompi_ranks *members, MPI_Group *group) {
 	if (group == NULL)

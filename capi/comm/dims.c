@@ -7,8 +7,8 @@
 #include "base/error_status.h"
 #include "comm/z_calls.h"
 
-// Upper bounds of the number of prime factors, and of the number of divisors, of a number below 2^31 (2095133040 has
-// the most divisors).
+// Upper bounds for numbers below 2^31. MAX_PRIMES: number of prime factors, counted with multiplicity. MAX_DIVISORS:
+// number of divisors (2095133040 has the most).
 enum { MAX_PRIMES = 30, MAX_DIVISORS = 1600 };
 
 // A list of divisors in ascending order.
@@ -89,9 +89,9 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
 			continue;
-		// x is the candidate for the largest number. Stops if the product n / x of the other k - 1 numbers is
-		// so small that they cannot all be at least x - spread. Every solution with x, or with a larger
-		// candidate, then has a larger spread than the best solution so far.
+		// x is the candidate for the largest number. The product of the other k - 1 numbers is n / x. Stops if
+		// this product is too small for k - 1 numbers that are all at least x - spread. Every solution with x,
+		// or with a larger candidate, then has a larger spread than the best solution so far.
 		if (x > spread && power_up_to(x - spread, k - 1, n) > n / x)
 			break;
 		for (int j = i; j >= 0 && x - d->at[j] <= spread; j--)

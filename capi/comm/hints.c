@@ -26,7 +26,7 @@ enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
 
 static const char *const truth[] = {"false", "true"};
 
-// Sets a hint from one pair of an info object. Ignores unknown keys, and values that a key does not allow.
+// Sets a hint from one pair of an info object. Ignores unknown keys and invalid values.
 static int set_hint(void *to, const char *key, size_t key_length, const char *value, size_t length,
 		    struct gompi_error_status *v) {
 	struct gompi_comm_hints *hints = to;

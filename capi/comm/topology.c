@@ -7,7 +7,8 @@
 #include "base/error_status.h"
 #include "comm/z_calls.h"
 
-// Returns the part of t->ranks after the ranks of the neighbors (topology.h).
+// Returns the address in t->ranks after the ranks of the neighbors, where the data of this kind of topology begins
+// (topology.h).
 static const int32_t *topology_data(const struct gompi_topology *t) { return t->ranks + t->sources + t->destinations; }
 
 static const int32_t *dims_of(const struct gompi_topology *grid) { return topology_data(grid); }
@@ -169,8 +170,8 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 }
 GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords);
 
-// Returns the rank at distance `disp` along the dimension `dim`, or MPI_PROC_NULL beyond the border. One step along
-// this dimension changes the rank by `stride`.
+// Returns the rank of the process at distance `disp` from rank `me` along the dimension `dim`, or MPI_PROC_NULL if that
+// is beyond the border of a dimension that is not periodic. One step along this dimension changes the rank by `stride`.
 static inline int shifted_rank(const struct gompi_topology *t, int me, int dim, int stride, int64_t disp) {
 	int d = dims_of(t)[dim], x = coords_of(t)[dim];
 	int64_t to = x + disp;

@@ -10,8 +10,8 @@
 struct gompi_topology {
 	int kind;                  // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH; 0 if there is no topology
 	bool weighted;             // a distributed graph with weights
-	int sources, destinations; // numbers of neighbors of this process; in a grid, each is two per dimension
-	int n;                     // number of dimensions of a grid, or of nodes of a graph
+	int sources, destinations; // numbers of neighbors of this process; in a grid, both are 2 * n
+	int n;                     // in a grid: number of dimensions; in a graph: number of nodes
 	int edges;                 // total number of edges of a graph
 	// The ranks of the sources, then of the destinations, with MPI_PROC_NULL for missing neighbors. For a grid, the
 	// dimensions, a periodic flag for each, and the coordinates of this process follow. For a graph, the indices

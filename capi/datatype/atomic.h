@@ -12,9 +12,10 @@
 // instructions, unless it updates several one-byte elements (gompi_atomic_is_allowed).
 enum { GOMPI_ATOMIC_MAX_COUNT = 64, GOMPI_ATOMIC_ALWAYS_COUNT = 2 };
 
-// Returns true if count elements of size bytes may be updated one by one. Several one-byte elements may not: programs
-// transfer structures as MPI_BYTE, for example a rank with a displacement. They expect the update of the whole
-// structure to be atomic (docs/RATIONALE.md).
+// Returns true if count elements of size bytes may be updated one by one: a single element, or at most
+// GOMPI_ATOMIC_MAX_COUNT elements of more than one byte. Several one-byte elements may not: programs transfer
+// structures as MPI_BYTE, for example a rank with a displacement. They expect the update of the whole structure to be
+// atomic (docs/RATIONALE.md).
 static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }

@@ -22,8 +22,8 @@ struct gompi_buffer {
 	int64_t count;
 	const struct gompi_type *type; // NULL if the data is contiguous
 	int64_t skip_bytes;
-	// true if the request that owns the buffer holds a reference to the type itself: gompi_buffer_retain and
-	// gompi_buffer_release then leave the reference count unchanged
+	// true if the request that owns the buffer has acquired a reference to the type in another way. Then
+	// gompi_buffer_retain and gompi_buffer_release do not change the reference count
 	bool type_held_by_owner;
 	uint8_t memory; // enum gompi_memory; always GOMPI_MEMORY_HOST at present
 };
@@ -36,8 +36,9 @@ struct gompi_buffer {
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v);
 
-// Fills in *b and returns true if the data has a predefined type without gaps, a valid count and a valid address.
-// Otherwise returns false, and the caller calls gompi_buffer_check. This is the fast path for most messages.
+// Fills in *b and returns true if the data has a predefined type without gaps, a count that fits an int, and an address
+// from 4096 to 2^62. Otherwise returns false, and the caller calls gompi_buffer_check. This is the fast path for most
+// messages.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
 	int64_t size = gompi_simple_bytes(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))

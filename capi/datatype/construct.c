@@ -25,7 +25,8 @@ struct construction {
 
 static inline int64_t sum_of(bool *overflow, int64_t x, int64_t y) {
 	int64_t sum;
-	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a branch costs less than always setting a flag
+	// a branch that is never taken costs less than a store to the flag
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0))
 		*overflow = true;
 	return sum;
 }
@@ -79,7 +80,8 @@ static void add_component(struct construction *m, const struct gompi_type *old, 
 	f->align = f->align > o->align ? f->align : o->align;
 }
 
-// Computes the bounds of the type from those of its components.
+// Computes the bounds of the type from those of its components. Unless a component has explicit bounds, rounds the
+// extent up to a multiple of the alignment.
 static void compute_bounds(struct construction *m) {
 	struct gompi_type_props *f = m->f;
 	int64_t ub = f->is_resized ? f->true_extent : 0;

@@ -20,7 +20,7 @@ void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s
 // copied, and after_split holds the blocks that follow.
 struct side {
 	struct gompi_run r, after_split;
-	struct gompi_cursor *source; // NULL if there are no further blocks
+	struct gompi_cursor *source; // supplies further blocks; NULL if r and after_split are all
 };
 
 static inline bool refill(struct side *s) {

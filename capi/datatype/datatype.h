@@ -35,19 +35,19 @@ struct gompi_type {
 	int64_t depth;       // number of levels of nodes
 	int64_t segments;    // number of contiguous segments of one copy
 	int64_t origin;      // displacement of the first byte in typemap order
-	int64_t root;        // node for all bytes
+	int64_t root;        // word index of the node that describes all bytes
 	int64_t elem_origin; // displacement of the first element
-	int64_t elem_root;   // node for all elements, including the gaps inside them
-	int64_t block;       // with GOMPI_TYPE_STRIDED: `repeat` blocks of `block` bytes, `stride` apart, from origin
+	int64_t elem_root;   // word index of the node that describes all elements, with the gaps inside them
+	int64_t block;       // GOMPI_TYPE_STRIDED: the bytes are `repeat` blocks of `block` bytes, `stride` apart
 	int64_t repeat;
 	int64_t stride;
 };
 _Static_assert(sizeof(struct gompi_type) == GOMPI_TYPE_HEAD * sizeof(int64_t), "the head of a program");
 
 enum {
-	GOMPI_TYPE_CONTIGUOUS = 1, // count copies are count*size contiguous bytes, which begin at origin
+	GOMPI_TYPE_CONTIGUOUS = 1, // n copies are n * size contiguous bytes, which begin at origin
 	GOMPI_TYPE_ELEM_CONTIGUOUS =
-		2, // count copies are count*elements elements, elem_size bytes each, at elem_origin
+		2, // n copies are n * elements elements of elem_size bytes each, which begin at elem_origin
 	GOMPI_TYPE_STRIDED = 4,
 	GOMPI_TYPE_OVERLAP = 8, // one copy may touch a byte twice; without this flag it does not
 };
@@ -123,7 +123,7 @@ struct gompi_cursor {
 	int64_t copy_bytes; // packed bytes of one copy
 	int64_t copy_count; // number of copies
 	int64_t extent;
-	int64_t copy_index;   // copy that the stack describes
+	int64_t copy_index;   // number of the copy in which the cursor is
 	struct gompi_run run; // current blocks; n is 0 at the end
 	int64_t skip_bytes;   // bytes already consumed of the run's first block
 	int depth;            // frames in use
@@ -136,10 +136,11 @@ struct gompi_cursor {
 // t and count.
 void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_cursor_view view);
 
-// Positions c after pos packed bytes, in O(depth + log n).
+// Positions c after the first `pos` bytes of the packed data. Takes O(depth + log n) time, where n is the length of a
+// list of blocks.
 void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos);
 
-// Loads the next run into c.
+// Loads the next run into c->run. At the end, sets c->run.n to 0.
 void gompi_cursor_advance(struct gompi_cursor *c);
 static inline void gompi_cursor_skip_blocks(struct gompi_cursor *c, int64_t n) {
 	c->run.n -= n;
@@ -226,8 +227,8 @@ struct gompi_type_props {
 	int64_t integers, addresses, counts, types;
 	int combiner;
 	int align; // largest alignment of an element; 1 if there are no elements
-	// size of the units whose bytes external32 reverses, if it differs from the native form only in byte order;
-	// else 0
+	// if external32 differs from the native form of the data only in byte order: size of the units whose bytes are
+	// reversed; else 0
 	int swap_unit_bytes;
 	bool is_large;   // constructed with large counts, so that only MPI_Type_get_envelope_c can describe it
 	bool is_resized; // lb and extent were set explicitly

@@ -205,8 +205,8 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 		gompi_draft_repeat(t, k, stride, out_overflow);
 		return true;
 	}
-	// Go constructs types in which loops and other blocks alternate. Its builder may merge some of these loops, so
-	// the program would differ from the program that this function makes.
+	// Go constructs types whose k blocks form few runs, because loops then alternate with other blocks. Go's
+	// builder may merge some of these loops, so its program would differ from the program that this function makes.
 	if (fields ? !uniform && runs * 2 <= k : runs * 4 <= k)
 		return false;
 	if (!find_overlap(k, displacements, sizes, &overlap))

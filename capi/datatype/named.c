@@ -7,7 +7,7 @@
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 
-// Types by the binary logarithm of their size; 0 if no type has that size.
+// Types, indexed by the binary logarithm of their size in bytes; 0 if no type has that size.
 static const MPI_Datatype integers_of[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_INTEGER16, 0},
 			  reals_of[] = {0, MPI_REAL2, MPI_REAL4, MPI_REAL8, MPI_REAL16, 0},
 			  complexes_of[] = {0, 0, MPI_COMPLEX4, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32},

@@ -31,7 +31,8 @@ enum {
 extern const uint8_t gompi_op_row[GOMPI_OP_HANDLES];
 extern const char *const gompi_op_name[GOMPI_OP_HANDLES]; // NULL for unused handles
 extern const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES];
-extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS]; // [GOMPI_OP_ROWS]; best version for this processor
+// table with GOMPI_OP_ROWS rows: the fastest version for this processor
+extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS];
 #if defined(__x86_64__)
 extern const gompi_kernel gompi_op_avx2[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 extern const gompi_kernel gompi_op_avx512[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];

@@ -95,7 +95,8 @@ typedef _Float128 wide_f128, wide_c128;
 	X(SHORT_INT, short_int, PAIR) X(LONG_DOUBLE_INT, long_double_int, PAIR) X(2REAL, float_float, PAIR) \
 	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR) X(2INTEGER8, i64_i64, PAIR)
 
-// Marks a loop whose products must be rounded before they are added (op_avx512.c).
+// Marks a kernel whose products must be rounded before they are added. op_avx512.c defines it, so that gcc does not
+// fuse multiplication and addition.
 #ifndef ROUNDED
 #define ROUNDED
 #endif

@@ -10,7 +10,7 @@ struct gompi_recipe {
 	const char *call; // name of the constructor
 	int combiner;     // an MPI_COMBINER_ constant
 	bool is_large;    // the constructor has MPI_Count arguments (name ends in _c)
-	bool is_stored;   // a type's own copy of the arguments; the type holds references to the old types
+	bool is_stored;   // a type stores this recipe, and holds references to the old types
 	int order;        // MPI_ORDER_ constant of a subarray or distributed array
 	int64_t n;        // number of copies, blocks or dimensions
 	// vector: blocklength and stride; indexed block: blocklength; resized: lb and extent; darray: size and rank
@@ -21,7 +21,8 @@ struct gompi_recipe {
 	const void *list[GOMPI_RECIPE_LISTS];
 	bool is_64bit[GOMPI_RECIPE_LISTS]; // list of 64-bit integers instead of int
 	int64_t type_count;                // number of datatypes
-	// Handles from the application. A stored recipe has addresses instead for types that are not predefined.
+	// Handles from the application. A stored recipe has the address of the struct gompi_type instead, unless the
+	// type is predefined.
 	const MPI_Datatype *types;
 };
 

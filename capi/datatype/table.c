@@ -32,8 +32,8 @@ bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const i
 	return true;
 }
 
-// Returns the memory of the oldest removed type, or NULL if the memory has the wrong size or is still in use. This
-// speeds up programs that create and free types in loops.
+// Returns the memory of the oldest removed type. Returns NULL if the memory is too small, more than four times too
+// large, or still in use. This speeds up programs that create and free types in loops.
 static struct gompi_type_meta *reuse_removed(size_t bytes) {
 	struct gompi_type_meta *meta = NULL;
 	gompi_biased_lock(&type_table_state.lock);

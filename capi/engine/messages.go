@@ -119,7 +119,7 @@ type doArgs struct {
 
 var doArgsPool = sync.Pool{New: func() any { return new(doArgs) }}
 
-// Restart starts a persistent request, for tests. Precondition: the request is inactive.
+// Restart starts a persistent request, for tests. The request must be inactive.
 func (r Request) Restart() { C.gompi_engine_restart(r.c) }
 
 // IsInactive returns whether the request is persistent and not started, for tests.
@@ -184,13 +184,13 @@ func (m *Messages) Forget(context uint64, n int) {
 
 // Counts holds counts of objects in use, for tests.
 type Counts struct {
-	Sends, Receives               int64 // operations that wait for another process
-	UnexpectedBytes, PendingPeers int64 // bytes of unexpected messages, and number of processes with pending sends
+	Sends, Receives               int64 // unacknowledged sends; receives whose data arrives in fragments
+	UnexpectedBytes, PendingPeers int64 // PendingPeers: number of links with pending output
 	Queues                        int64
 	Unexpected, Posted            int64
 	Matched                       int64 // messages that MPI_Mprobe has removed from the queue
-	// NumberCapacity is the number of used entries of the table of send ids. Number is the number of ids that have
-	// been assigned so far.
+	// NumberCapacity is the number of entries of the tables of send ids that have been used so far. Number is the
+	// number of ids that have been assigned so far.
 	NumberCapacity, Number int64
 	Segmented              int64 // number of receives so far whose data arrives in fragments
 	HoldsBack              bool  // true if the process asks senders to keep their data (flow control)

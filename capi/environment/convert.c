@@ -1,6 +1,6 @@
 // Converts handles to and from integers (MPI-5.0 19.3.4 and 20), and statuses between C and Fortran (19.3.5). The
-// functions do not check their arguments, because calling them with an invalid object is erroneous. Only a null status
-// is reported.
+// functions do not check handles, because a call with an invalid handle is erroneous. The conversions of statuses
+// return MPI_ERR_ARG if an argument is NULL.
 //
 // The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31 bits.
 #include <string.h>

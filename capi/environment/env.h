@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Sets the fields of gompi_state (base/state.h).
+// Sets the fields of gompi_state (base/state.h), from which MPI_Initialized and MPI_Finalized take their results.
 void gompi_state_set(bool started, bool running, bool finalized);
 
 // Records that the calling thread has called MPI_Init.

@@ -82,8 +82,8 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 }
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free);
 
-// Implements MPI_T_pvar_start, MPI_T_pvar_stop and MPI_T_pvar_reset. A session has no handles, so this only checks the
-// arguments.
+// Implements MPI_T_pvar_start, MPI_T_pvar_stop and MPI_T_pvar_reset. A session has no performance variable handles, so
+// there is nothing to start, stop or reset: the function only checks the arguments.
 static int check_pvar_call(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;

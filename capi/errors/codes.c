@@ -22,12 +22,13 @@ static const struct class {
 
 // An error class or code that the application has added.
 struct added_code {
-	// class of this code + 1, or for a class its own number + 1; 0 if removed; read without the lock
+	// for a code: its class + 1; for a class: its own number + 1; 0 if removed. gompi_error_class_of reads it
+	// without the lock.
 	gompi_a32 class_plus_one;
 	int code_count;       // for a class: number of its codes
 	char *text;           // NULL if it has no string
 	size_t text_capacity; // size of the memory at text, in bytes
-	int next_removed;     // next in the list of removed numbers; 0 at its end
+	int next_removed;     // if removed: next removed number, which add_locked can reuse; or 0
 };
 
 // Guards all changes of this file's data. Threads hold it only for a few instructions or to copy a text.
@@ -41,7 +42,7 @@ static int added_codes, last_removed;
 // The latest error of each class.
 static struct recent {
 	char *_Atomic text;  // the lock guards the text; the check for NULL reads the pointer without the lock
-	gompi_a64 raised_on; // if the application raised the error: kind << 32 | handle of the object; else 0
+	gompi_a64 raised_on; // if the application raised the error: GOMPI_ON_ kind << 32 | object's handle; else 0
 } recent[CLASSES];
 
 int gompi_last_used_code = MPI_ERR_LASTCODE;
@@ -189,7 +190,8 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-// Implements MPI_Error_class for all codes that are not small predefined classes, and for all errors.
+// Implements MPI_Error_class for all codes except predefined classes below SMALL_CLASSES, and raises the errors of the
+// call.
 static __attribute__((noinline)) int error_class_slow(int errorcode, int *errorclass) {
 	struct gompi_error_status v;
 	if (errorclass == NULL)

@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The value of the attribute MPI_LASTUSEDCODE.
+// The value of the attribute MPI_LASTUSEDCODE: the largest error class or code that has been in use so far.
 extern int gompi_last_used_code;
 
 // Returns the name of a predefined error class, or NULL if the class is not predefined.

@@ -21,7 +21,7 @@ struct gompi_errhandler_ref {
 	_Atomic uintptr_t function;
 };
 
-// Sets the handler of a new object, which then owns the caller's reference.
+// Sets the error handler of a new object to h. The object takes over the caller's reference to h.
 void gompi_errhandler_init(struct gompi_errhandler_ref *r, uintptr_t h);
 // Attaches a handler to an object of this kind (GOMPI_ON_) and releases the old handler. Returns MPI_SUCCESS or the
 // error class in *v: MPI_ERR_ERRHANDLER if h is not an error handler, or is for another kind of object.
@@ -43,9 +43,10 @@ void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 // longjmp.
 int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code);
 
-// Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns; a
-// predefined fatal handler ends the job. A positive code may be unknown to MPI, because programs pass private codes to
-// their own handlers. For a negative code, raises MPI_ERR_ARG and returns the result.
+// Implements MPI_Comm_call_errhandler and related calls: calls the error handler of an object with a code of the
+// application. Returns MPI_SUCCESS if the handler returns; a predefined fatal handler ends the job. Accepts positive
+// codes that MPI does not know, because programs pass private codes to their own handlers. For a negative code, raises
+// MPI_ERR_ARG and returns the result.
 int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call, int code, int kind, uintptr_t object);
 
 #pragma GCC visibility pop

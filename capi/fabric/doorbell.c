@@ -29,10 +29,11 @@ static void ring_doorbell(void) {
 	}
 }
 
-// Wakes the progress thread if it is armed, that is, sleeps until something arrives. The progress thread stores
-// PROGRESS_ARMED, then reads the lists. A thread that has added to a list then reads the mode (Dekker-style handshake).
-// With the two full fences, at least one of the two threads sees the other thread's store. Without them, the progress
-// thread could sleep while the list is not empty.
+// Wakes the progress thread if it is armed, that is, sleeps until something arrives. The caller has added work to a
+// list that the progress thread checks before it sleeps. The progress thread stores PROGRESS_ARMED, then reads the
+// lists; the caller reads the mode after its addition (Dekker-style handshake). With the two full fences, at least one
+// of the two threads sees the other thread's store. Without them, the progress thread could sleep while the list is not
+// empty.
 void gompi_net_wake_if_armed(void) {
 	// The progress thread checks the lists before it sleeps, and must not count itself as an active application
 	// thread.

@@ -27,8 +27,8 @@ int gompi_net_doorbell_open(void);
 // the sleep. Returns true if something has arrived.
 bool gompi_net_doorbell_sleep(bool armed, int64_t ns);
 
-// Wakes the progress thread if it is armed. Called after an addition to a list of work, which an armed progress thread
-// does not check.
+// Wakes the progress thread if it is armed. Called after work has been added to a list, because an armed progress
+// thread no longer checks the lists.
 void gompi_net_wake_if_armed(void);
 
 // Wakes the progress thread for work that only the progress thread does. The caller has published the work.

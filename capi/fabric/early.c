@@ -17,8 +17,8 @@ struct early_record {
 	struct internode_record record;
 };
 
-// A group that was closed after a failed call, when some of its records had not arrived. Its early records are
-// acknowledged and dropped.
+// A group that was closed after a failed call, when some of its records had not arrived. Early records that still
+// arrive for it are acknowledged and dropped.
 struct closed_group {
 	struct closed_group *next;
 	uint64_t id;
@@ -49,7 +49,7 @@ static struct {
 // free list holds at most MAX_FREE_LARGE buffers.
 enum { LARGE_RECORD_BYTES = 4 << 10, MAX_FREE_LARGE = 16 };
 
-// Frees the records and groups of a previous network.
+// Frees the early records, closed groups and credits of a previous network.
 static void free_early_state(void) {
 	for (int i = 0; i < BUCKETS; i++) {
 		for (struct early_record *e; (e = early_state.records[i]) != NULL; free(e))
@@ -315,7 +315,7 @@ struct gompi_internode *gompi_internode_open(uint64_t id, int n, int me, const i
 	*bucket = m;
 	struct closed_group **closed_at = find_closed_group(id), *closed_before = *closed_at;
 	if (closed_before != NULL)
-		*closed_at = closed_before->next; // the id is reused
+		*closed_at = closed_before->next; // the id is in use again, so its records must not be dropped
 	free(closed_before);
 	for (struct early_record *e; (e = dequeue_early_record(id)) != NULL; free(e)) {
 		struct early_reply answer;

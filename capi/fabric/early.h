@@ -22,10 +22,11 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_INTERNODE_MAX_AHEAD = 32,    // a member is fewer than this many calls ahead of any other; a power of 2
-	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
-	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
-	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum stored queries of a peer, whose threads send one each
+	GOMPI_INTERNODE_MAX_AHEAD = 32,   // a member is fewer than this many calls ahead of any other; a power of 2
+	GOMPI_EARLY_MAX_BYTES = 64 << 10, // maximum unacknowledged bytes sent early to a peer
+	GOMPI_EARLY_OVERHEAD = 64,        // bytes charged for a record in addition to its length
+	// maximum number of stored queries of a peer; each of its threads waits for at most one
+	GOMPI_EARLY_MAX_QUERIES = 64 << 10
 };
 
 enum internode_kind {
@@ -41,7 +42,7 @@ enum internode_kind {
 	INTERNODE_KINDS
 };
 
-// A record. The data of some kinds follows it.
+// The head of a record of the port FABRIC_INTERNODE. In some kinds, data follows it.
 struct internode_record {
 	uint64_t id;
 	uint32_t generation; // number of the call

@@ -40,14 +40,15 @@ struct gompi_port_handler {
 	// call, and no other thread reads it. Records of one peer are delivered in the order in which the peer reserved
 	// them, across all ports. Only the length has been validated: the handler must check the contents.
 	void (*on_record)(int peer, const char *data, size_t length);
-	// Called when space may be available again after a FABRIC_TRY has failed. May be NULL.
+	// Called after a reservation with FABRIC_TRY has failed, when space may be available again. May be NULL.
 	void (*on_room)(int peer);
 };
 
 // Makes h the handler of a port. Callers call it before the network is opened.
 void gompi_fabric_set_handler(enum gompi_port port, const struct gompi_port_handler *h);
 
-// True while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
+// True while the job spans nodes and the network is open. It is atomic, because other threads may read it while
+// MPI_Finalize clears it.
 extern atomic_bool gompi_fabric_open_flag;
 static inline bool gompi_fabric_is_open(void) {
 	return gompi_load_acquire(&gompi_fabric_open_flag); // pairs with the release in gompi_net_begin
@@ -59,8 +60,8 @@ enum { GOMPI_MAX_RECORD_BYTES = (64 << 10) + 128 };
 enum gompi_fabric_wait {
 	FABRIC_WAIT, // blocks, and makes progress, until space is available; for MPI calls
 	FABRIC_TRY,  // fails if no space is available now
-	// never blocks for credits, but uses more memory of this process if necessary; only for replies to a record of
-	// the peer
+	// never blocks: without a credit, the record waits in the memory of this process; only for replies to a record
+	// of the peer
 	FABRIC_ANSWER,
 };
 

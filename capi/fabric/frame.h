@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 enum gompi_frame_kind {
-	GOMPI_FRAME_RECORDS, // needs a credit
+	GOMPI_FRAME_RECORDS, // has records; uses a credit
 	GOMPI_FRAME_CREDITS, // head only: returns credits
 	GOMPI_FRAME_PROBE,   // head only: returns credits, and requests a GOMPI_FRAME_CREDITS at once
 };
@@ -21,8 +21,11 @@ struct gompi_frame_head {
 	uint32_t destination; // rank in MPI_COMM_WORLD
 	uint32_t length;      // bytes of the frame with its head; a multiple of 8
 	uint32_t kind;
-	uint32_t sequence; // number, from 0, of the frame among those with records from `source` to `destination`
-	uint32_t received; // frames with records that `source` has received from `destination`; returns credits
+	// GOMPI_FRAME_RECORDS: number of the frame, from 0, among the frames of this kind from `source` to
+	// `destination`
+	uint32_t sequence;
+	// number of frames with records that `source` has received from `destination`; acknowledges them
+	uint32_t received;
 };
 _Static_assert(sizeof(struct gompi_frame_head) == 32, "the head of a frame");
 

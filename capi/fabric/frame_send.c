@@ -8,9 +8,10 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
-// Returns the maximum number of unacknowledged frames to a peer (the window). The window is smaller while many frames
-// to all peers are unacknowledged, so it also grows when other peers acknowledge frames. No action is needed then: a
-// peer whose window is full has frames to acknowledge, and each acknowledgement causes the next frames to be sent.
+// Returns the maximum number of unacknowledged frames to a peer (the window). While many frames to all peers together
+// are unacknowledged, the window is smaller. So it may grow when another peer acknowledges frames. This need not start
+// a send: a peer whose window is full still has frames to acknowledge, and each acknowledgement causes the next frames
+// to be sent.
 static uint32_t current_window(void) {
 	return gompi_load(&gompi_frames_in_flight) < GOMPI_CROWDED_FRAMES ? GOMPI_SEND_WINDOW
 									  : GOMPI_SEND_WINDOW_CROWDED;

@@ -15,13 +15,15 @@
 #include "fabric/peer.h"
 
 enum {
-	PROBE_NS = 750000000,         // interval of the probes of the next node
-	SECOND_CHECK_NS = 500000000,  // interval at which a node's second living process checks whether the first lives
-	OTHERS_CHECK_NS = 2000000000, // interval at which a node's other processes check if they are first or second
+	PROBE_NS = 750000000,        // interval of the probes of the next node
+	SECOND_CHECK_NS = 500000000, // interval at which a node's second living process checks whether the first lives
+	// interval at which a node's other processes check whether they are now the first or second living one
+	OTHERS_CHECK_NS = 2000000000,
 	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is declared failed
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
-	WITNESSES = 3,                // maximum number of other processes to probe when a node's lowest is silent
+	// maximum number of other processes of a node to probe when its lowest process is silent
+	WITNESSES = 3,
 };
 
 static struct {
@@ -29,7 +31,7 @@ static struct {
 	int nodes, node;      // number of nodes, and number of this node
 	int64_t timeout_ns, interval_ns;
 	int64_t next_tick_ns, last_tick_ns; // times of the next and of the previous tick
-	int64_t silence_since_ns; // silence of peers before this time is ignored, because this process was stopped
+	int64_t silence_since_ns; // silence of peers before this time is ignored; set after this process was stopped
 	int probed_rank;          // rank of the process on the next node that this process probes; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
 	bool *is_reported;        // by index on this node: the process' failure has been reported

@@ -339,7 +339,7 @@ static int run_gather(struct block_exchange *t, bool wait_for_root) {
 	struct gompi_internode *m = t->m;
 	// Only a group of two members can skip the synchronization, and only after both have opened the group. Before
 	// that, the root's record could be an early record (early.h). A member may send an early record only to a
-	// receiver that waits for it, and the other member may not wait for the root's record.
+	// receiver that waits for it, and it is not certain that the other member waits for the root's record.
 	if (m->n != 2 || !m->is_open_everywhere)
 		return run_all_rounds(t);
 	int rc = begin_unsynced_call(m, t->waiting);
@@ -363,8 +363,8 @@ int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_int
 
 // --- Streams of segments
 
-// Sends a segment to all other members. With at most GOMPI_STREAM_MAX_MEMBERS members, a direct record to each other
-// member takes one round.
+// Sends a segment to all other members, in each round directly to one of them. The rounds reach all members, because
+// there are at most GOMPI_STREAM_MAX_MEMBERS members.
 static int send_stream_segment(struct gompi_internode *m, struct gompi_internode_blocks *b, uint32_t generation,
 			       uint64_t segment, const struct gompi_wait_desc *waiting) {
 	for (int round = 0; round < m->rounds; round++) {

@@ -59,8 +59,8 @@ struct gompi_internode_blocks {
 	// block for member `to`. The function may be called several times for a block, and must not block.
 	void (*fill)(void *arg, int to, uint64_t segment, char *at);
 	void *arg;
-	// Output [n]: the blocks of the other members, valid until the next call on the group. This member's element is
-	// not set.
+	// Output: n addresses, by member, of the blocks that the other members sent. The blocks are valid until the
+	// next call on the group. This member's element is not set.
 	const char **received;
 };
 
@@ -81,9 +81,10 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 // as in gompi_internode_allgather.
 //
 // Synchronizes all members, except in a group of two members that have both opened the group. In such a group of two,
-// the non-root member waits for the root only once every few calls. In all other calls it may not learn of a mismatch.
-// If wait_for_root is true, the non-root member always waits for a record from the root, and learns of each mismatch.
-// All members must pass the same wait_for_root, so the caller derives its value from signature and format.
+// the non-root member waits for the root only once every few calls. In all other calls, a mismatch may go unnoticed at
+// this member. If wait_for_root is true, the non-root member always waits for a record from the root, and learns of
+// each mismatch. All members must pass the same wait_for_root, so the caller derives its value from signature and
+// format.
 int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_internode_call *call,
 			   const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			   bool wait_for_root, const struct gompi_wait_desc *waiting);

@@ -26,9 +26,9 @@ struct gompi_net {
 	bool is_builtin;       // the provider is tcp/, which uses ranks as addresses
 	int fd;                // readable if cq has completions; -1 if the provider has no descriptor
 	bool needs_local_mr;   // the provider requires registration of the memory for sends and receives
-	size_t inject_bytes;   // messages up to this size are sent without a completion
+	size_t inject_bytes;   // messages up to this size are injected (copied, sent without a completion)
 	uint64_t max_op_bytes; // maximum bytes of one operation of the provider
-	uint64_t secret[2];    // secret of the job
+	uint64_t secret[2];    // the job's secret key, for authentication codes
 	char *addresses;       // addresses of all processes, by rank
 	size_t address_bytes;  // bytes of each address
 	int size;              // number of processes in the job

@@ -412,7 +412,7 @@ void gompi_net_end(void) {
 		gompi_registrations_free();
 	fi_close(&n->ep->fid);
 	fi_close(&n->av->fid);
-	if (!bound) // the endpoint is closed and no longer accesses the memory
+	if (!bound) // only now: the closed endpoint no longer accesses the memory
 		gompi_registrations_free();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);

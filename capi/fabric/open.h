@@ -49,9 +49,10 @@ struct gompi_net_job {
 	const char *addresses; // by rank, address_bytes each
 	size_t address_bytes;
 	int nodes;
-	const char *hosts;            // published data of all nodes
-	const uint32_t *host_offsets; // nodes + 1: offsets in hosts; the data of node i ends at host_offsets[i + 1]
-	const int32_t *node_of;       // node numbers by rank, from 0
+	const char *hosts; // published data of all nodes
+	// nodes + 1 offsets in `hosts`: node i has the bytes from host_offsets[i] to host_offsets[i + 1]
+	const uint32_t *host_offsets;
+	const int32_t *node_of; // node numbers by rank, from 0
 	uint64_t secret[2];
 	int64_t timeout_ns; // see gompi_health_open
 };

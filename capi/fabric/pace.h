@@ -11,9 +11,10 @@
 enum { GOMPI_PACE_MIN_BYTES = 1 << 20, GOMPI_PACE_MAX_BYTES = 16 << 20 };
 
 struct gompi_pace {
-	uint64_t limit_bytes;      // maximum bytes in progress
-	int64_t min_rtt_ns;        // shortest duration of a segment that started with nothing in progress; 0 if unknown
-	int64_t measured_since_ns; // start of the measurement of the bandwidth; 0 if none runs
+	uint64_t limit_bytes; // maximum bytes in progress
+	// shortest duration of a segment that was alone in progress at its start; 0 if unknown
+	int64_t min_rtt_ns;
+	int64_t measured_since_ns; // start time of the running bandwidth measurement; 0 if none runs
 	uint64_t measured_bytes;   // bytes completed since measured_since_ns
 };
 

@@ -31,16 +31,17 @@ struct gompi_peer {
 	// provider.
 	struct gompi_frame *open_frame; // frame that collects records; NULL if none is open
 	struct gompi_frame *queue_first, *queue_last;
-	bool flush_requested;             // send the open frame as soon as possible
-	uint32_t frames_sent;             // number of frames with records
+	bool flush_requested;             // send the open frame when the queue is empty, although the frame is not full
+	uint32_t frames_sent;             // number of frames with records that this process has sent
 	uint32_t frames_acked;            // number of those frames that the peer has acknowledged
 	gompi_a32 acks_sent;              // number of the peer's frames that this process has acknowledged
 	gompi_a32 frames_received;        // number of the peer's frames received; the serving thread writes it
 	uint32_t next_sequence;           // the serving thread's own copy of frames_received, incremented on delivery
 	struct gompi_frame *out_of_order; // frames that arrived out of order, sorted by number; serving thread only
 
-	gompi_a32 blocked;                  // 1 if frames wait in the queue; then only replies may be added
-	gompi_a32 ports_waiting;            // bit mask of ports whose on_room is called when there is space
+	gompi_a32 blocked; // 1 if frames wait in the queue; then only replies may be added
+	// bit i: on_room of port i (enum gompi_port) must be called when there is space
+	gompi_a32 ports_waiting;
 	struct gompi_waitword room_waiters; // threads that wait for space sleep here
 	size_t record_offset;               // offset in the open frame of the record that is being written
 
@@ -50,7 +51,8 @@ struct gompi_peer {
 	gompi_a64 inflight_bytes;     // bytes of transfers in progress
 	struct gompi_pace pace;
 
-	// Links of two lists (records.c, peers.c), and flags that are 1 if the peer is on the list.
+	// Membership of the list of peers with queued records (pending list, records.c) and of the retry list
+	// (peers.c). A flag is 1 if the peer is on the list.
 	struct gompi_peer *next_pending, *next_retry;
 	gompi_a32 on_pending_list, on_retry_list;
 
@@ -104,7 +106,7 @@ void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 enum gompi_probe_result {
 	GOMPI_PROBE_SENT,
 	GOMPI_PROBE_BUSY,    // not sent: the provider still works on earlier operations
-	GOMPI_PROBE_REFUSED, // the provider has no connection
+	GOMPI_PROBE_REFUSED, // the peer refuses connections, or the provider has no connection to it
 };
 // Sends the peer a probe, to which its progress thread replies.
 enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p);

@@ -93,7 +93,7 @@ bool gompi_peers_open(void) {
 	return gompi_peers != NULL;
 }
 
-// --- The retry list. A removal always removes the whole list.
+// --- The retry list. A removal always removes the whole list, so adding a peer needs no protection against ABA.
 
 void gompi_peer_schedule_retry(struct gompi_peer *p) {
 	if (gompi_swap_seq_cst(&p->on_retry_list, 1) != 0)

@@ -147,7 +147,7 @@ static void replace_buffers(void) {
 	}
 }
 
-// Reads an error completion of the provider.
+// Reads an error completion of the provider, and handles it as a completion with this error.
 static void read_cq_error(void) {
 	struct fi_cq_err_entry e = {0};
 	gompi_net_lock();
@@ -214,7 +214,7 @@ bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_is_open())
 		return false;
 	gompi_net_app_polled();
-	gompi_fabric_flush(-1); // a waiting thread may need replies to these records
+	gompi_fabric_flush(-1); // this thread may wait for a reply to one of the queued records
 	return gompi_net_poll();
 }
 

@@ -36,7 +36,8 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	p->record_offset = f->used_bytes;
 	char *record = f->bytes + f->used_bytes;
 	if (length % 8 != 0)
-		// clears the padding, so that no old data of the buffer is sent
+		// clears the record's last 8 bytes, which contain the padding, so that no old data of the buffer is
+		// sent
 		memset(record + record_bytes(length) - 8, 0, 8);
 	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
 	return record + sizeof(struct gompi_record_head);

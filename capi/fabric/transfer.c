@@ -21,7 +21,8 @@ struct transfer_state {
 	struct gompi_local_mr *local; // registration of the local memory; NULL if none is needed
 	int32_t segments;             // number of segments in progress
 	int32_t class;                // error class of the first failed segment; 0 if none
-	bool is_queued;               // the transfer is in the peer's transfer_queue, not completely started
+	// the transfer is in the peer's transfer_queue, because it is not completely started
+	bool is_queued;
 };
 _Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->internal,
 	       "the state does not fit into a transfer");
@@ -36,7 +37,7 @@ struct segment_op {
 	struct gompi_transfer *transfer;
 	struct gompi_peer *peer;
 	uint64_t bytes;
-	int64_t lone_start_ns; // start time (ns) if nothing was in progress with the peer then, else 0
+	int64_t lone_start_ns; // start time (ns) if no other segment was in progress at the start, else 0
 	struct segment_op *next;
 };
 

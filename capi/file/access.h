@@ -27,8 +27,8 @@ struct gompi_file_transfer_desc {
 	bool write, collective;
 	int64_t pos;           // position in the view's stream
 	int64_t bytes;         // bytes in the file
-	struct gompi_buffer b; // in memory
-	MPI_Datatype datatype; // of the buffer; for conversions
+	struct gompi_buffer b; // the buffer in memory
+	MPI_Datatype datatype; // datatype of the buffer; used if the view has a datarep
 	MPI_Count count;
 	const void *buf;
 	int64_t done_bytes;              // result: bytes of the buffer that have been transferred

@@ -261,8 +261,8 @@ int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, 
 	return MPI_SUCCESS;
 }
 
-// Converts count copies of the datatype: for a write from memory to the buffer in_file, which has the form of the file,
-// for a read in the opposite direction.
+// Converts count copies of the datatype between memory and the buffer in_file, which has the form of the file. A write
+// converts from memory to in_file, a read from in_file to memory.
 static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char *in_file,
 		   struct gompi_error_status *v) {
 	const struct gompi_datarep *rep = d->f->view.datarep;

@@ -44,7 +44,8 @@ static void transfer(struct gompi_file_transfer_desc *d) {
 	}
 }
 
-// Returns whether the bytes that d reads are in memory. Then they have been read.
+// Reads the bytes of d if all of them are in the page cache. Returns true if it has read them, or if the access begins
+// at the end of the file.
 static bool read_cached(struct gompi_file_transfer_desc *d) {
 	const struct gompi_file *f = d->f;
 	if (!f->view.is_contiguous || d->b.type != NULL)

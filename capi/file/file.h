@@ -29,7 +29,7 @@ struct gompi_file_view {
 
 // A split collective operation that has begun (MPI-5.0 14.4.5).
 struct gompi_file_split {
-	const char *begun; // name of the function that began it; NULL if none is active
+	const char *begun; // name of the MPI function that began the operation; NULL if none is active
 	MPI_Request request;
 	// The access, if the begin function has executed it, so that only the agreement remains; else NULL.
 	struct gompi_file_transfer_desc *executed;
@@ -79,26 +79,29 @@ struct gompi_file {
 	char *name;          // without a prefix such as "ufs:"
 	char *absolute_name; // at rank 0, if the file is deleted when it is closed; else NULL
 	int64_t max_bytes;   // limit of this process on the size of a file (RLIMIT_FSIZE), or INT64_MAX
-	bool is_pooled;      // allocated from gompi_files; else a variable of MPI_File_open that replaces it
+	// this struct is from the pool gompi_files; false for a local variable of MPI_File_open (out of memory)
+	bool is_pooled;
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_file_view view;
 	gompi_a64 position; // individual file pointer, in etypes
 	// The shared file pointer, in etypes: a word in the memory that the processes share or, if they are on several
 	// nodes (shared is NULL), at rank 0 of a window.
 	gompi_a64 *shared;
-	gompi_a64 shared_alone; // this word, if only one process has opened the file
-	MPI_Win shared_win;     // this window, else 0
+	gompi_a64 shared_alone; // the word to which `shared` points if only one process has opened the file
+	MPI_Win shared_win;     // the window if `shared` is NULL, else 0
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
 	char *_Atomic stage; // cached memory for transfers; NULL if there is none, or a thread uses it (transfer.h)
-	bool is_strided;     // some process' view is not contiguous; equal at all processes; false for one process
-	bool is_in_memory;   // its file system is tmpfs
+	// several processes have opened the file, and the view of at least one is not contiguous; equal at all of them
+	bool is_strided;
+	bool is_in_memory; // its file system is tmpfs
 	// True if each process must write its own data, so that two-phase writes are not possible. The reason is that
 	// the file system has a cache on each node. A process might not see its data if another node has written it.
 	bool needs_own_writes;
 	struct gompi_file_two_phase *two_phase; // buffers of collective writes; NULL before the first one
-	struct gompi_mutex atomic_mutex;        // held with a lock of the file, which does not exclude threads
-	struct gompi_file_queue queue[2];       // nonblocking accesses: [0] independent, [1] collective ones
+	// held with an fcntl lock of the file, which excludes only other processes
+	struct gompi_mutex atomic_mutex;
+	struct gompi_file_queue queue[2]; // nonblocking accesses: [0] independent, [1] collective ones
 };
 
 #pragma GCC visibility push(hidden)

@@ -89,7 +89,8 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	}
 	if (f->fd < 0)
 		f->fd = open(f->name, flags);
-	if (f->fd < 0 && errno == ENOENT && creates && (f->amode & MPI_MODE_CREATE)) // a symbolic link to no file
+	// the name is a symbolic link to a file that does not exist
+	if (f->fd < 0 && errno == ENOENT && creates && (f->amode & MPI_MODE_CREATE))
 		f->fd = open(f->name, flags | O_CREAT, mode);
 	if (f->fd < 0 && errno == EACCES && (f->amode & MPI_MODE_WRONLY))
 		f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
@@ -117,9 +118,9 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE))
 		f->absolute_name = realpath(f->name, NULL);
 	// The file systems in the first list keep mapped memory and the file coherent on a node, so blocks may be
-	// written to mapped pages (map_stride). A page fault costs more in a file on a disk than in a file in memory,
-	// so there mapping pays only if a page has more blocks. The file systems in the second list have a cache on
-	// each node (needs_own_writes).
+	// written to mapped pages (map_stride). A page fault costs more in a file on a disk than in a file in memory.
+	// So on a disk, mapping pays only if a page has more blocks. The file systems in the second list have a cache
+	// on each node (needs_own_writes).
 	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	enum { NFS = 0x6969, CIFS = 0xFF534D42, SMB2 = 0xFE534D42, PLAN9 = 0x01021997 };
 	const uint32_t type = fstatfs(f->fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;

@@ -22,7 +22,8 @@ enum {
 	// A block is read in one call with its predecessor if the block and the gap between them have at most this many
 	// bytes together. The additional copy of more bytes would cost more than a system call.
 	MAX_READ_STRIDE = 2048,
-	// A mapping costs two system calls and their TLB flushes, as much as this many writes.
+	// Minimum number of blocks for which a mapping is used: it costs two system calls and their TLB flushes, as
+	// much as this many writes.
 	MIN_MAPPED_BLOCKS = 16,
 };
 
@@ -159,9 +160,10 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t s
 	g->hull = end - begin;
 }
 
-// Stores the blocks g in mapped pages of the file. Their packed data is at `data`, and the cursor c is at the first
-// block. A write of the whole range instead would overwrite the bytes between the blocks, which other processes may
-// write at the same time. Returns false, and writes nothing, if the file cannot be mapped or extended.
+// Stores the blocks g in mapped pages of the file, beginning with the page of the first block. Their packed data is at
+// `data`, and the cursor c is at the first block. A write of the whole range instead would overwrite the bytes between
+// the blocks, which other processes may write at the same time. Returns false, and writes nothing, if the file cannot
+// be mapped or extended.
 static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
 			 char *data) {
 	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
@@ -252,7 +254,7 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	*done = 0;
 	if (bytes == 0)
 		return MPI_SUCCESS;
-	// A write beyond this limit would end the process with SIGXFSZ.
+	// A write beyond f->max_bytes would end the process with SIGXFSZ.
 	int64_t first, end = 0;
 	if (write && f->max_bytes != INT64_MAX)
 		gompi_file_range(view, pos, bytes, &first, &end);

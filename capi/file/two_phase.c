@@ -37,7 +37,7 @@ struct gompi_file_two_phase {
 	struct message *messages; // one for each aggregator
 	bool *sends;              // by rank: this process sends its blocks to that aggregator in messages
 	bool *receives;           // by rank: that process sends its blocks to this one in messages
-	char *memory[];           // by rank: buffers of that process; NULL if this process cannot map them
+	char *memory[];           // by rank: that process' buffers, then their bitmaps; NULL if not mapped here
 };
 
 struct sizes {
@@ -68,8 +68,8 @@ static gompi_a8 *aggregator_bitmap(const struct gompi_file *f, int rank, int64_t
 	return (gompi_a8 *)f->two_phase->memory[rank] + (BUFFERS * 8 + round % BUFFERS) * (f->two_phase->bytes / 8);
 }
 
-// Creates the buffers when a file needs them for the first time. Returns false if a process cannot; then no process
-// has buffers. Collective.
+// Creates the buffers when a file needs them for the first time. Returns false if a process cannot create them; then no
+// process has buffers. Collective.
 static bool make_buffers(struct gompi_file *f, int64_t bytes) {
 	const size_t n = (size_t)f->size;
 	const size_t rank_bytes = sizeof(char *) + sizeof(struct message) + 2 * sizeof(bool);
@@ -131,7 +131,7 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, struct plan *p) 
 	const struct gompi_file *f = d->f;
 	*p = (struct plan){.own_first = INT64_MAX};
 	int64_t blocks;
-	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // elements of mine and all
+	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // indexes in `mine` and `all`
 	int64_t mine[N], all[N];
 	mine[POSSIBLE] = is_possible(d, p, &blocks);
 	mine[FIRST] = p->own_first;
@@ -171,7 +171,8 @@ static void set_bits(gompi_a8 *bitmap, int64_t from, int64_t n) {
 	}
 	if (from % 8 != 0)
 		gompi_or(&bitmap[first++], (uint8_t)below);
-	memset((void *)&bitmap[first], 0xff, (size_t)(last - first)); // other processes may store the same value
+	// each byte becomes 0xff, so no bit of another process is lost
+	memset((void *)&bitmap[first], 0xff, (size_t)(last - first));
 	if (end % 8 != 0)
 		gompi_or(&bitmap[last], (uint8_t)above);
 }
@@ -255,7 +256,7 @@ static int send_blocks(const struct gompi_file_transfer_desc *d, const struct do
 	m->requests[0] = m->requests[1] = MPI_REQUEST_NULL;
 	m->content = NULL;
 	m->sizes = (struct sizes){.bytes = x->part};
-	for (bool counts = true;; counts = false) { // the first time it counts the runs, then it stores them
+	for (bool counts = true;; counts = false) { // the first pass counts the runs, the second pass stores them
 		struct gompi_run *runs = (struct gompi_run *)m->content;
 		m->sizes.runs = 0;
 		if (x->part > 0)

@@ -6,9 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// Creates a datatype equal to a committed one, without its attributes. The copy remains when the application frees its
-// own. A predefined type is its own copy. gompi_file_type_free frees the copy. Returns MPI_SUCCESS or the error class
-// in *v.
+// Creates a datatype equal to a committed one, without its attributes. The copy stays valid after the application has
+// freed the original. A predefined type is its own copy. gompi_file_type_free frees the copy. Returns MPI_SUCCESS or
+// the error class in *v.
 int gompi_file_type_copy(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_status *v);
 // Frees a copy. Does nothing for a predefined type, 0 or MPI_DATATYPE_NULL.
 void gompi_file_type_free(MPI_Datatype *type);

@@ -57,7 +57,7 @@ static int check_order(const struct gompi_type *t, bool writes, struct gompi_err
 			"the extent of the filetype is %lld, so the displacements of its copies decrease",
 			(long long)t->extent);
 	struct gompi_cursor c;
-	int64_t start = INT64_MIN, end = INT64_MIN; // of the last block
+	int64_t start = INT64_MIN, end = INT64_MIN; // bounds of the last block
 	gompi_cursor_init(&c, t, 1, GOMPI_BYTES);
 	while (c.run.n > 0) {
 		struct gompi_run r = gompi_cursor_run(&c, INT64_MAX);
@@ -157,7 +157,8 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 		if (v.class == MPI_SUCCESS && make_view(f, &view, disp, etype, filetype, datarep, &v) == MPI_SUCCESS)
 			hints = f->hints, gompi_file_hints_read(&hints, info, &v);
 	}
-	// All processes must pass etypes of equal extent and the same data representation (MPI-5.0 14.3).
+	// All processes must pass etypes of equal extent and the same data representation (MPI-5.0 14.3). A hash of its
+	// name is compared, shifted so that it is not negative.
 	uint64_t name = 5381;
 	for (const char *c = view.datarep_name; *c != 0; c++)
 		name = name * 33 + (unsigned char)*c;

@@ -7,7 +7,7 @@
 #include "group/group.h"
 #include "group/z_calls.h"
 
-enum { MAX_STACK_RANKS = 1024 }; // groups up to this size use memory on the stack
+enum { MAX_STACK_RANKS = 1024 }; // groups of at most this many processes need no memory from malloc
 
 // A bit set of the ranks of a group, to detect duplicates.
 struct marks {
@@ -115,9 +115,9 @@ int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgr
 }
 GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl);
 
-// Checks range i and stores the number of ranks that the range names. The group has `size` processes. ranks_left is the
-// number of ranks that no earlier range names. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride
-// is 0, MPI_ERR_RANK for any other invalid range.
+// Checks range i (first rank, last rank, stride), and stores in *count how many ranks it names. The group has `size`
+// processes. ranks_left is the number of ranks that no earlier range names. Returns MPI_SUCCESS or the error class in
+// *v: MPI_ERR_ARG if the stride is 0, MPI_ERR_RANK for any other invalid range.
 static int check_triplet(int i, const int range[3], int size, int ranks_left, int64_t *count,
 			 struct gompi_error_status *v) {
 	int64_t first = range[0], last = range[1], stride = range[2];

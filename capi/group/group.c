@@ -153,7 +153,8 @@ int gompi_group_size(MPI_Group group, int *size) {
 }
 GOMPI_ENTRY(MPI_Group_size, gompi_group_size);
 
-// Executes MPI_Group_rank for the first query of a group, and raises its errors.
+// Executes MPI_Group_rank if the rank is not known yet: searches the group for this process and stores the result in
+// the group. Also raises the errors of the call.
 static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
 	struct gompi_group *g = (struct gompi_group *)gompi_group_get(group);
 	if (g == NULL)

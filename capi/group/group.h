@@ -24,8 +24,8 @@ struct gompi_group {
 
 extern struct gompi_object_pool gompi_groups;
 extern struct gompi_group gompi_group_empty;
-// Incremented when a handle becomes invalid. A cache that uses handles as keys must look a handle up again if this
-// version has changed.
+// Incremented each time a group handle becomes invalid. If this version has changed, a cache with handles as keys must
+// look up each handle again, because the handle may be invalid or refer to another group.
 extern gompi_a64 gompi_groups_version;
 
 // Returns the live group with this handle, or NULL.
@@ -43,7 +43,8 @@ int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *me
 // there are no members). Raises an error if that fails. Returns the value that the call must return: MPI_SUCCESS,
 // MPI_ERR_ARG or MPI_ERR_NO_MEM.
 int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
-// Ends the ownership of an object that is being freed. The group lives until the application has freed it.
+// Ends the ownership of a communicator or window that is being freed. The group lives on until the application has
+// called all pending MPI_Group_free. Sets *owned to NULL.
 void gompi_group_disown(struct gompi_group **owned);
 
 // Raises MPI_ERR_NO_MEM for a call that could not create a group.

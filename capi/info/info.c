@@ -9,7 +9,7 @@
 #include "info/env.h"
 #include "info/z_calls.h"
 
-// A pair in an object's text: the two lengths, the key, a 0, the value, a 0.
+// A pair in an object's text: the two lengths, the key, a 0, the value, a 0, and padding to an even number of bytes.
 struct pair {
 	uint16_t key_length, value_length;
 	char key[];
@@ -527,7 +527,8 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 }
 GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen);
 
-// Executes MPI_Info_get_nkeys for MPI_INFO_ENV, and raises the errors of the call for all objects.
+// Executes MPI_Info_get_nkeys in the cases that its fast path does not handle: for MPI_INFO_ENV, and for invalid
+// arguments.
 static __attribute__((cold, noinline)) int nkeys_slow(MPI_Info info, int *nkeys) {
 	struct gompi_error_status v;
 	int class = MPI_SUCCESS;

@@ -29,8 +29,8 @@ static inline void gompi_info_add(struct gompi_info *x, const char *key, const c
 }
 
 // Calls callback(to, ...) for each pair of an object, under the lock, until it returns an error class. Returns that
-// error class, or MPI_SUCCESS (also for MPI_INFO_NULL), or MPI_ERR_INFO with the text in *v if `info` is not an info
-// object.
+// error class, else MPI_SUCCESS. MPI_INFO_NULL has no pairs. Returns MPI_ERR_INFO, with the text in *v, if `info` is
+// neither an info object nor MPI_INFO_NULL.
 int gompi_info_for_each(MPI_Info info, struct gompi_error_status *v,
 			int (*callback)(void *to, const char *key, size_t key_length, const char *value, size_t length,
 					struct gompi_error_status *v),

@@ -92,7 +92,7 @@ struct gompi_insight_hooks gompi_insight_hooks;
 struct gompi_insight_job *gompi_insight_job;
 bool gompi_insight_standalone;
 
-static gompi_a32 attach_state;    // 1: in progress, 2: done
+static gompi_a32 attach_state;    // 0 before, 1 during, 2 after attach_rank
 static pthread_key_t insight_key; // its destructor frees a thread's record
 gompi_a32 gompi_insight_is_attached;
 
@@ -107,7 +107,8 @@ static long env_number(const char *name) {
 // Unmaps memory by a direct system call, which bypasses the interposed munmap (free.c).
 static void unmap(void *at, size_t size) { syscall(SYS_munmap, at, size); }
 
-// Maps a rank's part of the shared memory. The ring is mapped twice, one mapping after the other.
+// Maps a rank's part of the shared memory. The ring is mapped twice, one mapping after the other, so that a record that
+// crosses the ring's end is contiguous.
 static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_job *job, long rank) {
 	size_t size = job->part_size, ring = job->ring_size;
 	off_t from = GOMPI_INSIGHT_JOB_SIZE + rank * (off_t)size;
@@ -239,7 +240,7 @@ static void attach_once(void) {
 
 // Returns true if a thread has left its wrapper by longjmp, as an error handler may do. There are three signs of this:
 // the current frame has the address of the wrapper's frame, or is an older frame of the same stack, or the return
-// address in the wrapper's frame has changed.
+// address in the wrapper's frame has changed. Frames less than 8 MiB apart count as frames of one stack.
 static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 	const uintptr_t stack = 8 << 20;
 	if (frame >= t->frame)

@@ -5,7 +5,8 @@
 #include "insight/pmpi.h"
 #include "insight/count.h"
 
-// Maximum number of calls that one measured call represents: for calls that do not wait, and for calls that may wait.
+// Maximum number of calls that one measured call represents: MAX_WAITING_STRIDE for functions that may wait for other
+// processes, MAX_LOCAL_STRIDE for all other functions.
 #define MAX_LOCAL_STRIDE 64
 #define MAX_WAITING_STRIDE 16
 

@@ -31,7 +31,7 @@ struct openmp_region {
 struct openmp_context {
 	struct openmp_team *team;
 	unsigned barriers; // number of barriers that the thread has reached
-	uint64_t task;     // object that the tasks created in this context release
+	uint64_t task;     // object that each task created in this context releases, and a wait for it acquires
 	bool is_final;     // tasks created in this context are executed immediately
 	char *frame;       // frame of the function that runs the current activity
 };
@@ -330,8 +330,8 @@ struct openmp_task {
 	void (*body)(void *);
 	void (*copy)(void *, void *);
 	void *data;
-	long size, offset; // size of the data, and offset of its copy
-	int changed_words; // number of words of head that libgomp changes
+	long size, offset; // bytes of the data, and offset of its copy from the start of this struct
+	int changed_words; // number of words of `head` that libgomp changes; they are copied to the data
 	unsigned flags;
 	bool is_taskloop;
 	struct openmp_team *team;

@@ -155,9 +155,11 @@ static void copy_to_ring(struct gompi_insight_thread *t, uint32_t flags, bool is
 		tail = gompi_load_acquire(&part->tail); // gompirun has set the space that it has read to zero
 		if (head + n - tail > usable_words) {
 			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_ring_space(part, tail)) {
-				if (!is_droppable) // counted before any later record is written
+				// now, so that gompirun learns of the loss before it reads a later record
+				if (!is_droppable)
 					gompi_add(&part->essential_lost, 1);
-				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY)) // counts each call once
+				// not again for the entry record, so that each call counts once
+				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY))
 					gompi_add(&part->dropped, 1);
 				t->record_end = 0;
 				return;

@@ -102,7 +102,7 @@ struct gompi_insight_thread {
 	bool truncated;
 	uint32_t mode;
 	uint32_t number;
-	uint32_t used_words;  // words of the record
+	uint32_t used_words;  // number of words of the record so far
 	uintptr_t frame;      // frame of the wrapper that the thread is in
 	void *return_address; // the wrapper's return address
 	// range of the loaded object that contains the last caller; this object is in the table
@@ -110,9 +110,9 @@ struct gompi_insight_thread {
 	uintptr_t binding_low, binding_bytes; // range of the Fortran bindings; 0 if no call from them was seen
 	uint64_t *words;                      // the record; capacity GOMPI_INSIGHT_MAX_RECORD words
 	uint64_t record_end;                  // position in the ring where the last record ends; 0 if it was dropped
-	uintptr_t error_object;               // window or communicator on which the call would raise an error
+	uintptr_t error_object;               // handle of the window or communicator on which the call raises errors
 	uint32_t seen_conflicts;              // number of the rank's conflicts that the thread has seen (sync_check.c)
-	uint64_t last_ticks;                  // ticks of the last measurement
+	uint64_t last_ticks;                  // tick counter at the last measurement
 	struct gompi_insight_slot *slot;      // NULL if the thread is not counted
 	struct gompi_insight_cached_window windows[GOMPI_INSIGHT_CACHED_WINDOWS];
 	struct gompi_insight_cached_type types[GOMPI_INSIGHT_CACHED_TYPES];
@@ -206,7 +206,7 @@ void gompi_insight_write_words(struct gompi_insight_thread *t);
 
 // The state of all waits for one position, which gompirun advances.
 struct gompi_insight_wait {
-	gompi_a64 gave_up_at; // the position at which a wait gave up, plus 1
+	gompi_a64 gave_up_at; // position at which a wait has given up, plus 1; 0 if none has
 };
 
 // Waits until gompirun has advanced *position beyond the value `seen`. gompirun then wakes the futex *doorbell if
@@ -231,7 +231,7 @@ struct gompi_insight_hooks {
 	void (*init)(void); // finds libgompirma-access.so
 	// before a call: records the accesses that the thread has gathered
 	void (*before_call)(struct gompi_insight_thread *t);
-	void (*flush_accesses)(struct gompi_insight_thread *t); // records these accesses at other times
+	void (*flush_accesses)(struct gompi_insight_thread *t); // records the gathered accesses at other times
 	void (*after_record)(struct gompi_insight_thread *t);   // determines from a record which memory to watch
 	void (*forget_memory)(uintptr_t low, uintptr_t high);   // forgets accesses gathered in memory that is freed
 };
@@ -241,8 +241,8 @@ extern struct gompi_insight_hooks gompi_insight_hooks; // attach.c
 // counted.
 bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int *flag);
 
-// Returns the length of a list argument as the standard defines it, or < 0 if the list is not significant. The same
-// holds for the functions that follow.
+// Returns the length of a list argument as the standard defines it, or < 0 if the list is not significant. All
+// functions down to gompi_insight_last_int return lengths in this way.
 int64_t gompi_insight_peer_count(MPI_Comm comm); // size of the remote group if there is one, else of the group
 int64_t gompi_insight_local_size(MPI_Comm comm);
 int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root);  // significant at root only

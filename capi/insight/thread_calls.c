@@ -59,7 +59,8 @@ static struct thread_start begin_thread(void *start) {
 	free(start);
 	gompi_threads_self.is_tracked = true;
 	gompi_threads_enter(&s.fork, true);
-	gompi_threads_acquire((uintptr_t)pthread_self()); // an ended thread with the same pthread_t released it
+	// orders this thread after an ended one with the same pthread_t
+	gompi_threads_acquire((uintptr_t)pthread_self());
 	return s;
 }
 

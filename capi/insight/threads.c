@@ -22,8 +22,8 @@ enum { OBJECTS = 8192, BUCKETS = 4096 };
 struct thread_object {
 	struct thread_object *next;
 	uintptr_t address;
-	uintptr_t writer;                     // of a lock: exclusive holder; of a thread: set when it has ended
-	unsigned thread_count, arrived_count; // of a barrier
+	uintptr_t writer;                     // for a lock: its exclusive holder; for a thread: not 0 once it has ended
+	unsigned thread_count, arrived_count; // for a barrier: its threads, and their arrivals so far
 	struct gompi_threads_clock clock;
 };
 static struct thread_object thread_objects[OBJECTS];
@@ -34,7 +34,7 @@ static struct thread_bucket {
 static gompi_a32 thread_objects_used;                       // if it exceeds OBJECTS, some objects are not in the table
 static atomic_flag clock_indexes_lock;                      // guards the clock_index variables below
 static gompi_a32 clock_indexes_used;                        // number of indexes in vector clocks
-static uint32_t clock_index_last[GOMPI_THREADS_CLOCK_SIZE]; // last clock value of the ended thread with this index
+static uint32_t clock_index_last[GOMPI_THREADS_CLOCK_SIZE]; // by index: last clock value of the ended thread
 static bool is_clock_index_free[GOMPI_THREADS_CLOCK_SIZE];
 static gompi_a32 record_all; // 1 if every event is recorded
 
@@ -308,7 +308,8 @@ void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	if (self->clock_index > 0 &&
 	    fork->clock.counts[self->clock_index - 1] < self->clock.counts[self->clock_index - 1])
-		gompi_threads_record_all(); // otherwise one clock value would represent two points
+		// otherwise one value of this thread's clock would represent two points in time
+		gompi_threads_record_all();
 	self->clock = fork->clock;
 	self->pending_enter = fork->object;
 	self->drop_on_enter = drops;

@@ -28,7 +28,7 @@ struct gompi_threads_clock {
 // State of a thread. The comments name kinds of events (core/insight/threads.go): ENTER orders the later actions of
 // the thread after the FORK of an object; DROP states that no thread enters the object any more.
 struct gompi_threads_self {
-	bool is_tracked;        // the beginning of this thread, or of its region, is known
+	bool is_tracked;        // it is known how this thread, or its region, began; else its events are not recorded
 	bool has_activity;      // it has called MPI, or its accesses have been recorded, since its last release
 	bool fork_is_current;   // its last fork is still valid: the thread has done nothing since that fork
 	bool drop_on_enter;     // the ENTER event of pending_enter is followed by a DROP event of the same object
@@ -43,7 +43,7 @@ struct gompi_threads_self {
 extern _Thread_local struct gompi_threads_self gompi_threads_self __attribute__((tls_model("initial-exec")));
 
 extern gompi_a32 gompi_threads_extra_count; // number of threads and regions in addition to the first thread
-extern gompi_a32 gompi_threads_enabled;     // the process is checked, and may have several threads
+extern gompi_a32 gompi_threads_enabled;     // 1 if the process is checked and may have several threads
 
 static inline bool gompi_threads_is_checked(void) {
 	return gompi_insight_job != NULL && gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES;
@@ -75,8 +75,8 @@ static inline bool gompi_threads_enable(void) {
 void gompi_threads_release(uintptr_t object);
 void gompi_threads_acquire(uintptr_t object);
 
-// A fork: the point of a thread after which activities of other threads begin. Such an activity enters the object of
-// the fork: a record orders it after the fork.
+// A fork: the point of a thread after which activities of other threads begin. Each of these activities enters the
+// object of the fork: its ENTER event orders it after the fork.
 struct gompi_threads_fork {
 	uint64_t object;
 	struct gompi_threads_clock clock;

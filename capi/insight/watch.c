@@ -55,7 +55,8 @@ struct watched {
 	int lock_count; // number of locks that this process holds
 	int memory_count, memory_capacity, buffer_count;
 	struct extent *memory;
-	struct extent buffer[MAX_BUFFERS + 1]; // sorted, neither overlapping nor adjacent
+	// sorted, neither overlapping nor adjacent; the last one is for a new buffer until join_extents
+	struct extent buffer[MAX_BUFFERS + 1];
 };
 
 static _Atomic(struct gompi_access_runtime *) access_runtime;
@@ -294,7 +295,7 @@ static void before_call(struct gompi_insight_thread *t) {
 }
 
 static void forget_memory(uintptr_t low, uintptr_t high) {
-	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime); // as in write_gathered
+	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime); // pairs with the release in find_accesses
 	if (r != NULL)
 		r->forget(low, high);
 }
@@ -544,8 +545,8 @@ static void drop_pending(uint64_t request) {
 		}
 }
 
-// Maximum number of pending requests. All are dropped when it is reached, because completions may be missing: a record
-// of a call that completes thousands of requests may be truncated.
+// Maximum number of pending requests. When it is reached, all pending requests are dropped. They may include completed
+// requests: a record of a call that completes thousands of requests may be truncated.
 enum { MAX_PENDING = 1 << 16 };
 
 static bool add_pending(uint64_t request, struct extent e) {

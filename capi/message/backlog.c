@@ -88,7 +88,7 @@ static bool send_next_pending(struct gompi_vci *l, struct gompi_link *p) {
 	return true;
 }
 
-enum { MAX_RECORDS_PER_LOCK = 32 }; // records or fragments sent before the lock is released temporarily
+enum { MAX_RECORDS_PER_LOCK = 32 }; // flush_link sends at most this many, so that other threads can get the lock
 
 static bool flush_link(struct gompi_vci *l, struct gompi_link *p, bool *is_incomplete) {
 	bool sent = false, registered = false;

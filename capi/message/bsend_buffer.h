@@ -36,8 +36,9 @@ struct gompi_bsend_buffer {
 	int64_t size;                // 0 if nothing is attached
 	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while the buffer has messages
 	uint64_t last_seq;           // sequence number of the last message
-	struct gompi_bsend_message *first, *last, *lowest, *highest; // ends of the two lists of messages
-	struct gompi_request *flush_requests;                        // incomplete flush requests, in order of creation
+	// ends of the list by sequence number (first, last) and of the list by address (lowest, highest)
+	struct gompi_bsend_message *first, *last, *lowest, *highest;
+	struct gompi_request *flush_requests; // incomplete flush requests, in order of creation
 };
 
 #pragma GCC visibility push(hidden)
@@ -46,7 +47,8 @@ extern struct gompi_biased_mutex gompi_bsend_lock;
 
 static inline bool gompi_is_automatic(const struct gompi_bsend_buffer *a) { return a->addr == MPI_BUFFER_AUTOMATIC; }
 
-// Returns true if a message of size bytes fits, by the accounting above.
+// Returns true if a message of size bytes fits, by the accounting above. The comparison is `<`, because the field is 1
+// larger than the number of free bytes.
 static inline bool gompi_bsend_fits(struct gompi_bsend_buffer *a, int64_t size) {
 	return (uint64_t)size + MPI_BSEND_OVERHEAD < gompi_load(&a->free_bytes_plus_1);
 }
@@ -73,7 +75,7 @@ static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, 
 }
 
 // Detaches a buffer and stores its address and size. The size is 0 for MPI_BUFFER_AUTOMATIC. Stores NULL and 0 if
-// nothing is attached. Returns false if the buffer contains messages.
+// nothing is attached. Returns false and changes nothing if the buffer contains messages.
 static inline bool gompi_bsend_try_detach(struct gompi_bsend_buffer *a, void **addr, int64_t *size) {
 	gompi_biased_lock(&gompi_bsend_lock);
 	bool is_empty = gompi_load_acquire(&a->oldest_seq) == 0; // pairs with the release in gompi_bsend_release

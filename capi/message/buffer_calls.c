@@ -45,7 +45,8 @@ static bool is_invalid_owner(const struct buffer_owner *o, int *rc) {
 
 static const int64_t automatic_size = 1LL << 62; // size of MPI_BUFFER_AUTOMATIC: larger than all messages together
 
-// Returns the buffer descriptor of a communicator. Creates it at the first attach. Returns NULL if out of memory.
+// Creates the buffer descriptor of a communicator, at the first attach. If another thread creates the descriptor at the
+// same time, returns that one. Returns NULL if out of memory.
 static struct gompi_bsend_buffer *create_comm_buffer(struct gompi_comm *c) {
 	struct gompi_bsend_buffer *a = calloc(1, sizeof *a), *other = NULL;
 	if (a == NULL || gompi_cas_strong(&c->bsend_buffer, &other, a))

@@ -41,7 +41,7 @@ static __attribute__((cold, noinline)) void append_envelope(const struct gompi_e
 							    struct gompi_error_status *v) {
 	char label[GOMPI_LABEL], address[20];
 	const size_t n = strlen(v->text);
-	if (e->at == NULL && e->count == 0) // a probe, which has no buffer
+	if (e->at == NULL && e->count == 0) // a probe, or a message without data: there is no buffer to report
 		snprintf(v->text + n, sizeof v->text - n, " (%s %d, tag %d)", receive ? "source" : "dest", e->peer,
 			 e->tag);
 	else

@@ -128,8 +128,8 @@ static inline void gompi_request_progress(struct gompi_request *r) {
 // Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
 // complete.
 int gompi_request_wait(struct gompi_request *r, const char *call);
-// Waits as gompi_request_wait does. The function failed_peer decides which failed process ends the wait (find_failed in
-// struct gompi_wait_desc).
+// Waits as gompi_request_wait does. If failed_peer is not NULL, failed_peer(arg, place) decides which failed process
+// ends the wait (find_failed in struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
 // Returns the number of the failed process that prevents a request from completing, or GOMPI_NONE_FAILED
@@ -144,8 +144,8 @@ void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wai
 int gompi_send_blocking(const struct gompi_request *r, const char *call);
 // Performs a send as gompi_send_blocking does, without raising an error. Returns 0 or the error class, described in v.
 int gompi_send_wait(const struct gompi_request *r, const char *call, struct gompi_error_status *v);
-// Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0, the
-// error class of r, or the error class of the wait if the receive has been abandoned.
+// Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0 or the
+// error class of r. If r can never complete, abandons the receive and returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // Waits for a receive that has been matched or posted already. Returns the same values as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);

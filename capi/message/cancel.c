@@ -4,9 +4,9 @@
 // - A receive that is not matched is removed from the posted receives.
 // - A send whose record is still pending is removed from the pending records.
 // - A send to this process is removed from the unexpected messages.
-// - A send that the receiver knows of: RECORD_CANCEL asks the receiver to remove the message from its unexpected
-//   messages, and RECORD_DROPPED confirms the removal. The receiver's progress thread answers
-//   if no other thread of the receiver does.
+// - For a send that the receiver knows of, RECORD_CANCEL asks the receiver to remove the message from its unexpected
+//   messages, and RECORD_DROPPED confirms the removal. If no other thread of the receiver answers, its progress thread
+//   does.
 //
 // A matched operation continues, and ends as if it had not been cancelled: a thread that makes progress for one of the
 // two processes copies the data. If a matched probe has extracted the message, its data would stay at the sender until

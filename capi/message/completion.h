@@ -11,7 +11,7 @@ static inline bool gompi_is_running(void) { return gompi_load(&gompi_app_message
 enum gompi_handle_state {
 	GOMPI_HANDLE_LIVE,    // an existing request
 	GOMPI_HANDLE_NULL,    // MPI_REQUEST_NULL
-	GOMPI_HANDLE_DONE,    // GOMPI_REQUEST_DONE, which is always complete
+	GOMPI_HANDLE_DONE,    // GOMPI_REQUEST_DONE: the operation was complete when its call returned
 	GOMPI_HANDLE_INVALID, // an invalid handle, or a request that has been completed or freed
 };
 
@@ -155,8 +155,8 @@ static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_f
 	}
 }
 
-// Ends a complete request for which gompi_request_finish has been called. Leaves an inactive request and
-// MPI_REQUEST_NULL unchanged. Stores the status in both cases. Returns the error class of the request.
+// Ends a complete request for which gompi_request_finish has been called, stores its status, and returns its error
+// class. For an inactive request or MPI_REQUEST_NULL, stores an empty status and returns MPI_SUCCESS.
 static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	int class = MPI_SUCCESS;

@@ -14,8 +14,9 @@ struct gompi_message;
 
 #pragma GCC visibility push(hidden)
 
-// Describes the shared memory of the node's processes. The fields have the same meaning as in struct gompi_node, where
-// the field `rings` has the name message_rings.
+// Describes the shared memory of the node's processes. The fields are those of struct gompi_node, where some have other
+// names: rings is message_rings, ring_stride is message_stride, me is local_index. The flag no_cma forbids
+// process_vm_readv.
 struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;

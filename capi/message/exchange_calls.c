@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 
+enum { MAX_STACK_COPY_BYTES = 512 };
+
 // Copies the data that an exchange sends, and makes *from refer to the copy. The copy is in stack_copy if it fits into
 // MAX_STACK_COPY_BYTES bytes, else in *heap_copy, which the caller frees. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
-enum { MAX_STACK_COPY_BYTES = 512 };
 static int copy_outgoing(struct gompi_buffer *from, char *stack_copy, char **heap_copy) {
 	char *to = stack_copy;
 	if (from->size > MAX_STACK_COPY_BYTES && (to = *heap_copy = malloc((size_t)from->size)) == NULL)
@@ -221,8 +222,8 @@ static __attribute__((noinline)) int isendrecv_slow(const struct gompi_envelope 
 	return MPI_SUCCESS;
 }
 
-// Starts a nonblocking exchange. In the most common case, the send is eager, so the outgoing data is copied before the
-// receive can overwrite it.
+// Starts a nonblocking exchange. In the most common case, the send is eager: it copies the outgoing data before the
+// receive starts. Then the receive may overwrite the send buffer.
 static inline int start_isendrecv(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
 				  MPI_Request *request) {
 	struct gompi_request s, r;

@@ -49,8 +49,9 @@ static void withdraw_deferred(struct gompi_vci *l) {
 	}
 }
 
-// Returns true if this process may cancel a send in MPI_Finalize. A receiver on this node must be in MPI_Finalize too.
-// A receiver on another node defers the cancellation until it is in MPI_Finalize.
+// Returns true if this process may cancel send r in MPI_Finalize. A receiver on this node must be in MPI_Finalize too.
+// A receiver on another node itself defers the cancellation until it is in MPI_Finalize, but the first record of r must
+// have been sent to it.
 static bool may_withdraw(const struct gompi_request *r) {
 	return gompi_is_remote(r->peer_link) ? !r->record_pending
 					     : gompi_load(&r->peer_link->cell->state) == GOMPI_STATE_FINISHING;

@@ -41,7 +41,7 @@ enum { INBOX_DATA = (GOMPI_INBOX_SIZE - sizeof(struct gompi_inbox)) / GOMPI_CACH
 // Flow control: the protocol that a process requests from its senders.
 enum gompi_flow {
 	FLOW_EAGER,      // small messages are eager
-	FLOW_RENDEZVOUS, // standard sends keep their data (rendezvous): this process holds too many unexpected bytes
+	FLOW_RENDEZVOUS, // senders keep all data (rendezvous): this process holds too many unexpected bytes
 };
 
 #pragma GCC visibility push(hidden)
@@ -86,7 +86,8 @@ static inline bool gompi_inbox_has_record(const char *at, uint64_t valid_flag) {
 	       valid_flag; // pairs with the release in gompi_inbox_publish
 }
 
-// Returns true if `word` is invalid for a record that begins at address `at`.
+// Returns true if `word` is not valid for a record that begins at address `at`: the kind is unknown, the length is too
+// small, or the record would pass the end of the ring.
 static inline bool gompi_inbox_is_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
 	int64_t n = gompi_record_length(word), left_bytes = b->data + INBOX_DATA - at;
 	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
@@ -117,7 +118,8 @@ static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {
 }
 
 // Returns the next process with an index in [i, n) that waits for space, and removes its registration. Returns -1 if
-// none waits. A scan of all processes begins with i = 0; this call clears has_waiters before it reads `waiters`.
+// none waits. A scan of all processes begins with i = 0; the call with i = 0 clears has_waiters before it reads
+// `waiters`.
 int gompi_inbox_next_waiter(struct gompi_inbox *b, int i, int n);
 
 #pragma GCC visibility pop

@@ -9,7 +9,8 @@
 #define MADV_POPULATE_WRITE 23 // Linux 5.14
 #endif
 
-// Maximum number of processes of a node for which gompi_link_slow populates inboxes. The inboxes then take 16 MiB.
+// gompi_link_slow populates the inboxes only on nodes with at most this many processes. All inboxes of such a node
+// together take at most 16 MiB.
 enum { MAX_PREFAULT_PROCESSES = 16 };
 
 // A hash table with open addressing that finds the links to a peer, one per VCI. Its size is a power of two. Entries

@@ -22,8 +22,8 @@ static bool open_probe(struct gompi_messages *m) {
 	struct gompi_inbox *b = m->vci[0].inbox;
 	gompi_store(&b->probe_value, *m->cma_probe);
 	gompi_store_release(&b->probe_address, (uint64_t)(uintptr_t)m->cma_probe);
-	// Where the Yama security module permits only ancestors to read a process' memory, this call permits the peers
-	// too. Without Yama the call fails, which is harmless.
+	// Where the Yama security module permits only ancestors to read a process' memory, prctl permits the peers too.
+	// Without Yama, prctl fails, which is harmless.
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return true;
 }
@@ -161,8 +161,8 @@ static void messages_wait_lasts(void) {
 		gompi_messages_remind(m);
 }
 
-// Checks the inboxes of a process for a next record that is reserved but has no valid flag yet. Returns a nonzero
-// number that identifies the record, or 0 if there is none.
+// Checks the inboxes of a process for a next record that is reserved but has no valid flag yet. Returns a number that
+// identifies the record by its position and VCI (+ 1, so that it is not 0), or 0 if there is no such record.
 static uint64_t incomplete_record(int process) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {
@@ -175,7 +175,8 @@ static uint64_t incomplete_record(int process) {
 	return 0;
 }
 
-// Returns member i of a communicator whose members C knows, or -1.
+// Returns the process number of rank i of the intracommunicator with the handle `object`. Returns -1 if it has no such
+// rank, or if `object` is no intracommunicator.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
 	return c == NULL || c->is_inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);

@@ -53,11 +53,13 @@ void gompi_post_record(struct gompi_vci *l, struct gompi_link *p, const struct g
 bool gompi_unqueue_record(struct gompi_vci *l, struct gompi_request *r);
 // Sends RECORD_CANCEL with these flags: asks the receiver of a send to drop its message.
 void gompi_post_cancel(struct gompi_vci *l, const struct gompi_request *r, unsigned flags);
-// Sends RECORD_ACK (matched, data read, or error class) or RECORD_DROPPED to the sender of a message. If doorbell is
-// set, notifies the sender's progress thread. Otherwise the waiting thread of the sender finds the record by polling.
+// Answers the sender of a message by RECORD_ACK (the message is matched, or its data has been read or cannot be read)
+// or by RECORD_DROPPED. If doorbell is set, notifies the sender's progress thread. Otherwise the waiting thread of the
+// sender finds the record by polling.
 void gompi_send_answer(struct gompi_vci *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool doorbell,
 		       int class);
-// Sends pending output to all peers. Returns true if anything has been sent. Releases the lock temporarily.
+// Starts the queued remote reads, and sends pending output to all peers. Returns true if a read was started or anything
+// has been sent. Releases the lock temporarily.
 bool gompi_flush_pending(struct gompi_vci *l);
 // Sends pending output to one peer.
 void gompi_flush_link(struct gompi_vci *l, struct gompi_link *p);
@@ -106,7 +108,8 @@ void gompi_deliver_unexpected(struct gompi_vci *l, struct gompi_request *r, stru
 
 // Starts the transfer of the data of m to the receive r.
 void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
-// Copies the data of a matched message. Releases the lock temporarily.
+// Copies the data of the message that r has matched from the sender's memory, and completes r. If process_vm_readv does
+// not work, asks the sender for fragments instead. Releases the lock during the copy.
 void gompi_copy_matched(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_FRAGMENT: a fragment of the data that this process has asked for.
 void gompi_handle_fragment(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
@@ -125,8 +128,10 @@ void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_m
 struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag);
 // Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
-// Handles RECORD_REMINDER: the sender waits until its earlier messages are received. The next release of the lock
-// copies the data of those messages that are matched, even if the call only starts an operation.
+// Handles RECORD_REMINDER: the sender waits until its earlier messages are received. Usually an MPI call that only
+// starts an operation, such as MPI_Irecv, leaves the copies in the work list to a later call. After a reminder, the
+// next gompi_vci_unlock_started performs these copies. The same holds for earlier messages that are matched after the
+// reminder.
 void gompi_handle_reminder(struct gompi_vci *l, const struct gompi_record *h);
 
 // Sending (send.c).
@@ -154,10 +159,11 @@ void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned fl
 // Removes the message that RECORD_CANCEL names from the unexpected messages, and sends RECORD_DROPPED to its sender.
 // If a matched probe has extracted the message, fetches its data instead, so that the send completes.
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
-// Frees a message without receiving it. Sends RECORD_DROPPED to its sender.
+// Discards a message: frees m without receiving it. If its sender waits for an answer, reports this to the sender
+// (RECORD_DROPPED or, for a send of this process to itself, gompi_send_dropped).
 void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
-// Handles RECORD_DROPPED: the receiver of a send no longer has the message, because the sender has cancelled the send
-// or the receiver has freed the communicator.
+// Handles RECORD_DROPPED: the receiver has discarded the message of send r without receiving it, because the sender has
+// cancelled the send or the receiver has freed the communicator.
 void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_CANCEL: calls gompi_withdraw. If the sender is in MPI_Finalize and this process is not, this process
 // calls gompi_withdraw only in MPI_Finalize, because the program may still receive the message.
@@ -169,9 +175,9 @@ void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. MPI_Finalize repeats
 // the call until it returns true. The call also cancels unacknowledged sends, so that messages that are never received
-// do not keep this process in MPI_Finalize. A message is dropped only once its receiver is in MPI_Finalize too, because
-// no call can receive the message then. So a send to this node is cancelled only then, and a receiver on another node
-// defers the cancellation until then.
+// do not keep this process in MPI_Finalize. A message may be dropped only after its receiver has entered MPI_Finalize:
+// until then a call may still receive it. So for a receiver on this node, this process waits for that before it cancels
+// the send. A receiver on another node itself defers the cancellation until it is in MPI_Finalize.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).
@@ -217,8 +223,8 @@ static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request 
 
 // The messages of a process (messages.c). The caller holds no lock.
 
-// Creates the message layer of the process that node describes. Returns NULL, with errno set, if out of memory or if
-// the system denies random bytes.
+// Creates the message layer of the process that `node` describes. If no_cma is set, the message layer never uses
+// process_vm_readv. Returns NULL, with errno set, if out of memory or if the system denies random bytes.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 // Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);

@@ -20,7 +20,8 @@ struct handshake_data {
 	uint64_t channel, partition_count, partition_bytes;
 };
 
-// The receive or send of the handshake. It outlives a request that is freed before the handshake.
+// The state of the receive or send that performs the handshake. It is freed when that message completes, even if the
+// partitioned request was freed before.
 struct handshake {
 	struct partitioned *receiver; // the receiving request; NULL if that request has been freed, or for a send
 	struct handshake_data data;
@@ -439,6 +440,7 @@ static int mark_ready(const char *call, struct gompi_request *r, int n, int firs
 			gompi_set_error(&v, MPI_ERR_ARG, "partition %d has already been marked ready", i);
 	}
 	if (__builtin_expect(v.class != MPI_SUCCESS, 0)) {
+		// The number with index k - 1 is invalid, so only the partitions before it have been marked.
 		for (k -= 2; k >= 0; k--)
 			gompi_store(&p->partition_done[list != NULL ? list[k] : first + k], 0);
 		return gompi_request_raise(&v, call, r->comm);
@@ -472,7 +474,8 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 			call, r->comm, MPI_ERR_ARG,
 			"partition_low is %d and partition_high is %d; partition_low must not be larger", partition_low,
 			partition_high);
-	// Limits n, which may not fit into an int: mark_ready also finds the error with partition_count + 1.
+	// n may not fit into an int. So limit n to partition_count + 1: with this value, too, mark_ready finds that the
+	// range is too long.
 	int32_t partition_count = partitioned_of(r)->partition_count;
 	return mark_ready(call, r,
 			  n <= partition_count          ? (int)n
@@ -497,10 +500,10 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
-// Returns true if all data that the sender has for a partition of the receiver has arrived, or if the request is not
-// active. If the partitions have no
-// bytes, the partition numbers of the two sides are mapped in proportion. If the sender has no data for a partition,
-// the partition counts as arrived when the request is complete.
+// Returns true if the request is not active, or if all data that the sender has for partition `part` of the receiver
+// has arrived. If the sender has no data for this partition, the partition counts as arrived when the request is
+// complete. If the partitions of both sides have 0 bytes, the partition numbers of the two sides are mapped in
+// proportion.
 static bool partition_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in complete_round

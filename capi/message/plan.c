@@ -93,10 +93,10 @@ static bool reap_messages(struct gompi_plan *p) {
 	return can_continue;
 }
 
-// Returns true if a message must notify the target's progress thread, in case the target computes. To another node,
-// that is every message of an urgent plan. On this node, it is every message that a progress thread sends, and every
-// message to a process whose data other processes wait for (needs_doorbell). If there is a core for the progress
-// thread, it is also every large message of an urgent plan.
+// Returns true if a message must notify the target's progress thread, in case the target computes. A message to another
+// node must do so if the plan is urgent. A message on this node must do so in three cases. First, a progress thread
+// sends the message. Second, other processes wait for data of the target (needs_doorbell). Third, the plan is urgent,
+// the message is large, and the node has more cores than processes.
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->params.urgent;
@@ -142,8 +142,8 @@ static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uint
 	return true;
 }
 
-// Returns the length of a message that passes on received data. After an error the length differs from the planned one,
-// so that every process that receives the data notices the error.
+// Returns the length of a message that passes on received data. After an error the message is one byte longer
+// (MPI_ERR_TRUNCATE) or shorter (other errors) than planned. So every process that receives the data notices an error.
 static int64_t forward_bytes(const struct gompi_plan *p, int64_t bytes) {
 	if (p->error.class == MPI_SUCCESS)
 		return bytes;
@@ -246,7 +246,7 @@ void gompi_plan_reset(struct gompi_plan *p) {
 	p->next_step = p->reminded_step = 0;
 	p->error.class = MPI_SUCCESS;
 	gompi_store(&p->is_complete, 0);
-	gompi_mutex_unlock(&p->lock.mutex); // no thread has posted work: no thread polls a plan before its start
+	gompi_mutex_unlock(&p->lock.mutex); // no thread polls a plan before its start, so none has posted work
 }
 
 bool gompi_plan_poll(struct gompi_plan *p) {
@@ -264,7 +264,7 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
 		gompi_set_error(&p->error, class, "%s", text);
 		complete_plan(p);
 	}
-	gompi_mutex_unlock(&p->lock.mutex); // ignores posted work: a complete plan has no work
+	gompi_mutex_unlock(&p->lock.mutex); // other threads may have posted work, but a complete plan has none
 }
 
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t) {

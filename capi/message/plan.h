@@ -19,7 +19,7 @@ struct gompi_wait_details;
 // Kinds of steps. In Go the type is p2p.StepKind.
 enum gompi_step_kind {
 	STEP_SEND,    // sends `bytes` bytes at address `from` to the peer
-	STEP_FORWARD, // sends received data; sends another length than planned if an error has occurred
+	STEP_FORWARD, // sends received data; after an error it sends a wrong length, so that the peer notices
 	STEP_RECV,    // receives `bytes` bytes from the peer to address `to`
 	STEP_WAIT,    // ends a round
 	STEP_COPY,    // copies `bytes` bytes from address `from` to address `to`
@@ -49,7 +49,7 @@ struct gompi_plan_params {
 	uintptr_t comm;         // handle of the communicator on which errors are raised
 	uintptr_t op, datatype; // handles of the predefined operation and datatype of STEP_REDUCE
 	uint64_t element_bytes; // size of an element of datatype in bytes
-	int64_t go_bytes;       // bytes of Go memory that the plan owns
+	int64_t go_bytes;       // bytes of Go memory that the plan owns; large plans are not cached
 	uintptr_t go_handle;    // argument of gompi_plan_call_go and gompi_plan_go_freed; 0 if Go takes no part
 };
 
@@ -113,11 +113,11 @@ void gompi_plan_reset(struct gompi_plan *p);
 // Ends a plan whose messages cannot arrive any more. Cancels the plan's unmatched receives, so that they do not write
 // to the plan's buffers afterwards.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
-// Notifies the processes whose messages the plan waits for, so that their progress threads run. Called when a wait of
-// this process takes long, or when other processes wait for data that its progress thread passes on. From the second
-// call in the same step on, and in calls of a progress thread, also sets needs_doorbell of these processes, so that
-// each message to them wakes their progress threads. A progress thread's call does nothing if it is not the first in a
-// step.
+// Notifies the processes of this node whose messages the plan waits for, so that their progress threads run. Called
+// when a wait of this process takes long, or when other processes wait for data that its progress thread passes on. The
+// first call in a step only notifies, if an application thread makes it. All other effective calls also set
+// needs_doorbell of the notified processes: each message to them then wakes their progress threads. A progress thread's
+// call has no effect if it is not the first in the step.
 void gompi_plan_remind(struct gompi_plan *p);
 
 // Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. Also sets the

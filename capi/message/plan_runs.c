@@ -243,7 +243,7 @@ static void describe_plan_wait(const struct gompi_request *r, struct gompi_wait_
 		if (p->request == r)
 			gompi_plan_report_missing(p, t);
 	gompi_mutex_unlock(&m->plans_lock);
-	t->pending_count = -1; // unknown: a peer may have started the operation and be waiting for other processes
+	t->pending_count = -1; // -1, unknown: even a peer whose message is missing may have started the operation
 }
 
 static const struct gompi_request_kind plan_kind = {.progress = progress_plan,

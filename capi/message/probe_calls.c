@@ -140,8 +140,9 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 }
 GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 
-// Checks for a message without waiting. null_text is NULL, or the text of an error to raise if the other arguments are
-// valid. Returns true if the call ends with an error, whose return value is *rc.
+// Checks for a message without waiting. If an output argument is NULL, null_text is the text of the error, which is
+// raised only if the other arguments are valid. Otherwise null_text is NULL. Returns true if the call ends with an
+// error, whose return value is *rc.
 static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, const char *null_text, int *flag,
 			      int *rc) {
 	struct gompi_comm *c = gompi_comm_get(comm);

@@ -62,7 +62,7 @@ void gompi_dispatch_record(struct gompi_vci *l, const struct gompi_record *h, co
 }
 
 enum {
-	MIN_BURST = 4,                         // number of records after which further records count as a series
+	MIN_BURST = 4,                         // drain reads the tail once per MIN_BURST records, and then prefetches
 	PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE, // prefetch distance in a series
 };
 
@@ -74,7 +74,7 @@ enum {
 // RECORD_REMINDER of a waiting sender may follow.
 static inline __attribute__((always_inline)) bool drain(struct gompi_vci *l, const struct gompi_request *until) {
 	struct gompi_inbox *b = l->inbox;
-	uint64_t written_position = 0; // producers have reserved the ring up to this position
+	uint64_t written_position = 0; // producers had reserved the ring up to here at the last read of the tail
 	unsigned handled = 0;
 	if (__builtin_expect(gompi_load(&l->inbox_error) != 0, 0))
 		return false;

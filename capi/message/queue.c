@@ -6,7 +6,7 @@
 #include "base/abi.h"
 #include "base/table.h"
 
-// The index of a list: a hash table of fifos, whose key is a source and a tag.
+// The index of a list: a hash table of fifos. The key of a fifo is a source and a tag.
 struct gompi_index {
 	uint32_t mask, fifo_count; // mask: number of buckets - 1
 	struct gompi_fifo **bucket;

@@ -33,7 +33,7 @@ struct gompi_listed_message {
 	// [GOMPI_ENTRY_LINKS - 1]: links 1 and higher of the entry; link 0 is entry.list_link. NULL until the message
 	// is first in an index; the array stays allocated as long as the message.
 	struct gompi_entry_link *index_links;
-	uint64_t id;  // id of its send; 0 if none
+	uint64_t id;  // id of its send; 0 if the send expects no answer
 	int32_t from; // process number of the sender (base/process.h)
 };
 

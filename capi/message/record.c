@@ -107,7 +107,7 @@ static int send_fixed_record(struct gompi_vci *l, struct gompi_link *p, const st
 	int class;
 	struct gompi_reservation space = gompi_record_reserve(
 		l, p, RECORD_SIZE, remote, gompi_record_is_answer(kind) ? FABRIC_ANSWER : FABRIC_TRY, &class);
-	if (space.record == NULL) // a record is retried, never dropped, if out of memory
+	if (space.record == NULL) // if out of memory, the caller keeps the record and tries again later
 		return class == MPI_ERR_NO_MEM ? MPI_ERR_PENDING : class;
 	copy_fixed(space.record, &w->record);
 	uint64_t word = gompi_record_word(kind, gompi_record_flags(w->record.word), RECORD_SIZE);

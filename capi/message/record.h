@@ -15,7 +15,7 @@ enum gompi_record_kind {
 	RECORD_ACK,      // to the sender: the message is matched (eager) or its data has been read (RTS)
 	RECORD_SPACE,    // to a process that waits for space in the inbox: there is space now
 	RECORD_CANCEL,   // to the receiver: the sender withdraws the message
-	RECORD_DROPPED,  // to the sender: the receiver no longer has the message
+	RECORD_DROPPED,  // to the sender: the receiver has discarded the message, so no call receives it
 	RECORD_REMINDER, // to receivers: the sender waits until its earlier messages are received
 	RECORD_FLOW,     // to a process on another node: requests a protocol (enum gompi_flow in `size`)
 	RECORD_KIND_COUNT
@@ -36,7 +36,7 @@ enum {
 
 // The fixed part of a record. The payload follows.
 struct gompi_record {
-	uint64_t valid_flag; // on a node: see inbox.h; between nodes: index of the VCI
+	uint64_t valid_flag; // on a node: marks a complete record (inbox.h); between nodes: index of the VCI
 	uint64_t word;
 	uint64_t context; // context of the message; FRAGMENT: offset of its data; CTS: id of the receive
 	int32_t source;   // rank of the sender in the communicator
@@ -44,7 +44,7 @@ struct gompi_record {
 	int32_t from;  // process number of the sender (base/process.h)
 	int32_t class; // ACK: error class, or MPI_SUCCESS
 	uint64_t size; // bytes of the whole message; CTS: number of bytes to send; FLOW: enum gompi_flow
-	uint64_t id;   // id that answers must carry; CTS, FRAGMENT, ACK, DROPPED: id of the addressed request
+	uint64_t id;   // CTS, FRAGMENT, ACK, DROPPED: id of the addressed request; others: id for the answers, or 0
 };
 
 enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MAX_DATA = 16 << 10 };

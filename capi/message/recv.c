@@ -49,7 +49,8 @@ void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r) {
 	unpost_from(l, gompi_queue_of(&l->queues, r->context), r);
 }
 
-// Stores the region (remote key) of a message's data. The payload contains the region if the sender is on another node.
+// Stores the region (remote key) of a message's data, which is the payload of the record. Ignores a payload of another
+// length, and records from this node, where no sender registers a region.
 static void store_region(struct gompi_message *m, const char *payload, int64_t length) {
 	if (length != sizeof m->region || gompi_messages_node_index(m->vci->messages, m->from) >= 0)
 		return;

@@ -1,10 +1,10 @@
 // Messages to and from processes on other nodes. The records (record.h) are the same as on a node, but the network
 // (fabric/fabric.h) carries them instead of an inbox.
 //
-// A record is written for the network while the VCI's lock is held, so a send only tries to reserve space (FABRIC_TRY).
-// A record that finds no space is queued at the link, as on this node. The network reports when there is space again.
-// Answers to received records never wait for space. The thread that drives the network handles received records under
-// the VCI's lock.
+// A thread may hold the VCI's lock while it writes a record for the network, so it must not wait for space: it only
+// tries to reserve space (FABRIC_TRY). A record that finds no space is queued at the link, as on this node. The network
+// reports when there is space again. Answers to received records never wait for space. The thread that drives the
+// network handles received records under the VCI's lock.
 //
 // The data of a large message is read from the sender's memory if the send and receive buffers are both contiguous;
 // else the sender sends it in fragments (RECORD_FRAGMENT). RECORD_REMINDER is not needed, because the network's
@@ -54,7 +54,7 @@ void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r, void (*done
 // Acquires the lock of a read's VCI, frees the descriptor of the read, and returns the receive that the read belongs
 // to.
 struct gompi_request *gompi_remote_read_end(struct gompi_transfer *t);
-// Starts the queued reads. Releases the VCI's lock temporarily for each. Returns true if there were any.
+// Starts the queued reads. Releases the VCI's lock while it starts each read. Returns true if any read was queued.
 bool gompi_remote_start_reads(struct gompi_vci *l);
 // Removes the queued read of r. Returns true if it was still queued (not started).
 bool gompi_remote_cancel_read(struct gompi_vci *l, struct gompi_request *r);

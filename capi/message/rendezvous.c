@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Returns true if process_vm_readv reaches the peer. Only the first call for a peer tests this.
+// Returns true if process_vm_readv reaches the peer. The first call for a peer tests this: it reads the number in the
+// peer's probe page. Later calls return the result of the test.
 static bool cma_reaches(struct gompi_messages *m, struct gompi_link *p) {
 	uint32_t state = gompi_load(&p->cma_state);
 	if (state != CMA_UNKNOWN)

@@ -73,7 +73,7 @@ struct gompi_bsend_flush_wait {
 
 struct gompi_request {
 	union {
-		struct gompi_entry entry; // of a posted receive
+		struct gompi_entry entry; // if `posted` is set: this receive in its matching queue
 		struct gompi_grequest_callbacks functions;
 		struct gompi_bsend_flush_wait flush;
 		struct {
@@ -86,7 +86,7 @@ struct gompi_request {
 				// of a receive: bytes that will arrive (at most the buffer's size); of a send: bytes
 				// that go out in fragments
 				int64_t transfer_bytes;
-				const char *operation; // of a plan: name of the function that created it, or NULL
+				const char *operation; // of a plan: name of the collective, for wait reports; or NULL
 			};
 			union {
 				struct {
@@ -105,7 +105,7 @@ struct gompi_request {
 	const struct gompi_request_kind *kind; // NULL for a message
 	uintptr_t object;                      // private data of the kind, usually an address
 	gompi_a32 state;                       // REQUEST_ACTIVE, REQUEST_COMPLETE or REQUEST_INACTIVE
-	bool receive;                          // true: a receive; false: a send, if kind is NULL
+	bool receive;                          // true: a receive; false: a send, or no message at all
 	bool persistent;                       // persistent request, which MPI_Start starts
 	bool in_persistent_table;              // its handle and memory do not belong to the VCI (persistent.c)
 	bool has_handle;                       // the application holds a handle
@@ -115,8 +115,8 @@ struct gompi_request {
 	bool use_rendezvous;                   // a send: its data stays in this process until it is matched
 	bool urgent;                           // the record must notify the receiver's progress thread
 	bool cancel_requested;                 // a send: its cancellation has been requested
-	bool record_pending;                   // a send: its first record is pending, so no other process knows of it
-	bool message_dropped;                  // a send: the receiver no longer has the message
+	bool record_pending;                   // a send: its first record is pending; the receiver knows nothing yet
+	bool message_dropped;                  // a send: the receiver has discarded the message without receiving it
 	bool registered;                       // a send: the field `region` is valid
 	uint8_t mode;                          // enum gompi_mode
 	uint32_t handle;                       // valid if has_handle is set

@@ -149,8 +149,8 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
-	// A started request is refused even if it is complete, because its completion depends on timing. With
-	// MPI_PROC_NULL completion does not depend on timing, so a complete request is accepted.
+	// MPI_Request_free refuses a started partitioned request even if it is complete, because whether it is complete
+	// depends on timing. With MPI_PROC_NULL this does not depend on timing, so a complete request is accepted.
 	if (r->kind != NULL && r->kind->free_needs_inactive && !gompi_is_inactive(r) &&
 	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE))
 		return gompi_request_error(
@@ -172,7 +172,7 @@ int gompi_request_free(MPI_Request *request) {
 		return MPI_SUCCESS;
 	struct gompi_error_status v;
 	uintptr_t object = r->comm;
-	r->result.class = MPI_SUCCESS; // discards the error of the operation
+	r->result.class = MPI_SUCCESS; // discards the operation's error: only an error of release is raised
 	return gompi_request_destroy(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, object);
 }
 GOMPI_ENTRY(MPI_Request_free, gompi_request_free);
@@ -228,7 +228,7 @@ static int start_persistent(struct gompi_request *r, struct gompi_error_status *
 	return class;
 }
 
-// Implements MPI_Start. Raises MPI_ERR_REQUEST if the request is not persistent, or active.
+// Implements MPI_Start. Raises MPI_ERR_REQUEST unless the request is persistent and inactive.
 int gompi_start(MPI_Request *request) {
 	const char *call = "MPI_Start";
 	struct gompi_error_status v;

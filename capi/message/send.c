@@ -11,8 +11,9 @@ static struct gompi_message *self_message(struct gompi_vci *l, const struct gomp
 	return m;
 }
 
-// Copies a small message of this process to itself into its posted receive, or into an unexpected message. Returns
-// false if the message is not small, or if no receive is posted and the send is synchronous.
+// Delivers a small message of this process to itself: copies the data into the posted receive that matches or, if there
+// is none, into a new unexpected message. Returns false if the message is not small, or if no receive is posted and the
+// send is synchronous.
 static bool deliver_to_self(struct gompi_vci *l, struct gompi_queue *q, const struct gompi_request *s) {
 	if (s->buf.size > RECORD_MAX_DATA)
 		return false;

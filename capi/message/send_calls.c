@@ -65,9 +65,9 @@ static inline bool may_use_rendezvous(const struct gompi_link *p, const struct g
 	return r->buf.size > max_eager_bytes && !r->vci->messages->no_cma && gompi_load(&p->cma_state) != CMA_REFUSED;
 }
 
-// Returns true if polling for space may soon succeed. Returns false if processes share cores, if other output is
-// pending, if the receiver asks senders to keep their data, or if polling has already failed while the inbox had this
-// head.
+// Returns true if polling for space in the receiver's inbox may soon succeed. Returns false if processes share cores,
+// if other output is pending, or if the receiver asks senders to keep their data. Also returns false if polling has
+// already failed since the head of the inbox last moved.
 static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
 	return !gompi_node.policy.is_oversubscribed && gompi_load(&p->pending_count) == 0 &&
 	       gompi_load(&p->inbox->flow) == FLOW_EAGER && head != gompi_load(&p->full_head);

@@ -3,7 +3,8 @@
 struct gompi_messages *_Atomic gompi_app_messages;
 
 // Sends RECORD_SPACE to each process that waits for space in this inbox. The waiting process polls only its own inbox,
-// so it does not see the space. If its own inbox has no space for the record, it has other records to poll anyway.
+// so it does not see the space. If the waiting process' inbox has no space for RECORD_SPACE, that process has other
+// records to poll anyway.
 void gompi_vci_notify_space(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	if (!gompi_inbox_should_notify(l->inbox))

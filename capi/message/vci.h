@@ -21,9 +21,9 @@ enum gompi_cma_state { CMA_UNKNOWN, CMA_WORKS, CMA_REFUSED };
 struct gompi_link {
 	struct gompi_inbox *inbox; // the peer's inbox; NULL if the peer is on another node
 	gompi_a64 cached_head;     // cached copy of the inbox' head
-	gompi_a64 full_head;       // head of the inbox when polling for space was last unsuccessful
-	// Number of pending records and streams (below). While it is not 0, further records are queued too, so that
-	// none overtakes them, except answers to other nodes.
+	gompi_a64 full_head;       // inbox head when a send last polled for space unsuccessfully
+	// Number of pending records and streams (below). While it is positive, further records are queued behind them,
+	// to keep the order. Only answers to other nodes may overtake (gompi_record_is_answer).
 	gompi_ai32 pending_count;
 	gompi_a32 cma_state;     // enum gompi_cma_state
 	int32_t world;           // number of the process (base/process.h)
@@ -38,7 +38,8 @@ struct gompi_link {
 	int32_t unacked_sends;
 	bool needs_reminder;         // an unacknowledged send is newer than the last RECORD_REMINDER to the peer
 	uint32_t reminders_received; // number of RECORD_REMINDER received from the peer
-	// this process has asked the peer, on another node, to keep the data of its messages (FLOW_RENDEZVOUS)
+	// true if this process has asked the peer, which is on another node, to keep the data of its messages
+	// (FLOW_RENDEZVOUS)
 	bool throttled;
 	struct gompi_link *next_throttled; // next in the VCI's list of throttled peers
 };
@@ -48,8 +49,8 @@ static inline bool gompi_is_remote(const struct gompi_link *p) { return p->inbox
 // How the sender of a record notifies the peer.
 enum gompi_notify_mode {
 	NOTIFY_DOORBELL, // if no thread of the peer polls or waits, the sender notifies the peer's progress thread
-	// Does not notify the progress thread. A thread of the peer that polls or waits finds the record soon enough.
-	// Only a sender that finds no space notifies the progress thread.
+	// Does not notify the progress thread. The sender relies on a thread of the peer that polls or waits. But a
+	// sender that finds no space in the inbox does notify the progress thread.
 	NOTIFY_WAITERS,
 };
 
@@ -107,7 +108,7 @@ struct gompi_vci {
 	gompi_a32 missed_progress; // 1 if a thread has left its progress to the lock holder (base/combining_lock.h)
 	bool has_completions;      // an operation has completed since the lock was acquired: the unlock wakes waiters
 	bool has_released_space;   // inbox space has been released under this lock: the unlock notifies producers
-	bool must_flush;           // the next flush of pending output may find space
+	bool must_flush;           // pending output is new or may now find space: the unlock tries to send it
 	bool work_is_urgent;       // data in the work list is urgent: its sender waits
 	gompi_a32 inbox_error;     // error class if the inbox is damaged, else 0
 	union {
@@ -116,7 +117,7 @@ struct gompi_vci {
 			gompi_a32 pending_links;
 			gompi_a32 has_work; // the work list is not empty
 		};
-		gompi_a64 busy; // non-zero if pending_links or has_work is
+		gompi_a64 busy; // both fields above in one word: non-zero if one of them is non-zero
 	};
 	char *_Atomic next_record; // address of the record at released_position
 	gompi_a64 expected_flag;   // valid flag of the record at next_record, once it is complete
@@ -130,7 +131,8 @@ struct gompi_vci {
 	struct gompi_requests requests;
 	struct gompi_request *work, *last_work; // receives whose data this process must copy from a sender's memory
 	struct gompi_link *first_pending_link;  // links with pending output
-	// [index on this node]; entry -1 is NULL, so that gompi_link_slow handles other nodes
+	// [index on this node]. Processes on other nodes have index -1. Entry -1 is always NULL, so that gompi_link_to
+	// calls gompi_link_slow for them.
 	struct gompi_link *_Atomic *links;
 	struct gompi_id_table send_ids;    // sends that wait for an acknowledgement or go out in fragments
 	struct gompi_id_table receive_ids; // receives whose data arrives in fragments
@@ -139,14 +141,15 @@ struct gompi_vci {
 	int free_message_count;
 	int64_t free_message_bytes;   // bytes of the data buffers of the free messages
 	uint32_t flow;                // enum gompi_flow: protocol that this VCI requests from senders
-	int64_t unexpected_bytes;     // bytes held by unexpected messages
+	int64_t unexpected_bytes;     // bytes of unexpected messages, for flow control (unexpected.c)
 	uint64_t sends_at_reminder;   // value of send_ids.total_added at the last reminder to receivers
 	gompi_a64 unexpected_arrived; // count of unexpected messages so far; a probe searches again only if it changed
 	gompi_ai32 unexpected_count;  // number of unexpected messages that no receive has matched yet
 	struct gompi_pending *free_pending;
 	struct gompi_live_count live_count; // counts requests and messages
-	// For other nodes. queued_reads: remote reads that are not started yet. free_reads: free list. first_throttled:
-	// list of throttled peers. deferred_cancels: unanswered RECORD_CANCEL with RECORD_FINALIZE.
+	// For peers on other nodes. queued_reads: remote reads that are not started yet. free_reads: free list.
+	// first_throttled: list of throttled peers. deferred_cancels: records of kind RECORD_CANCEL with the flag
+	// RECORD_FINALIZE, which this process handles only in MPI_Finalize.
 	struct gompi_read *queued_reads, *free_reads;
 	struct gompi_link *first_throttled;
 	struct gompi_pending *deferred_cancels;
@@ -157,7 +160,7 @@ struct gompi_messages {
 	struct gompi_node node;
 	bool no_cma;         // process_vm_readv is not used between the processes
 	uint64_t *cma_probe; // one page that peers read to find out whether process_vm_readv reaches this process
-	gompi_a32 plan_may_continue; // a message has completed, perhaps one of a plan
+	gompi_a32 plan_may_continue; // 1 if a message that may belong to a plan has completed
 	gompi_a32 plan_needs_app;    // a progress thread has left the next step of a plan to application threads
 	gompi_a32 hooks;             // bits HOOK_*: work of a poll besides the VCIs
 	struct gompi_vci vci[GOMPI_VCI_COUNT];
@@ -189,6 +192,8 @@ static inline struct gompi_vci *gompi_vci_of(struct gompi_messages *m, uint64_t 
 	return &m->vci[context >> 4 & (GOMPI_VCI_COUNT - 1)];
 }
 
+// Returns the shared cell of the process with this index on the node. The cells begin 4096 bytes after the start of the
+// node header.
 static inline struct gompi_cell *gompi_messages_cell(struct gompi_messages *m, int process) {
 	return (struct gompi_cell *)(m->node.control + 4096 + (size_t)process * m->node.cell_stride);
 }
@@ -232,9 +237,9 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
 // Tries to acquire the lock in order to make progress. Returns false if another thread holds the lock. That thread then
-// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock, so the
-// attempt fails only if another thread holds the lock's mutex. Therefore a thread that has held the lock without the
-// mutex need not check missed_progress when it releases the lock.
+// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. The
+// attempt then fails only if another thread holds the mutex of the biased lock (base/biased_mutex.h). Therefore the
+// bias owner need not check missed_progress after it has held the lock without the mutex.
 static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_biased_trylock(&l->lock), 1))
 		return true;
@@ -244,11 +249,11 @@ static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 
 // Notifies the processes that wait for space in the inbox, if enough of the inbox is free.
 void gompi_vci_notify_space(struct gompi_vci *l);
-// Releases the lock. A caller that does not acquire it again must then check missed_progress, as gompi_vci_unlock does.
-// Wakes threads that wait for completions, and notifies processes that wait for space in the inbox. The full fence
-// orders the release of space before the read of inbox->has_waiters. It is paired with gompi_inbox_register_waiter.
-// Without the fence, this thread could read an old value of has_waiters while a producer registers and still finds no
-// space. Returns true if another thread may have found the lock held.
+// Releases the lock. Afterwards the caller must either acquire the lock again, or check missed_progress as
+// gompi_vci_unlock does. Wakes threads that wait for completions, and notifies processes that wait for space in the
+// inbox. The full fence orders the release of space before the read of inbox->has_waiters. It is paired with
+// gompi_inbox_register_waiter. Without the fence, this thread could read an old value of has_waiters while a producer
+// registers and still finds no space. Returns true if another thread may have found the lock held.
 static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	bool completed = l->has_completions, announces = l->has_released_space;
@@ -320,8 +325,8 @@ static inline struct gompi_request *gompi_request_alloc(struct gompi_vci *l) {
 }
 
 // Releases a request, which nothing may refer to any longer. gompi_request_release returns it to the free list.
-// gompi_request_drop_refs releases the request's references to its kind and datatype. If r is a persistent request, it
-// also releases the memory, which does not belong to the VCI, and returns true.
+// gompi_request_drop_refs releases the request's references to its kind and datatype. If r is in the table of
+// persistent requests, gompi_request_drop_refs also frees r, whose memory does not belong to the VCI, and returns true.
 bool gompi_request_drop_refs(struct gompi_request *r);
 void gompi_request_dealloc(struct gompi_request *r);
 static inline void gompi_request_release(struct gompi_request *r) {
@@ -363,9 +368,10 @@ static inline void gompi_request_drop_handle(struct gompi_request *r) {
 	r->has_handle = false;
 }
 
-// Publishes the result of a request. Waiting threads are woken when the lock is released. A freed request has no
-// waiting threads: for it, gompi_complete calls on_complete of the request's kind, or releases a request without a
-// kind.
+// Publishes the result of a request. Waiting threads are woken when the lock is released. Calls gompi_complete_slow if
+// the request is freed, or if the low bits of its context show that the library itself sent the message
+// (core/comm.Context). That function calls on_complete of the request's kind. Without a kind, it releases a freed
+// request, and completes any other request and lets plans continue.
 void gompi_complete_slow(struct gompi_vci *l, struct gompi_request *r);
 static inline void gompi_complete(struct gompi_vci *l, struct gompi_request *r, int class) {
 	r->result.class = class;

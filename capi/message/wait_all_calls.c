@@ -6,9 +6,9 @@
 // Ends all complete requests and stores the status of each. If a request has failed, stores an error class in every
 // status (MPI_ERR_PENDING for an incomplete request), and raises MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
 //
-// The argument wait_error is MPI_SUCCESS, or the error class of a wait for a request that can never complete. In the
-// second case the error text names the first request that depends on a failed process. If no request depends on a
-// failed process, the text names the first incomplete request.
+// The argument wait_error is MPI_SUCCESS, or the error class of a wait for a request that can never complete. After
+// such a wait, the error text names the first request that has failed. If none has failed, the text names the first
+// request that depends on a failed process, or else the first incomplete request.
 static int end_all_requests(const char *call, int count, MPI_Request requests[], MPI_Status statuses[],
 			    int wait_error) {
 	struct gompi_first_failure f;

@@ -20,7 +20,8 @@ static inline const struct gompi_type *reversible_type(const char *datarep, int6
 	return *swap_unit != 0 ? t : NULL;
 }
 
-// Copies n bytes and reverses the bytes of each number, which has `size` bytes. `to` may equal `from`.
+// Copies n bytes and reverses the bytes of each number, which has `size` <= 8 bytes. The shift moves the reversed bytes
+// to the beginning of the word. `to` may equal `from`.
 static inline __attribute__((always_inline)) void swap_units(char *to, const char *from, int64_t n, int size) {
 	for (int64_t i = 0; i < n; i += size) {
 		uint64_t word = 0;

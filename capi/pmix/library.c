@@ -31,7 +31,8 @@ const char *gompi_pmix_load(void) {
 	return NULL;
 }
 
-// Writes to lost_fd. It is the event handler for the loss of the launcher, which libpmix calls in a thread of its own.
+// Reports to Go that the connection to the launcher is lost, by a write to lost_fd. libpmix calls this event handler in
+// a thread of its own.
 static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
 			    size_t infos, pmix_info_t *results, size_t number, pmix_event_notification_cbfunc_fn_t done,
 			    void *arg) {

@@ -2,8 +2,8 @@
 // process needs to find its job and to exchange values. Functions return 0 or a status of libpmix, which
 // gompi_pmix_error_text explains.
 //
-// Any thread may call these functions. Call gompi_pmix_load first. If it returns NULL, call gompi_pmix_init. If
-// gompi_pmix_init returns 0, the other functions may be called. No function may be called after gompi_pmix_finalize.
+// Any thread may call these functions, in this order: gompi_pmix_load; if it returns NULL, gompi_pmix_init; if this
+// returns 0, any of the other functions; gompi_pmix_finalize last.
 #ifndef GOMPI_PMIX_H
 #define GOMPI_PMIX_H
 
@@ -20,8 +20,8 @@ const char *gompi_pmix_load(void);
 // thread writes 8 bytes to event_fd.
 int gompi_pmix_init(uint32_t *rank, int event_fd);
 
-// Stores a number that the launcher provides under a key: about the job if of_job is true, else about this process.
-// Returns false if the launcher provides no such number.
+// Stores the number that the launcher provides under a key: a property of the job if of_job is true, else of this
+// process. Returns false if the launcher provides no number under this key.
 bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number);
 
 // Publishes a value under a key. Other processes see it after a fence.

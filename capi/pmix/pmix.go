@@ -74,7 +74,7 @@ func (l *Library) Number(key string, ofJob bool) (int, bool) {
 func (l *Library) Put(key, value string) error {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
-	v := C.CString(value) // has a terminating 0, so it is never empty
+	v := C.CString(value) // never NULL: even an empty value has a terminating 0
 	defer C.free(unsafe.Pointer(v))
 	return callError("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
 }

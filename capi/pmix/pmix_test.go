@@ -16,7 +16,7 @@ import (
 )
 
 // underMpirun is an environment variable. If it is set, this test program runs as one process of a job and executes
-// `process` instead of the tests. Its value is the mode of `process`.
+// `process` instead of the tests. The value of the variable is the mode of `process`, for example "abort".
 const underMpirun = "GOMPIRMA_TEST_UNDER_MPIRUN"
 
 func TestMain(m *testing.M) {

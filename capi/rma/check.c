@@ -33,9 +33,9 @@ static int look_up_buffer(const struct gompi_checked_op *c, struct gompi_buffer 
 	return MPI_SUCCESS;
 }
 
-// Replaces the types of a call for one element by the predefined type. The program may use any handle of such a type:
-// MPI_Type_create_f90_integer and MPI_Type_dup return handles other than the predefined ones. Returns 0 or the class of
-// the error status.
+// Replaces the datatypes of MPI_Fetch_and_op and MPI_Compare_and_swap by the predefined datatype. The program may pass
+// another handle of the same type: MPI_Type_create_f90_integer and MPI_Type_dup return handles other than the
+// predefined ones. Returns 0 or the class of the error status.
 static int check_one_element(struct gompi_checked_op *c) {
 	const struct gompi_type *t = c->target.type;
 	char label[GOMPI_LABEL];
@@ -130,7 +130,7 @@ static int check_accumulate(struct gompi_checked_op *c) {
 			continue;
 		const char *name = i == 0 ? "origin" : "result";
 		// The operands of an arithmetic operation must be numbers of the same kind, such as MPI_INTEGER and
-		// MPI_INT. A result only needs to be copyable.
+		// MPI_INT. The elements of the result buffer need only be copyable (is_copyable).
 		bool same =
 			s->type->elem == target_type->elem ||
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel

@@ -15,12 +15,12 @@ struct gompi_checked_op {
 	struct gompi_buffer origin, result, target;
 	bool is_mapped; // target.at is the mapped address of the target's buffer; otherwise target.offset is its offset
 	struct gompi_mapped_range mapped_range; // the mapped range of the target's window, if not all of it is mapped
-	const struct gompi_mapped_range
-		*partial_range; // mapped_range if only a part of the target's buffer is in it; else NULL
-	int64_t bytes;          // number of bytes to move
-	MPI_Datatype element;   // predefined type of the elements of an accumulate
-	int64_t elements;       // number of elements of an accumulate
-	bool spans_regions;     // the target's buffer lies in several attached regions
+	// points to mapped_range if only a part of the target's buffer is in that range; else NULL
+	const struct gompi_mapped_range *partial_range;
+	int64_t bytes;        // number of bytes to move
+	MPI_Datatype element; // predefined type of the elements of an accumulate
+	int64_t elements;     // number of elements of an accumulate
+	bool spans_regions;   // the target's buffer lies in several attached regions
 	// types with bytes as elements for the three buffers, if an accumulate copies between different element types;
 	// else NULL. This struct owns these types
 	struct gompi_type *byte_types[3];

@@ -132,7 +132,8 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 }
 
 // Converts *count copies of a datatype to elements of a predefined type. Stores the number of elements in *count and
-// returns their type. Returns NULL unless the copies are contiguous elements that begin at the buffer's address.
+// returns their type. Returns a predefined datatype without a conversion. For a derived datatype, returns NULL unless
+// the copies are contiguous elements that begin at the buffer's address.
 static inline const struct gompi_type *to_elements(MPI_Count *count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || !gompi_type_is_freeable(t))

@@ -25,7 +25,7 @@ static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatyp
 		     (size_t)(n / s->type->elem_size));
 }
 
-// The elements of one side as a contiguous array.
+// The elements of the origin or result buffer as a contiguous array.
 struct element_array {
 	char *data;                           // NULL if out of memory
 	char *allocated;                      // memory to free at the end, or NULL
@@ -206,7 +206,8 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 				break;
 		}
 	}
-	gompi_update_end(&u); // before send_unmapped, because the progress thread needs the lock
+	// before send_unmapped, because the target's progress thread needs the lock that u may hold
+	gompi_update_end(&u);
 	if (rc == MPI_SUCCESS && unmapped.n != 0)
 		rc = send_unmapped(&unmapped, c, origin, result);
 	free(words);

@@ -1,9 +1,9 @@
 // MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
 //
-// A target posts by incrementing a byte for each origin. MPI_Win_start at the origin waits until its byte changes. For
-// a target on another node, MPI_Win_start does not wait. Instead, a start record precedes the first operation of the
-// epoch, and the operations wait at the target until it has posted. An origin completes by adding one to the target's
-// counter. MPI_Win_wait waits until the counter has grown by the size of the group of MPI_Win_post.
+// A target posts by incrementing a byte for each origin. MPI_Win_start waits at each origin until the byte of this
+// origin changes. For a target on another node, MPI_Win_start does not wait. Instead, a start record precedes the first
+// operation of the epoch, and the operations wait at the target until it has posted. An origin completes by adding one
+// to the target's counter. MPI_Win_wait waits until the counter has grown by the size of the group of MPI_Win_post.
 #include <stdlib.h>
 
 #include "base/failure.h"

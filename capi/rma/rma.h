@@ -38,7 +38,8 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n, 0))
 		return false;
 	struct gompi_target *t = &w->targets[(uint32_t)rank];
-	// The bits of both words that open an epoch to this target are the same (win.h).
+	// An epoch to this target is open if either word has a bit of TARGET_ACCESS: in w->access, the same bits are
+	// ACCESS_FENCE and ACCESS_LOCK_ALL (win.h).
 	int64_t offset;
 	if (__builtin_expect((gompi_load_or(&w->access, &t->state) & TARGET_ACCESS) == 0 ||
 				     __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||

@@ -53,8 +53,8 @@ static void prepare_thread(void) {
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-// Returns true if the caller runs in a signal handler that interrupted Go on this thread, on the goroutine's stack
-// (without an alternate signal stack). C code that Go calls never runs on the goroutine's stack.
+// Returns true if the caller runs in a signal handler that interrupted Go on this thread. Such a handler, if it has no
+// alternate signal stack, runs on the goroutine's stack. C code that Go calls never runs there.
 static bool is_in_signal_handler(void) {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	return here < thread.go_stack_top && thread.go_stack_top - here < GO_STACK_BYTES;
@@ -73,8 +73,8 @@ __attribute__((cold)) static void abort_in_signal_handler(void) {
 // must not call Go.
 static bool show_go_calls;
 
-// True if show_go_calls is true or ThreadSanitizer is linked. With ThreadSanitizer, annotations order each call into Go
-// after the previous one.
+// True if show_go_calls is true or ThreadSanitizer is linked. With ThreadSanitizer, annotate_tsan orders each call into
+// Go after the previous one.
 static bool observe_go_calls;
 
 static __attribute__((constructor)) void read_show_go(void) {

@@ -5,8 +5,8 @@
 // thread, and all threads of the runtime inherit that thread's signal mask. Constructors with a priority run before the
 // runtime's entry. Constructors without a priority run after it, if this file follows Go's object in link order. The
 // first constructor below changes the runtime's signal table so that the runtime installs no handler, and blocks all
-// signals. The second constructor restores the thread's signal mask. So the signals of the process are blocked in the
-// runtime's threads, and the runtime never installs a handler.
+// signals. The second constructor restores the thread's signal mask. As a result, the runtime never installs a handler,
+// and its threads block all signals, so signals of the process reach only application threads.
 //
 // Without its handlers the runtime cannot preempt goroutines by SIGURG (scripts/build.sh turns this preemption off),
 // and cannot convert a fault to a panic. So a fault in Go, or in an application function that Go has called, ends the

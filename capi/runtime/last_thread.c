@@ -68,7 +68,8 @@ int gompi_create_library_thread(pthread_t *thread, const pthread_attr_t *attr, v
 	return rc;
 }
 
-// Returns true if the main thread, which has left its start function, is still alive, for example in a destructor.
+// Returns true if the main thread is still alive. It has called pthread_exit, but may still run destructors, for
+// example.
 static bool is_main_alive(void) {
 	char path[64], state = 'Z';
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());

@@ -99,11 +99,11 @@ int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
-// Returns the value that the MPI function must return if no error handler of the application has to run, else -1.
-// Stores the handler call in *to_call.
+// Finds the error handler of the object, and stores its call in *to_call. If no error handler of the application has to
+// run, returns the value that the MPI function must return, else -1. Does not return if the error handler ends the job.
 static int prepare_handler_call(int class, const char *call, const char *text, int kind, uintptr_t object,
 				struct pending_call *to_call) {
-	// before MPI_Init and after MPI_Finalize no object exists, so the text names this cause and not the handle
+	// before MPI_Init and after MPI_Finalize no handle is valid, so report that MPI is not running, not the handle
 	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN || class == MPI_ERR_FILE) &&
 	    !gompi_load(&gompi_state.running)) {
 		class = MPI_ERR_OTHER;

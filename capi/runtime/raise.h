@@ -6,9 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// Raises an error of the given class on an object (`kind` is one of GOMPI_ON_). If `text` is NULL, `class` is an
-// error code that the application raised. Returns the value that the MPI function with the name `call` must
-// return: the class, or the code that the application's error handler stored.
+// Raises an error of the given class on an object: `object` is its handle, and `kind` is one of the constants
+// GOMPI_ON_. If `text` is NULL, `class` is an error code that the application raised. Returns the value that the MPI
+// function with the name `call` must return: the class, or the code that the application's error handler stored.
 // gompi:callback
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 

@@ -47,7 +47,7 @@ static void check_limit(int resource, const char *what, const char *option, long
 // Reserved mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process
 // is limited, and a program may use up all of them. An MPI call that fails for this reason must return an error instead
 // of aborting the process. The mappings use no memory.
-enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // alternating protections, so each page is a separate mapping
+enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // adjacent pages have different protections, so each page is a mapping
 static char *_Atomic reserved_mappings;
 
 static void reserve_mappings(void) {
@@ -75,9 +75,9 @@ void gompi_check_limits(void) {
 }
 
 // Replaces pthread_create for the Go runtime (--wrap in runtime.go), and registers each new thread as a library thread.
-// If the creation fails with EAGAIN, releases the reserved mappings and tries again. If that fails too, the runtime
-// calls the function again, after a sleep. After TRIES failures the runtime would abort the process with a page of
-// stack traces, so the function aborts it first, with one line.
+// If the creation fails with EAGAIN, releases the reserved mappings and tries again. If the second attempt fails too,
+// the runtime sleeps and calls the function again. After TRIES failed calls the runtime would abort the process with a
+// page of stack traces. So the last of these calls itself aborts the process, with one line.
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 

@@ -15,7 +15,7 @@ enum { GOMPI_HOST_MAX_ADDRESSES = 12 }; // maximum number of published addresses
 enum gompi_address_scope {
 	SCOPE_DEFAULT,   // on the network of the default route
 	SCOPE_OTHER,     // on another network
-	SCOPE_CONTAINER, // on an interface of containers or virtual machines; many hosts have this address
+	SCOPE_CONTAINER, // on an interface of containers or virtual machines; other hosts often have the same address
 	SCOPE_LINK,      // link-local address
 	SCOPE_HOST,      // loopback
 };

@@ -33,15 +33,15 @@
 #include "tcp/link.h"
 
 #define MS 1000000LL
-static const int64_t STAGGER_NS = 300 * MS, // time after which the next address is tried too
+static const int64_t STAGGER_NS = 300 * MS, // time after which the next address is tried concurrently
 	ATTEMPT_NS = 5000 * MS,             // timeout of an attempt; the system resends the SYN after 1 and 3 s
 	PROOF_NS = 2000 * MS,               // timeout of an accepted connection that does not authenticate
-	PROOF_SHORT_NS = 100 * MS,          // replaces PROOF_NS while other connections wait for a descriptor
+	PROOF_SHORT_NS = 100 * MS,          // PROOF_NS while other connections wait for a descriptor
 	ROUND_PAUSE_NS = 10 * MS, ROUND_PAUSE_MAX_NS = 1000 * MS, // first and longest pause between two rounds
 	CROSSED_RETRY_NS = 20 * MS,  // pause before the next attempt if the peer connects too
 	CONNECT_BACK_NS = 1000 * MS, // time after which the peer is asked to connect to this process
 	REPORT_NS = 5000 * MS,       // time without a connection after which a message is printed
-	GIVE_UP_NS = 12000 * MS;     // time after which a peer is unreachable if all addresses have definite errors
+	GIVE_UP_NS = 12000 * MS;     // time after which a peer is unreachable if all_errors_definite is true
 
 // BACKLOG: length of the queue of a listening socket. ACCEPT_BATCH: maximum number of connections that one call
 // accepts. MAX_UNAUTH: maximum number of unauthenticated links.
@@ -339,7 +339,8 @@ static bool offer_idle_links(int at_least);
 static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->unauth_links > 0)
-		return drop_oldest_unauth(now); // if false, the oldest link can be closed within PROOF_SHORT_NS
+		// if this returns false, the oldest link becomes old enough to be closed within PROOF_SHORT_NS
+		return drop_oldest_unauth(now);
 	offer_idle_links(1);
 	if (t->fd_shortage_reported)
 		return false;
@@ -544,7 +545,8 @@ static void close_attempt(struct gompi_tcp_link *l) {
 	gompi_link_close(l);
 }
 
-// Ends a connection attempt after an error, and tries the next address at once.
+// Ends a connection attempt after an error. If the peer still wants a link, tries the next address at once, or ends the
+// round if no address and no attempt is left.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -783,13 +785,14 @@ void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 	} else if (l->state == LINK_CLOSING) {
 		l->state = LINK_OPEN;
 		l->last_used_ns = gompi_now_ns();
-		gompi_tcp_state.spare_fd_owed = gompi_tcp_state.spare_fd < 0; // another link must be closed
+		// if spare_fd was used to accept this link, another link must be closed
+		gompi_tcp_state.spare_fd_owed = gompi_tcp_state.spare_fd < 0;
 		gompi_link_send(l);
 	}
 }
 
-// Raises the soft limit of open files to the hard limit, and sets max_links. Returns true if the soft limit has been
-// raised.
+// Raises the soft limit of open files to the hard limit, and sets max_links to half of that limit, which leaves
+// descriptors to the application. Returns true if the soft limit has been raised.
 static bool raise_fd_limit(void) {
 	struct rlimit r = {0};
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)

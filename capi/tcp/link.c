@@ -334,7 +334,8 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 				at += chunk;
 				if (l->head_have_bytes < need)
 					return at;
-				continue; // the kind is known now, and its head may be longer
+				// the kind is known now, and a head of this kind may be longer than the short head
+				continue;
 			}
 			bool wait = false;
 			if (!begin_body(l, &wait)) {

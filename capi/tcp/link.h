@@ -19,7 +19,7 @@ enum gompi_tcp_kind {
 	TCP_DATA,         // reply to a read: the data
 	TCP_DONE,         // reply to a write, or to a read that has failed or is empty
 	TCP_CONFIRM,      // first head from the connecting side: confirms that the link is open
-	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender then waits for the reply before it sends
+	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender sends nothing more until the reply arrives
 	TCP_CLOSE_REJECT, // reply to TCP_CLOSE_OFFER: the link stays open
 	TCP_CLOSE_ACCEPT, // reply to TCP_CLOSE_OFFER: the link is closed
 };
@@ -55,10 +55,12 @@ struct gompi_tcp_item {
 	struct gompi_tcp_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
-	struct iovec data;                     // data that follows the head
-	size_t sent_bytes;                     // bytes of head and data that have been sent
-	void *context;                         // operation that completes when all is sent; NULL if none
-	char *owned_copy;                      // copy of the data that is freed when all is sent; NULL if none
+	struct iovec data; // data that follows the head
+	size_t sent_bytes; // bytes of head and data that have been sent
+	// context of the operation that completes when the item is sent; NULL if none
+	void *context;
+	// copy of the data, freed when the item is sent; NULL if there is no copy
+	char *owned_copy;
 	const struct gompi_tcp_memory *memory; // registered memory that contains `data`; NULL if none
 };
 
@@ -111,9 +113,9 @@ struct gompi_tcp_link {
 	bool in_body;           // the head is complete, and its data is arriving
 	char *sink;
 	size_t body_left_bytes;                // bytes of the data that have not arrived
-	struct gompi_tcp_buffer *buffer;       // receive buffer of a message
-	struct gompi_tcp_request *request;     // request to which the TCP_DATA is the reply
-	const struct gompi_tcp_memory *memory; // destination of a write
+	struct gompi_tcp_buffer *buffer;       // receive buffer for the data of the arriving TCP_FRAME
+	struct gompi_tcp_request *request;     // request to which the arriving TCP_DATA is the reply
+	const struct gompi_tcp_memory *memory; // registered memory to which the arriving TCP_WRITE stores
 	char *stash;                           // received bytes that wait for a receive buffer; NULL if none
 	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
@@ -137,16 +139,18 @@ struct gompi_tcp_peer {
 	struct gompi_tcp_item *queue_first, *queue_last; // items to send
 	struct gompi_tcp_item *last_before_bulk; // last item that is not bulk data (is_bulk); NULL if there is none
 	struct gompi_tcp_request *requests;      // reads and writes without a reply yet
-	struct gompi_tcp_peer *next;             // in the list of peers that want a link
+	struct gompi_tcp_peer *next;             // next in the list wanting_peers
 
 	// State of the connection attempts. A round ends when all addresses have been tried.
 	bool wants_link;
 	int round, next_address;                         // number of complete rounds; next index in address_order
 	int address_order[GOMPI_HOST_MAX_ADDRESSES + 1]; // indexes of the host's addresses
 	int address_count;
-	// Times in ns: start of the attempts; time of the next attempt; pause before the next round.
+	// wanted_since_ns: time (ns) when the attempts began. next_try_ns: time of the next attempt. pause_ns: duration
+	// of the last pause before a round.
 	int64_t wanted_since_ns, next_try_ns, pause_ns;
-	// Flags: a message has been printed; all addresses refuse connections; this process has stopped trying.
+	// is_warned: a message has been printed. is_refused: all addresses refuse connections. is_unreachable: this
+	// process has stopped trying.
 	bool is_warned, is_refused, is_unreachable;
 	struct {
 		int error; // errno of the last attempt; -1 if another process answers; 0 if not known yet
@@ -165,7 +169,7 @@ struct gompi_tcp_state {
 	struct gompi_tcp_host *hosts;  // by node
 	int8_t *good_address;          // by node: index of the address that worked last; -1 if none
 	struct gompi_tcp_link *links;
-	struct gompi_tcp_peer *wanting_peers;  // list of peers with wants_link
+	struct gompi_tcp_peer *wanting_peers;  // list of the peers whose wants_link is true
 	struct gompi_tcp_buffer *buffers;      // posted receive buffers
 	struct gompi_tcp_buffer *free_buffers; // free list
 	struct gompi_tcp_link *stalled;        // list of links that wait for a receive buffer
@@ -174,9 +178,10 @@ struct gompi_tcp_state {
 	int max_links;                         // number of links above which idle links are closed
 	int unauth_links;                      // number of links in state LINK_UNAUTHENTICATED
 	int spare_fd;                          // spare descriptor, closed to accept one more connection; -1 if closed
-	bool spare_fd_owed;                    // spare_fd is closed, and no peer has been asked to close an idle link
-	int64_t accept_at_ns;                  // the listeners are not watched until this time; 0 if they are watched
-	bool fd_shortage_reported;             // the lack of file descriptors has been reported
+	// spare_fd is closed, and this process has not yet sent an offer to close an idle link
+	bool spare_fd_owed;
+	int64_t accept_at_ns;      // the listeners are not watched until this time; 0 if they are watched
+	bool fd_shortage_reported; // the lack of file descriptors has been reported
 	// Functions of connect.c that link.c calls through pointers, because files must not depend on each other in a
 	// cycle: gompi_link_broken and gompi_link_on_close.
 	void (*on_broken)(struct gompi_tcp_link *l, int error);

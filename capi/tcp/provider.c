@@ -144,7 +144,8 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		i = gompi_alloc_or_abort(sizeof *i); // a part of the message has been sent, so all of it must be sent
+		// a part of the message has been sent, so the rest must be queued even if memory is low
+		i = gompi_alloc_or_abort(sizeof *i);
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT_HEAD_BYTES;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};

@@ -31,9 +31,9 @@ struct gompi_tcp_events {
 	// for a long time. gompi_tcp_error_detail has the reasons.
 	void (*on_unreachable)(int peer);
 	// This process has tried to connect for a second without success, so the callback should request that the peer
-	// connect instead. Called repeatedly.
+	// connect instead. Called again at each further attempt.
 	void (*on_connect_back)(int peer);
-	// Writes the host name of a peer.
+	// Writes the host name of a peer, for messages, to `name`, which has `bytes` bytes.
 	void (*host_name)(int peer, char *name, int bytes);
 };
 

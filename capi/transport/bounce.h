@@ -1,5 +1,5 @@
 // Bounce buffers: buffers of an origin in the node's shared memory. They carry data that does not fit into a packet of
-// a ring, and all results that the target may store after the origin's call has returned. The origin acquires one of
+// a ring. They also carry each result that may arrive after the origin's call has returned. The origin acquires one of
 // its buffers and names the buffer in a packet (PACKET_*_PULL). The target copies the data from or to the buffer when
 // it applies the packet. Then the origin copies a result, if there is one, out of the buffer and reuses the buffer.
 #ifndef GOMPI_BOUNCE_H
@@ -18,12 +18,12 @@ enum { GOMPI_BOUNCE_COUNT = 62, GOMPI_BOUNCE_BYTES = PACKET_MAX_PULL_BYTES };
 
 // A buffer. The array of a process' buffers follows the process' ring.
 struct gompi_bounce {
-	_Alignas(GOMPI_CACHE_LINE) struct gompi_error_detail
-		error_detail;                       // written by the target: error of the packet; class 0 if applied
+	// written by the target: the error of the packet, or class 0 if the packet has been applied
+	_Alignas(GOMPI_CACHE_LINE) struct gompi_error_detail error_detail;
 	_Alignas(32) char data[GOMPI_BOUNCE_BYTES]; // begins in the cache line of error_detail
 };
 
-// Marks all buffers of this process as free. Called when a node's memory is opened.
+// Marks all buffers of this process as free. Called when this process opens the shared memory of its node.
 void gompi_bounce_open(void);
 
 // Acquires a buffer of this process and returns its index. Returns -1 if all buffers are in use. Then it sets *peer and

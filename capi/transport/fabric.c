@@ -10,8 +10,9 @@ _Static_assert(STREAM_DATA_BYTES % 8 == 0 && STREAM_DATA_BYTES < 1 << 16, "gompi
 // --- Operations
 
 // Returns the bytes to reserve for the data of a packet: enough for the whole operation, or the maximum. Non-contiguous
-// data also needs layout words (layout.h). For small blocks, the estimate of the layout words is too low; the operation
-// then takes more packets.
+// data also needs layout words (layout.h): at most GROUP bytes for each segment. This estimate is limited to the size
+// of the data, or to SOME bytes if the data is smaller. For small blocks the limit is too low, and the operation takes
+// more packets.
 static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t bytes = sides * (o->bytes < STREAM_DATA_BYTES ? o->bytes : STREAM_DATA_BYTES);
@@ -208,8 +209,9 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	return MPI_SUCCESS;
 }
 
-// Sends the start record of the epoch if no operation has sent it. If too many bytes of earlier epochs wait at the
-// target for a post, waits for the post.
+// Sends the start record of the epoch if no operation has sent it. As long as the target has not posted, it queues the
+// records of the epoch. So this function adds two packets without data to ahead_bytes: the start record, and the
+// PACKET_COMPLETE that follows. If ahead_bytes exceeded STREAM_AHEAD_BYTES before, waits for the post.
 static int ensure_started(struct gompi_stream *s, const char *call) {
 	int rc = gompi_load_acquire(&s->lock_sent) ? MPI_SUCCESS : gompi_stream_send_control(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->acked) < gompi_load(&s->lock_number) &&

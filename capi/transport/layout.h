@@ -30,7 +30,7 @@ struct gompi_layout {
 	int64_t list_left;      // number of offsets of the current list that follow at `next`
 	int64_t block;          // bytes of each block of the current list
 	struct gompi_run run;   // blocks at equal distances that have not been returned yet
-	int64_t consumed_bytes; // bytes of the run's first block that have been returned
+	int64_t consumed_bytes; // bytes of the run's first block that have been returned, if the block was split
 };
 
 // Sets l to the beginning of n words, and validates them. Sets [*lo, *hi) to the smallest range of offsets that

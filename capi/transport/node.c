@@ -30,8 +30,9 @@ static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
-// Returns true if a put or get should use system calls, which need no thread of the target. Otherwise it should use the
-// ring, which is several times as fast as a system call while the target polls the ring.
+// Returns true if a put or get should use system calls, which need no thread of the target. That is so if the target
+// does not poll its ring or the data exceeds MAX_RING_BYTES, and the segments have MIN_CMA_SEGMENT bytes on average.
+// Otherwise it should use the ring, which is several times as fast while the target polls.
 static bool use_cma(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.has_cma && (!polled || bytes > MAX_RING_BYTES) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);

@@ -41,8 +41,8 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		int64_t bytes;
 		p->word_count = gompi_layout_encode(p->words, o->cursor, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
-		// The layout occupies an odd number of 8-byte words, so that the data has the same alignment as in a
-		// packet without a layout.
+		// The space for layout words is rounded up to an odd number. Together with word_count, it is then a
+		// multiple of 16 bytes, so the data has the same alignment as in a packet without a layout.
 		data = (char *)(p->words + (p->word_count | 1));
 	}
 	if (inlined) {

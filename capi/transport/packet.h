@@ -17,12 +17,13 @@ enum gompi_packet_kind {
 	PACKET_PUT_PULL,
 	PACKET_GET,
 	PACKET_GET_PULL,
-	PACKET_ACCUMULATE, // this and the following operations update elements
+	PACKET_ACCUMULATE, // PACKET_ACCUMULATE to PACKET_COMPARE_AND_SWAP update elements
 	PACKET_ACCUMULATE_PULL,
 	PACKET_FETCH,
 	PACKET_FETCH_PULL,
 	PACKET_COMPARE_AND_SWAP,
-	PACKET_LOCK = 0x20, // this and the following kinds synchronize; `op` is 1 for an exclusive lock
+	// PACKET_LOCK to PACKET_COMPLETE synchronize; `op` of PACKET_LOCK is 1 for an exclusive lock
+	PACKET_LOCK = 0x20,
 	PACKET_UNLOCK,
 	PACKET_FLUSH,           // no operation: only requests an answer
 	PACKET_START,           // begins an access epoch when the target has opened a matching exposure epoch
@@ -67,7 +68,7 @@ struct gompi_answer {
 	int32_t from; // sender: its rank in the window; -1 if the sender does not know the window
 	uint16_t class,
 		detail_code; // class of the first error since the last answer, and code of its detail; 0 if none
-	uint64_t a, b;       // the two values of the error detail
+	uint64_t a, b;       // the values a and b of the error detail (win/error_detail.h)
 	char data[];
 };
 
@@ -100,7 +101,7 @@ struct gompi_outgoing {
 	uint64_t element_bytes, bytes; // size of one element; total size
 	struct gompi_cursor *cursor;   // layout at the target; NULL if the data is contiguous at `offset`
 	bool wants_reply;              // the origin waits for the result of each packet (ring only)
-	bool in_order;                 // segments may overlap
+	bool in_order;                 // segments may overlap (PACKET_IN_ORDER)
 };
 
 // Describes a put or get between the memory `local` and the target's buffer `at`. The caller sets the field cursor if

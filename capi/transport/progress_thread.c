@@ -13,8 +13,8 @@
 static atomic_bool progress_stop;
 
 // Returns the time (ns) for which the progress thread polls for the next operation. The argument interval_ns is the
-// time between the last two operations. If the core is idle, the thread polls for up to twice this time, to wait for
-// the next operation of a series.
+// time between the last two operations. The result is GOMPI_PROGRESS_POLL_NS, except in a series of operations: if the
+// core is idle and interval_ns is at most poll_ns, it may be up to twice interval_ns, but at most poll_ns.
 static int64_t poll_duration_ns(bool core_is_idle, int64_t interval_ns) {
 	if (!core_is_idle || interval_ns > gompi_node.policy.poll_ns || 2 * interval_ns < GOMPI_PROGRESS_POLL_NS)
 		return GOMPI_PROGRESS_POLL_NS;

@@ -76,7 +76,7 @@ static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *cal
 	struct cell_wait t = {cell_at(ring, *pos), lap_state(*pos) + CELL_FREE};
 	gompi_prefetch_rmw(t.cell);
 	if (__builtin_expect(!cell_state_reached(&t), 0)) {
-		gompi_ring_doorbell(process); // the ring is full of packets that have not woken the target
+		gompi_ring_doorbell(process); // the ring is full; its packets may not have woken the target
 		struct gompi_wait_desc waiting = {.call = call,
 						  .peer = peer,
 						  .object = w->handle,
@@ -120,7 +120,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_NEXT_LAP);
 	gompi_wake(&ring_of(process)->cell_wait);
 	// All packets sent before this packet have been applied, too. So unless another packet has been sent since,
-	// this store of 0 lets a flush return without fetching the cache line of completed_ops.
+	// store 0 in *sent_number: a flush then returns without fetching the cache line of completed_ops.
 	uint64_t number = pos + 1;
 	gompi_cas_strong(sent_number, &number, 0);
 	return rc;
@@ -351,7 +351,8 @@ static void apply_packets(struct gompi_ring *ring) {
 		}
 		// Release: orders the effects of the operation before the acknowledgement. Pairs with the acquire in
 		// acknowledged. The acknowledgement comes before the store to the cell's state, because the origin
-		// waits for it. Usually no thread waits for the cell, and the cell's cache line must be fetched first.
+		// waits for the acknowledgement. Usually no thread waits for the cell, whose cache line must be fetched
+		// for the store.
 		if (origin >= 0)
 			gompi_store_release(&gompi_cell(origin)->completed_ops[gompi_node.local_index], pos + 1);
 		gompi_store(&ring->head, pos + 1);

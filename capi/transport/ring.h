@@ -54,8 +54,8 @@ int gompi_ring_flush(struct gompi_win *w, int target, const char *call);
 
 // Ends the access epoch of w at `target` by a PACKET_COMPLETE after the pending operations, without waiting for these
 // operations. Returns true if it has sent the packet or `target` has failed, and sets *class to 0 or
-// MPI_ERR_PROC_ABORTED. Returns false if no operation is pending at `target`, or if a result is still pending. Then the
-// caller must end the epoch without the ring.
+// MPI_ERR_PROC_ABORTED. Returns false, and sends nothing, if no operation is pending at `target`, or if a result has
+// not arrived yet. The caller then must end the epoch without the ring.
 bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class);
 
 // Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were

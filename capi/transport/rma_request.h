@@ -17,7 +17,7 @@ struct gompi_rma_request {
 	struct gompi_error_detail error_detail; // error detail of that part
 	int ring_process;                       // process of this node whose ring has received parts; -1 if none
 	bool is_notified;                       // the doorbell of ring_process has been rung since the parts were sent
-	struct gompi_stream *stream;            // stream whose answers are expected; NULL if none
+	struct gompi_stream *stream;            // stream on which parts wait for answers; NULL if there is none
 	bool is_dynamic;                        // the window is dynamic; the text of an error depends on this
 	struct gompi_request *request;          // the MPI request; NULL until the call has sent all parts
 	struct gompi_rma_request *next;         // next in the list of pending operations (rma_request_completion.c)

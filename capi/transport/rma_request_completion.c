@@ -16,7 +16,8 @@ static struct {
 	struct gompi_mutex mu;
 	struct gompi_rma_request *first;
 	gompi_a32 count;
-	gompi_a32 ring_count; // number of operations with parts in rings, which must be polled
+	// number of operations with parts in rings: their ends set no flag, so they must be polled
+	gompi_a32 ring_count;
 } pending_requests;
 
 // Ends all parts of g with an error, because the stream of g delivers no more answers. Transfers of the stream need not

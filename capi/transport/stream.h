@@ -50,14 +50,15 @@ struct gompi_stream {
 	struct gompi_stream *next; // next stream in the window's list
 	int32_t rank, peer;        // the member's rank in the window, and its process number
 
-	// This process as the origin. The peer's lock in fabric/ protects writes to the fields about sent records.
+	// This process as the origin. The lock of the peer, which gompi_fabric_reserve acquires, guards writes to the
+	// fields about sent records.
 	gompi_a64 sent;                         // number of the last record sent
 	gompi_a64 flush_number;                 // number of the last record that a flush must wait for
 	gompi_a64 result_number;                // number of the last record that returns a result
 	gompi_a64 asked_number;                 // number of the last record that requests an answer
 	gompi_a64 acked;                        // number of the last record acknowledged as applied
 	gompi_a64 lock_number;                  // number of the last lock or start record
-	gompi_a64 ahead_bytes;                  // bytes sent after an unacknowledged lock or start
+	gompi_a64 ahead_bytes;                  // bytes sent after a lock or start that is not acknowledged
 	gompi_a32 lock_calls;                   // number of calls of MPI_Win_lock for this member
 	gompi_a32 lock_sent;                    // 1 if a lock or start has been sent and the epoch has not ended
 	gompi_a32 error_class;                  // class of the first error that no call has returned yet
@@ -65,11 +66,11 @@ struct gompi_stream {
 	gompi_a32 broken_class;                 // error class if the stream is broken, else 0
 	gompi_a32 transfer_count;               // number of transfers in progress
 	struct gompi_mutex lock_mu;             // held while the lock or start is sent
-	gompi_a64 result_credits_used;          // bytes of results that have not arrived
+	gompi_a64 result_credits_used;          // bytes of requested results that have not arrived
 	gompi_a64 results_since_ask;            // bytes of results requested since the last request for an answer
 	// Queue of expected results. The holder of the peer's lock adds results, and the serving thread removes them.
 	gompi_a64 results_first, results_end;
-	struct gompi_stream_result *_Atomic results; // [STREAM_MAX_RESULTS]; allocated at first use
+	struct gompi_stream_result *_Atomic results; // STREAM_MAX_RESULTS elements; allocated at first use
 
 	// This process as the target. target_mu in stream_target.c protects these fields.
 	uint64_t arrived, applied;                   // numbers of the last record arrived and applied
@@ -91,7 +92,7 @@ struct gompi_stream {
 // All streams of a window.
 struct gompi_streams {
 	struct gompi_stream *_Atomic first;
-	struct gompi_stream *_Atomic by_rank[]; // [n], by rank; most elements stay NULL (base/sparse.h)
+	struct gompi_stream *_Atomic by_rank[]; // n streams, by rank; most are NULL (base/sparse.h)
 };
 
 static inline size_t gompi_streams_bytes(const struct gompi_win *w) {

@@ -56,7 +56,8 @@ static struct gompi_error_detail answer_detail(const struct gompi_answer *m) {
 					   .b = m->b};
 }
 
-// Returns true if an answer is the result of an operation with a request, which then reports the answer's error.
+// Returns true if an answer is the result of an operation with a request. An error in the answer is then reported by
+// that request, and not by a call.
 static bool is_request_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (m->head.kind != PACKET_RESULT || first == gompi_load_acquire(&s->results_end))

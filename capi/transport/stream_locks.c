@@ -42,9 +42,9 @@ int gompi_acquire_deferred_lock(const char *call) {
 	deferred_lock.window = 0;
 	if (w == NULL || w->remote == NULL || (uint32_t)deferred_lock.target >= w->n)
 		return MPI_SUCCESS;
-	// If another thread has called MPI_Win_lock for this member since then, lock_calls differs. In this case the
-	// other thread sends the lock request. If this thread sent the request, it might have to wait until the epoch
-	// of the other thread ends.
+	// If another thread has called MPI_Win_lock for this member after this thread did, lock_calls differs. In this
+	// case the other thread sends the lock request. If this thread sent the request, it might have to wait until
+	// the epoch of the other thread ends.
 	struct gompi_stream *s = gompi_stream_find(w, deferred_lock.target);
 	int rc = MPI_SUCCESS;
 	if (s == NULL)

@@ -25,7 +25,7 @@ static inline bool gompi_stream_is_broken(struct gompi_stream *s) {
 // broken. So no answer writes to the call's buffers afterwards.
 extern struct gompi_mutex gompi_stream_answers_mu;
 
-// Returns and clears the class of the first error that has not been returned to a caller.
+// Returns and clears the class of the first error that no MPI call has returned yet.
 int gompi_stream_consume_error(struct gompi_stream *s);
 
 // Waits until the function `done` returns true for a struct gompi_stream_wait with s and `number`. The argument `call`
@@ -105,7 +105,7 @@ static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 
 // Returns true if `bytes` bytes of data may be sent now. If the member is known to have granted the lock or to have
 // posted, there is no limit. If this is not known, the target may have to queue the data. So at most STREAM_AHEAD_BYTES
-// bytes may be sent; the function adds the bytes to ahead_bytes.
+// bytes may be sent; the function adds these bytes and the header of their packet to ahead_bytes.
 static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t bytes) {
 	if (__builtin_expect(gompi_load_acquire(&s->acked) >= gompi_load(&s->lock_number), 1))
 		return true;

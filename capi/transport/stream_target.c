@@ -83,7 +83,7 @@ static __attribute__((noinline)) void send_result(struct gompi_stream *s, const 
 	// lock.
 	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL);
 	uint64_t bytes =
-		class == MPI_SUCCESS && m->bytes <= STREAM_DATA_BYTES ? m->bytes : 0; // larger results are rejected
+		class == MPI_SUCCESS && m->bytes <= STREAM_DATA_BYTES ? m->bytes : 0; // a larger result is rejected
 	struct gompi_answer *r = reserve_answer(s->peer, bytes);
 	if (r == NULL)
 		return;
@@ -201,7 +201,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		if (s->waits_for != WAITS_FOR_NOTHING)
 			return;
 		break;
-	case PACKET_PUT: // contiguous
+	case PACKET_PUT: // without PACKET_LAYOUT, so the data is contiguous
 		class = gompi_packet_apply_put(s->w, m, STREAM_DATA_BYTES);
 		break;
 	case PACKET_COMPLETE:
@@ -372,7 +372,8 @@ static bool poll_lock_queue(void) {
 		    gompi_lock_try_ticket(gompi_member(s->w, s->w->me), s->ticket, s->is_exclusive)) {
 			resume_locked_stream(s);
 			progressed = true;
-			next = lock_streams; // s may have released a lock that other streams wait for
+			// the queued records of s may have released a lock that other streams wait for
+			next = lock_streams;
 		} else if (s->waits_for == WAITS_FOR_LOCK &&
 			   __builtin_expect(gompi_load(&gompi_node_header()->failed_count) != 0, 0)) {
 			if (gompi_win_failed_local(s->w) != GOMPI_NONE_FAILED)

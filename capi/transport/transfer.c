@@ -19,7 +19,8 @@ static struct {
 	struct gompi_mutex mu;
 	struct remote_transfer *free;
 	unsigned allocated;
-	gompi_a32 release_count; // incremented when a transfer returns to the free list; acquire_transfer waits for it
+	// incremented when a transfer returns to the free list; acquire_transfer waits for a change
+	gompi_a32 release_count;
 } transfers;
 
 static void transfer_done(struct gompi_transfer *t, int class) {
@@ -117,8 +118,8 @@ int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *
 	if (may_stay_pending)
 		return MPI_SUCCESS;
 	struct gompi_wait_desc waiting = {.call = call, .peer = s->peer, .object = w->handle};
-	// The network may use the local memory until it calls the callback `done`, so wait for this call even after an
-	// error.
+	// The network may use the local memory until it calls the callback `done`, so wait for the callback even after
+	// an error.
 	while (gompi_load_acquire(&result) == 0 &&
 	       gompi_await(&gompi_my_cell()->wait, transfer_completed, &result, &waiting) != MPI_SUCCESS)
 		gompi_fabric_progress();

@@ -25,7 +25,7 @@ struct gompi_transport {
 		    int64_t bytes);
 	// Performs the accumulate operation o. The arguments `origin` and `result` are arrays of elements of a
 	// predefined type, or NULL. On return, o has been sent, the caller may reuse `origin`, and the result has been
-	// stored. The exception of the function `move` applies to `result`, too.
+	// stored. Exception, as in `move`: if `result` is the application's own buffer, it may be written later.
 	int (*update)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_buffer *at,
 		      MPI_Datatype element, const char *origin, char *result);
 	// Waits until all operations that this process has sent to `target`, or to all targets of this transport

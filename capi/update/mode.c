@@ -92,7 +92,8 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_w
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
-			// seq_cst: pairs with the unlock, and comes before the membarrier(2)
+			// seq_cst: acquires the stores that the last holder released by its unlock, and precedes the
+			// membarrier(2) in gompi_accumulate_lock
 			if (gompi_cas_weak_seq_cst(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
 				*old_word = v;
 				return 0;

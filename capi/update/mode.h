@@ -27,10 +27,11 @@ enum {
 	ACCUMULATE_BULK = 1,
 	ACCUMULATE_LOCKED = 2,
 	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
-	// the remaining bits: index of the owner's process on the node and index of the owner's activity flag
+	// if ACCUMULATE_OWNED is set, the bits from ACCUMULATE_OWNER_SHIFT on identify the owner: index of its process
+	// on the node * GOMPI_ACTIVITY_SLOTS + index of its activity flag
 	ACCUMULATE_OWNED = 8,
 	ACCUMULATE_OWNER_SHIFT = 4,
-	CONTENDED_MIN_TRANSFERS = 64, // number of transfers from which several elements are updated one by one
+	CONTENDED_MIN_TRANSFERS = 64, // value of accumulate_transfers from which gompi_is_contended returns true
 };
 
 // The activity flag of this thread. NULL until its first accumulate, and for threads beyond GOMPI_ACTIVITY_SLOTS, which

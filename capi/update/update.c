@@ -61,7 +61,8 @@ static inline void update_with_kernel(gompi_kernel kernel, MPI_Datatype type, co
 		kernel(origin, to, n);
 }
 
-// Updates n elements in the way that u->hold permits.
+// Updates n elements in the way that u->hold permits. In SMALL mode, acquires the lock first if the elements are not
+// aligned.
 static int update_held(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
 	const struct gompi_operation *o = u->operation;
 	bool one_by_one = u->atomic_bytes != 0 && gompi_is_aligned(to, (int64_t)u->atomic_bytes);

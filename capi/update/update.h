@@ -13,7 +13,7 @@ struct gompi_update {
 	struct gompi_win *w;
 	const struct gompi_operation *operation; // only its kind, target, op and compare are used
 	MPI_Datatype element;                    // predefined type of the elements
-	// Set by begin:
+	// Set by gompi_update_begin:
 	uint64_t atomic_bytes; // bytes of an element if atomic instructions cover it, else 0
 	uint64_t max_elements; // maximum number of elements to update before the lock is released to other threads
 	// number of elements that may still be updated before the lock is released or, in a small update, before the

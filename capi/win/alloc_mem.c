@@ -93,8 +93,8 @@ GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem);
 enum cache_result { CACHED, ALREADY_CACHED, NOT_CACHED };
 
 // Adds a freed block to the cache. Returns ALREADY_CACHED if the application has freed the block before. `bytes` is the
-// size of the block as reported by Go, or 0 if the caller has not queried Go. If it is 0, only a block with an entry in
-// the table can be cached.
+// size of the block as reported by Go, or 0 if the caller has not queried Go. If `bytes` is 0, only a block that
+// already has an entry in the table can be cached.
 static enum cache_result cache_block(char *at, int64_t bytes) {
 	enum cache_result result = NOT_CACHED;
 	gompi_biased_lock(&block_cache.lock);

@@ -118,7 +118,8 @@ bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to) {
 	return found;
 }
 
-// Records a region of size 0, which is in no table, so that it can be detached. Returns false if out of memory.
+// Records the address of an attached region of size 0, so that it can be detached. The tables of attached regions do
+// not contain such regions. Returns false if out of memory.
 static bool attach_empty(struct gompi_win *w, uint64_t address) {
 	if (w->empty_regions.n == w->empty_regions.capacity) {
 		uint32_t capacity = w->empty_regions.capacity == 0 ? 16 : 2 * w->empty_regions.capacity;

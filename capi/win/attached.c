@@ -103,7 +103,8 @@ int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uin
 		table = gompi_go_callbacks.attached_table(w->handle, rank);
 		if (table == NULL)
 			return MPI_ERR_NO_MEM;
-		gompi_store_release(&w->attached[rank], table); // another thread may have found the same table
+		// another thread may store the same address, which is harmless
+		gompi_store_release(&w->attached[rank], table);
 	}
 	uint64_t address = 0, size = 0;
 	int64_t heap_offset = -1;

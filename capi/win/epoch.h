@@ -58,7 +58,7 @@ static inline bool gompi_epoch_permits_target(struct gompi_win *w, enum gompi_ep
 	switch (call) {
 	case EPOCH_LOCK:
 		return !(state & TARGET_LOCKED);
-	case EPOCH_OPERATION: // the bits of both words that open an epoch to this target are the same
+	case EPOCH_OPERATION: // TARGET_ACCESS is also the mask of ACCESS_FENCE and ACCESS_LOCK_ALL in w->access
 		return ((state | gompi_load(&w->access)) & TARGET_ACCESS) != 0;
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:

@@ -8,7 +8,7 @@
 static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_NONE] = "",
 	[DETAIL_NO_WINDOW] = "the target has no window %#llx with the origin as rank %llu",
-	[DETAIL_BAD_ELEMENT] = "cannot update elements of datatype %#llx (%llu bytes)",
+	[DETAIL_BAD_ELEMENT] = "cannot update %2$llu bytes as elements of datatype %1$#llx",
 	[DETAIL_BAD_OP] = "operation %#llx is not defined for datatype %#llx",
 	[DETAIL_BAD_KIND] = "rank %2$llu of the window cannot apply messages of kind %1$#llx",
 	[DETAIL_DATA_TOO_LONG] = "the message has %llu bytes after its header; the maximum is %llu",

@@ -14,7 +14,8 @@ static int bad_value(struct gompi_error_status *v, const char *key, struct gompi
 			       value.at, expected);
 }
 
-// Sets a promise if the value is the second of two names. Clears the promise if the value is the first name.
+// Sets a promise if the value is the second of two names. Clears the promise if the value is the first name. Ignores
+// any other value.
 static int set_promise(struct gompi_hints *h, uint64_t bit, struct gompi_text_view value, const char *const names[2]) {
 	int choice = gompi_value_index(value, names, 2);
 	if (choice >= 0)

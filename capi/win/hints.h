@@ -33,8 +33,9 @@ struct gompi_common_hints {
 
 struct gompi_hints {
 	struct gompi_common_hints common;
-	int64_t alignment;     // mpi_minimum_memory_alignment, in bytes
-	bool huge_pages;       // gompirma_huge_pages: requested or, in an existing window, used by some memory
+	int64_t alignment; // mpi_minimum_memory_alignment, in bytes
+	// gompirma_huge_pages: the application requests huge pages or, in an existing window, some memory uses them
+	bool huge_pages;
 	uint8_t in_place;      // gompirma_share_in_place: one of GOMPI_IN_PLACE_*
 	char *kinds;           // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
 	char *shared_in_place; // gompirma_shared_in_place, from malloc; NULL if not reported

@@ -128,14 +128,14 @@ static void add_changed_range(uintptr_t address, size_t size) {
 
 // --- Mappings of the image
 
-// The image of this process is a part of the node's memfd with one byte for each address (core/shm/layout.go). This is
-// a mapping of a range of the image.
+// The image of this process is a part of the node's memfd with one byte for each address (core/shm/layout.go). The
+// struct describes one mapping of a range of the image.
 struct image_mapping {
 	uintptr_t at;
 	size_t size;
 	uint64_t offset; // in the image file
 	int protection;
-	void *copy; // used during fork() only
+	void *copy; // copy of the contents; used during fork() only
 };
 
 // Lists the mappings of the bytes [from, to) of the node's memfd in this process. The caller frees *list. Returns the
@@ -261,7 +261,7 @@ static int unshare_mapping(const struct image_mapping *p) {
 			rc = errno;
 		if (rc == 0)
 			punch_hole(p->offset + done, n);
-		else // the file still has the contents
+		else // after an error, map the file again, which still has the contents
 			mmap(at, n, p->protection, MAP_SHARED | MAP_FIXED, image_fd, (off_t)(p->offset + done));
 		end_step(before);
 		if (rc != 0)

@@ -61,8 +61,8 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 // Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: at once, each
 // time it serves requests, and when the doorbell of its progress thread is rung.
 uint32_t gompi_lock_enqueue(struct gompi_win_member *m);
-// Acquires the lock if it is the turn of the ticket and the lock is free or, unless `exclusive` is true, has no writer.
-// Returns true on success.
+// Acquires the lock if it is the turn of the ticket, and the lock is free or, if `exclusive` is false, held only by
+// readers. Returns true on success.
 bool gompi_lock_try_ticket(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
 
 // Notifies the waiters in the queue that the lock may be free or that another ticket has its turn. The caller's last

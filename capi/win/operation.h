@@ -15,7 +15,8 @@ struct gompi_operation {
 	// Where a transport stores the state of an R-form that is still pending when the call returns
 	// (transport/rma_request.h). NULL if no request may be left pending.
 	struct gompi_rma_request **rma_request;
-	int *path;        // where to store the operation's path; initially the direct path
+	// where gompi_record_path stores the operation's path (MPIX_GOMPIRMA_*); initially the direct path
+	int *path;
 	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // result buffer; origin buffer of a get

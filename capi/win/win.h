@@ -22,7 +22,7 @@ struct gompi_win_member {
 	gompi_a32 lock_bypass_count;               // acquisitions by newcomers during the turn of the queue's head
 	struct gompi_waitword lock_wait;
 	gompi_a32 lock_remote_waiters; // number of queued waiters on other nodes
-	// how accumulates currently update this member's memory, and their lock (update/mode.h)
+	// mode in which accumulates update this member's memory, and their lock (update/mode.h)
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state;
 	// consecutive small updates; only the holder of the lock in accumulate_state, or the owner, writes this field
 	gompi_a32 accumulate_small_streak;
@@ -62,7 +62,7 @@ struct gompi_target {
 	// Otherwise it is the end of the member's mapped range (gompi_mapped_range) if that range begins at offset 0,
 	// else 0.
 	uint64_t mapped_bytes;
-	uint32_t disp_unit;       // 0 for a member on another node: see struct gompi_win_remote
+	uint32_t disp_unit;       // 0 for a member on another node (in struct gompi_win_remote instead)
 	gompi_a32 state;          // TARGET_* bits
 	uint64_t offset_limit_8b; // 8 bytes can be addressed at offsets below this limit: mapped_bytes - 7, or 0
 };
@@ -114,7 +114,7 @@ struct gompi_attached_regions;
 struct gompi_win_mapping {
 	atomic_flag busy; // spin lock that guards the other fields
 	char *base;
-	int64_t heap_offset; // offset in the node's memfd
+	int64_t heap_offset; // offset of the region in the node's memfd
 	uint64_t size;
 };
 
@@ -157,9 +157,9 @@ struct gompi_win {
 	uint32_t barrier_count; // number of barriers on this window that this process has executed
 	// value of this member's complete_count at which the open exposure epoch ends; MPI_Win_post increases it
 	uint32_t expected_completes;
-	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if none needs it
-	// [n], ring path: position after this process' last operation in the ring of the member's process; allocated at
-	// the first use
+	gompi_a32 flush_flags; // FLUSH_* bits: the reasons why a flush or fence needs its slow path; 0 if there is none
+	// for the ring path: array by rank, allocated at the first use. An element is the position after this process'
+	// last operation in the ring of that member's process
 	gompi_a64 *_Atomic ring_sent;
 	// streams to members on other nodes (transport/stream.h); allocated at the first use
 	struct gompi_streams *_Atomic streams;
@@ -171,8 +171,8 @@ struct gompi_win {
 	// lock; 0 if there is no limit
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
-	// true if the job has a network: a lock may then have to wait until an earlier lock is acquired
-	// (gompi_acquire_deferred_lock)
+	// true if the job has a network: MPI_Win_lock must then first acquire the lock that this thread has requested
+	// before (gompi_acquire_deferred_lock)
 	bool needs_ordered_locks;
 	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.
@@ -183,14 +183,14 @@ struct gompi_win {
 		uint64_t *at;
 		uint32_t n, capacity;
 	} empty_regions;                                // addresses of attached regions of size 0
-	struct gompi_win_mapping mapping;               // dynamic windows: the memory used last
+	struct gompi_win_mapping mapping;               // dynamic windows: the region mapped last
 	struct gompi_mapped_range *mapped_ranges;       // [n]; NULL if no member's memory is partly mapped
 	struct gompi_win_group start_group, post_group; // groups of the open epochs; stay cached afterwards
 	struct gompi_hints hints;
-	// PROMISE_* bits that MPI_Win_set_info may put in force. For example, same_size is not allowed if the sizes of
-	// the members differ.
+	// Mask of the PROMISE_* bits (hints.h) that this window can fulfil; MPI_Win_set_info ignores all other
+	// promises. For example, the bit PROMISE_SAME_SIZE is 0 if the sizes of the members differ.
 	uint64_t allowed_promises;
-	struct gompi_hints_message *exchanged_hints; // hints of the members on this node, in control memory
+	struct gompi_hints_message *exchanged_hints; // array in control memory by which members exchange hints (info.c)
 	struct gompi_attributes *_Atomic attributes; // NULL until the first attribute is set
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_ranks members;

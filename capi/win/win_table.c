@@ -24,8 +24,8 @@ static __attribute__((constructor)) void invalidate_index_0(void) {
 }
 
 // Descriptors without a window. The MAX_RETIRED_WINDOWS descriptors that were closed last keep their content. So a
-// late, erroneous call on another thread reads the old content, and not memory that is in use for something else. All
-// other descriptors here are empty and can be reused.
+// late, erroneous call on another thread reads the old content, and not memory that is in use for something else. The
+// descriptors on free_list are empty and can be reused.
 enum { MAX_RETIRED_WINDOWS = 16 };
 static struct {
 	pthread_mutex_t mu;

@@ -14,7 +14,7 @@ struct gompi_member_plan {
 	uint64_t size;                          // bytes
 	uintptr_t address;                      // address of the window in the member's own address space
 	struct gompi_mapped_range mapped_range; // the mapped range, if `direct` is false
-	int32_t rank, peer;                     // rank in the window; rank in MPI_COMM_WORLD
+	int32_t rank, peer;                     // rank in the window; number of the process
 	int32_t disp_unit;
 	bool direct;
 };
@@ -34,7 +34,7 @@ struct gompi_win_plan {
 	// its own table
 	uintptr_t remote;
 	struct gompi_hints hints;  // ownership passes to the window
-	uint64_t allowed_promises; // promises that MPI_Win_set_info may put in force (win.h)
+	uint64_t allowed_promises; // mask of the PROMISE_* bits that the window can fulfil (win.h)
 	uintptr_t attached;        // dynamic windows: address of this process' table of attached regions
 	uint64_t attached_bytes;   // allocated size of that table
 	int32_t flavor;

@@ -21,14 +21,14 @@ type Report struct {
 	Libfabric string     `json:"libfabric"` // version of libfabric; "" if it is not installed
 	Error     string     `json:"error"`     // the reason why no provider can be used
 	Providers []Provider `json:"providers"`
-	Addresses []Address  `json:"addresses"` // of this host, in the order in which other hosts would try to connect
+	Addresses []Address  `json:"addresses"` // of this host, as other hosts would try them, in this order
 }
 
 // Address is an address of this host.
 type Address struct {
 	Address   string `json:"address"`
 	Interface string `json:"interface"`
-	Network   string `json:"network"` // description
+	Network   string `json:"network"` // description of the network, for the user
 }
 
 // Provider is a provider of libfabric on this host.

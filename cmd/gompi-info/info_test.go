@@ -61,7 +61,8 @@ func TestMachineVersion1(t *testing.T) {
 	require.Equal(t, "unknown", m.Processor)
 }
 
-// cacheOf returns the content of an ld.so.cache. An entry consists of flags, name and path of a library.
+// cacheOf returns the content of a file ld.so.cache. Each of the entries holds flags, and the name and path of a
+// library.
 func cacheOf(entries ...[3]any) []byte {
 	table := make([]byte, 48+24*len(entries))
 	copy(table, "glibc-ld.so.cache1.1")

@@ -63,7 +63,7 @@ func cacheEntries(cache []byte) map[string]string {
 	if at < 0 || len(cache)-at < headerSize {
 		return entries
 	}
-	cache = cache[at:] // the offsets of strings count from here
+	cache = cache[at:] // the offsets in the entries count from the start of this header
 	count := int(binary.NativeEndian.Uint32(cache[20:]))
 	text := func(offset uint32) string {
 		if int64(offset) >= int64(len(cache)) {

@@ -223,7 +223,8 @@ func (i Info) print(out io.Writer) error {
 	return w.err
 }
 
-// lines prints lines with a label. It omits the label if the line before has the same label. It keeps the first error.
+// lines prints lines that begin with a label. If the previous line has the same label, it prints blanks instead. After
+// a failed write it keeps the first error, which the caller checks at the end.
 type lines struct {
 	out  io.Writer
 	last string

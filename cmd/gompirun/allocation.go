@@ -38,8 +38,8 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	for i, name := range names {
 		hosts[i].name = name
 	}
-	// If the user requested no number of tasks, SLURM_TASKS_PER_NODE counts processors. The hosts then have no
-	// slots, and the ranks are divided among the nodes.
+	// Without a requested number of tasks, SLURM_TASKS_PER_NODE counts processors and not tasks. In this case the
+	// hosts are returned without slots, so that the ranks are distributed evenly over the nodes.
 	_, asked := lookup("SLURM_NTASKS")
 	if _, each := lookup("SLURM_NTASKS_PER_NODE"); !asked && !each {
 		return hosts, nil

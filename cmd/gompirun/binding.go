@@ -90,7 +90,7 @@ func divide(units []unix.CPUSet, n int) []unix.CPUSet {
 	return sets
 }
 
-// join adds the processors in `unit` to `set`.
+// join adds the processors in `unit` to those in `set`.
 func join(set, unit *unix.CPUSet) {
 	for i := range unit {
 		set[i] |= unit[i]
@@ -106,8 +106,8 @@ func overlap(a, b *unix.CPUSet) bool {
 	return false
 }
 
-// processors returns the usable processors as one set for each unit (core, hwthread, socket or numa), in the order of
-// the lowest processor number of each unit.
+// processors returns the sets of usable processors, one set for each unit. The parameter `what` selects the unit: core,
+// hwthread, socket or numa. The sets are sorted by the lowest processor number in each.
 func processors(what, sys string) (units []unix.CPUSet) {
 	var usable unix.CPUSet
 	if unix.SchedGetaffinity(0, &usable) != nil {

@@ -68,9 +68,10 @@ func isSystemObject(name string) bool {
 		strings.HasPrefix(base, "ld-linux")
 }
 
-// callStack returns the source locations of the program's functions on the stack of a thread, the call of MPI first.
-// `crossing` is the address of the frame in which the thread entered Go; 0 if it is not inside Go. callStack continues
-// at the frame `crossing`, because frames of Go cannot be unwound.
+// callStack returns the source locations of the program's functions on the stack of a thread that sleeps in MPI,
+// beginning with the function that called MPI. If the thread has entered Go, `crossing` is the address of the stack
+// frame of this entry; otherwise it is 0. The frames of Go cannot be unwound, so callStack skips them and continues at
+// `crossing`.
 func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (places []string) {
 	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (pl
 	regs.set(regRA, pc)
 	word := func(at uint64) (uint64, bool) { return readWord(pid, at) }
 	objects := s.objects(proc, pid)
-	inside := true // the frame is inside the library
+	inside := true // all frames so far belong to gompirma's or the system's libraries
 	for range maxFrames {
 		pc := regs.value[regRA]
 		i := slices.IndexFunc(objects, func(o insight.Object) bool { return pc >= o.Low && pc < o.High })

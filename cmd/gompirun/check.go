@@ -13,7 +13,7 @@ import (
 
 // checkListener implements --check: it searches for conflicting accesses and erroneous calls of MPI.
 type checkListener struct {
-	path          string // file for the findings as JSON, or ""
+	path          string // file to which the findings are written as JSON; "" if none
 	strict        bool   // also find sends that complete only because the library buffers them
 	waitsForCheck bool   // each call of a rank waits until it has been checked: --check=error
 	job           *job
@@ -65,8 +65,8 @@ func (l *checkListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// maxRecordDelay is the longest time from the effect of a call to its record. A call that operates on a window is
-// recorded when it returns, but a load by another rank may see its data earlier.
+// maxRecordDelay is the longest time for which the record of a call may be later than the call's effect. A call on a
+// window is recorded when it returns, but another rank may load the data that it wrote earlier.
 const maxRecordDelay = 50 * time.Millisecond
 
 // maxOperationDelay is the longest time for which an unfinished operation delays the check of calls that may have seen
@@ -111,7 +111,8 @@ func (l *checkListener) advanced(until time.Duration) {
 	}
 }
 
-// reportChecked reports to each rank the ring position up to which its calls have been checked.
+// reportChecked tells each rank how far its calls have been checked, as a position in the rank's ring of records. With
+// --check=error, the rank waits for this position.
 func (l *checkListener) reportChecked(now time.Duration) {
 	memory := l.job.observation.memory
 	for rank := range memory.Ranks() {

@@ -12,7 +12,7 @@ import (
 
 // This file explains why ranks wait for each other. It reports only facts that are certain if all ranks wait in MPI.
 
-// edge says that the wait of rank `from` cannot end before rank `to` makes a call.
+// edge says that rank `from` waits, and that this wait cannot end before rank `to` makes a call.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for rank 2"
@@ -25,7 +25,8 @@ type needs struct {
 	anyOf bool
 }
 
-// target returns the rank to which all edges lead; -1 if they lead to several ranks, or if there are no edges.
+// target returns the rank to which all edges lead. It returns -1 if the edges lead to different ranks, or if there are
+// no edges.
 func (n *needs) target() int {
 	to := -1
 	for _, e := range n.edges {
@@ -46,7 +47,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
-		default: // this wait ends only after the calls of all its edges, so any one edge certainly delays it
+		default: // the wait ends only after the calls of all its edges, so each edge certainly delays it
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -59,7 +60,8 @@ func anyOf(all []needs) (out needs) {
 	return out
 }
 
-// needs returns which calls let a rank continue. A rank continues when the wait of any one of its threads ends.
+// needs returns which calls let a rank continue. A rank can continue as soon as the wait of any one of its threads
+// ends. The result has no edges if a thread's wait is unknown.
 func (p snapshot) needs(d *rankState, h lockHolders) needs {
 	if d.unrecorded > 0 || len(d.waits) == 0 {
 		return needs{}
@@ -99,8 +101,8 @@ func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	case w.Reason != shm.ForCall && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
 	case w.Reason == shm.ForCollective && w.PendingCount < 0 && isPersistent(w.Operation):
-		// The list `to` stays empty, because gompirun does not know which members have started a persistent
-		// collective.
+		// gompirun does not know which members have started a persistent collective. Therefore `to` stays
+		// empty.
 	case isCollective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
@@ -155,8 +157,9 @@ func (p snapshot) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withheldText returns text on rank `rank`, which is in MPI_Finalize. If rank `other` waits for a call by `rank`, the
-// text says that `rank` will not make a call of this kind. Otherwise it says that `rank` waits for `other`.
+// withheldText returns text on rank `rank`, which is in MPI_Finalize and blocks rank `other`. If `other` waits for a
+// message from `rank`, or for `rank` to receive one, the text says that `rank` will not send or receive anything more.
+// Otherwise it says that `rank` waits for `other`.
 func (p snapshot) withheldText(rank, other int) string {
 	for i := range p[other].waits {
 		w := &p[other].waits[i]
@@ -171,7 +174,7 @@ func (p snapshot) withheldText(rank, other int) string {
 	return fmt.Sprintf("waits there for rank %d", other)
 }
 
-// maxCycleStarts is the largest number of ranks at which the function cycle starts a search.
+// maxCycleStarts is the largest number of ranks from which the function cycle searches for a cycle.
 const maxCycleStarts = 256
 
 // allNeeds returns the needs of each rank.
@@ -239,7 +242,7 @@ func (p snapshot) mismatches() (lines []string) {
 		objectKey
 		number int32
 	}
-	nonblocking := map[nth]*calls{} // by sequence number, which is the same at all members of the communicator
+	nonblocking := map[nth]*calls{} // by object and sequence number; all members give a collective the same number
 	for r := range p {
 		for i := range p[r].waits {
 			w := &p[r].waits[i]
@@ -281,10 +284,10 @@ func (p snapshot) mismatches() (lines []string) {
 				meet++
 			}
 		}
-		// A member may leave a non-synchronizing collective early and call the next collective. Then the
-		// members are in different collectives without an error. This cannot be the case if two of the
-		// collectives are synchronizing. Nor can it be the case if every member waits in a collective: then
-		// the members that still wait in the earlier collective wait for no member that can complete it.
+		// A member may leave a non-synchronizing collective early and call the next collective. The members are
+		// then in different collectives without an error. There are two cases in which this cannot be so. In
+		// the first, two of the collectives are synchronizing. In the second, every member waits in a
+		// collective: then no member is left that can complete the earlier collective.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
@@ -307,8 +310,9 @@ func (p snapshot) mismatches() (lines []string) {
 	return lines
 }
 
-// isInOtherSync reports whether a member for which w waits is in a different, synchronizing collective. That member
-// cannot leave its collective before this rank calls that collective too.
+// isInOtherSync reports whether w is a wait for a nonblocking collective, and a missing member is in a different,
+// synchronizing collective on the same object. That member cannot leave its collective before this rank calls that
+// collective too.
 func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
 	k, ok := objectKeyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
@@ -340,8 +344,8 @@ func (p snapshot) deadlockText(h lockHolders) string {
 const maxKnotRanks = 64
 
 // knot returns text on a rank that waits for any one of several ranks, none of which can continue. The function closure
-// computes the ranks that this rank needs, directly or through other ranks: they need only each other. knot returns ""
-// if there is no such rank.
+// collects all ranks that this rank needs, directly or through other ranks. The ranks of this set need only each other,
+// so none can continue. knot returns "" if it finds no such rank.
 func (p snapshot) knot(out []needs) string {
 	var best []int
 	for r := range out {

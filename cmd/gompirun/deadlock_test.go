@@ -32,8 +32,8 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages in a list of missing members stands for a collective over messages: the waiting rank does not know which
-// members have not started it.
+// byMessages stands in a list of missing members for a collective over messages: the waiting rank does not know which
+// members have not started the collective.
 const byMessages = -1
 
 // nonblocking returns a wait for a collective that the given members have not started.

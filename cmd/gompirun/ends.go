@@ -26,8 +26,8 @@ func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds determines for each entry of j.ends whether the job fails. A rank that may have caused a failure may still
-// be exiting. judgeEnds then judges no entry and schedules another check.
+// judgeEnds determines for each entry of j.ends whether the job fails, the most likely cause first. If the rank that
+// caused a failure may still be exiting, judgeEnds judges no entry yet and schedules another check.
 func (j *job) judgeEnds() {
 	if j.failure == nil && j.unexplained() {
 		if j.heldSince.IsZero() {

@@ -14,7 +14,7 @@ import (
 
 const (
 	looksPerTimeout  = 5                // number of looks in the time given by hangTimeout
-	maxLateIntervals = 3                // a look is late if more intervals have passed since the previous look
+	maxLateIntervals = 3                // a look is late if more intervals than this have passed since the last one
 	maxInterval      = time.Second      // longest interval between looks
 	maxBackoff       = 30 * time.Second // longest interval between inspections of threads
 )
@@ -103,14 +103,15 @@ func (j *job) watchHangs() {
 	}
 }
 
-// scheduleNext schedules the next inspection of the threads, with a growing delay.
+// scheduleNext schedules the next inspection of the threads. The delay grows with each call, up to maxBackoff. The
+// argument `between` is the interval between looks.
 func (h *hang) scheduleNext(now time.Time, between time.Duration) {
 	h.backoff = min(2*h.backoff+between, maxBackoff)
 	h.next = now.Add(h.backoff)
 }
 
-// mayHang returns the report on a possible hang: all ranks wait, and only an event outside of their processes may wake
-// one of their other threads.
+// mayHang returns the report on a possible hang. In a possible hang all ranks wait in MPI. Their other threads sleep
+// too, and only an event from outside the process, such as input, may wake one of them.
 func mayHang(o otherThreads) []string {
 	return []string{"possible hang: " + strings.Join(o.wakeable, "; ")}
 }
@@ -164,7 +165,8 @@ func (j *job) report() []string {
 	j.findMissing(p)
 	j.hang.holders = j.holders(p, j.hang.holders, now)
 	lines := slices.Concat(p.lines(j.traces(p)), j.hang.holders.lines(p, now))
-	// A single look cannot prove a deadlock, since it reads the ranks one after the other.
+	// A deadlock is reported only if watchHangs has already found it and the waits are unchanged. A single look
+	// cannot prove a deadlock, since it reads the ranks one after the other.
 	if others := j.threads(p); len(others.wakeable) > 0 && !others.active && p.waits() != nil {
 		lines = append(mayHang(others), lines...)
 	} else if why := p.deadlockText(j.hang.holders); why != "" && j.hang.reported && slices.Equal(p.waits(),

@@ -144,8 +144,8 @@ func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool
 	return pid, ok && readMemory(pid, descriptor, win)
 }
 
-// startedCount returns the number of nonblocking collectives over messages that a rank has started on the communicator
-// with the given id. ok is false if the number is unknown.
+// startedCount reads from a rank's memory how many nonblocking collectives over messages the rank has started on the
+// communicator `id`. The result ok is false if the rank has no such communicator or its memory cannot be read.
 func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 	const mostComms = 1 << 16
 	node := j.nodeOf(rank)
@@ -223,7 +223,7 @@ func (p snapshot) findMissing(w *shm.Waiting, started func(rank int, id uint64) 
 	if isPersistent(w.Operation) {
 		return // the starts of persistent collectives are not counted
 	}
-	some := w.Missing // members whose messages are missing
+	some := w.Missing // indexes of the members from which messages are missing
 	w.Missing = nil
 	for i := range w.Members.N {
 		rank := w.Members.At(i)

@@ -82,8 +82,9 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 		mode |= l.mode()
 	}
 	if mode&insight.Records != 0 {
-		// Objects made from records live either very briefly or very long, and few are live at a time. Ranks
-		// with a full ring wait while garbage is collected, so this setting makes collections rarer.
+		// The objects made from records live either very briefly or very long, and few are live at a time, so a
+		// larger heap costs little memory. Ranks with a full ring wait during a garbage collection, so
+		// collections are made rarer.
 		debug.SetGCPercent(400)
 	}
 	if mode&insight.Records == 0 {
@@ -149,8 +150,8 @@ type abandoner interface{ abandon() }
 // drainTimeout limits how long gompirun processes remaining records after a signal or the time limit has ended the job.
 const drainTimeout = 10 * time.Second
 
-// finish processes the remaining records and ends the listeners. The listeners drop the records that remain when a
-// signal arrives or, if hurry is set, after drainTimeout.
+// finish processes the remaining records and then ends the listeners. If gompirun receives a signal, the listeners drop
+// the records that are not yet processed. If `hurry` is set, they do so after drainTimeout too.
 func (o *observation) finish(hurry bool) error {
 	abandon := func() {
 		for _, l := range o.listeners {
@@ -181,7 +182,7 @@ func (o *observation) finish(hurry bool) error {
 	}
 }
 
-// end reads the remaining records, and ends each listener.
+// end stops the goroutine that reads the rings, waits until it has read the remaining records, and ends each listener.
 func (o *observation) end() error {
 	close(o.stop)
 	errs := []error{<-o.done}

@@ -21,20 +21,20 @@ import (
 const (
 	graceTerm   = 500 * time.Millisecond // from SIGTERM to SIGKILL
 	graceLinger = 300 * time.Millisecond // for processes that ranks left running to end by themselves
-	graceKilled = 200 * time.Millisecond // for the kernel to remove killed processes
+	graceKilled = 200 * time.Millisecond // for the kernel to remove processes that gompirun has killed
 	graceOutput = time.Second            // after a signal, for the reader of gompirun's output to read all output
 	graceEnding = 10 * time.Second       // for exiting ranks, until the kernel reports their exit status
 	graceLost   = time.Second            // for the end of a rank that other ranks report as failed
 )
 
-// job holds the state of the job. After newJob has returned, only the goroutine in the method `run` accesses the
-// fields, except atomic fields and those with another comment.
+// job holds the state of the job. After newJob has returned, only the goroutine of the method `run` accesses the
+// fields. The exceptions are atomic fields, and fields whose comment names another owner or lock.
 type job struct {
 	opts        *options
 	id          string
 	programs    []program // one for each part of the command line
 	ranks       []rank
-	bindings    []unix.CPUSet // one for each rank, or nil
+	bindings    []unix.CPUSet // one set for each rank; nil if the ranks are not bound
 	nodes       []node        // in the order of their ranks
 	pmi         *pmi1.Server
 	out         *output
@@ -43,10 +43,11 @@ type job struct {
 	stopping    atomic.Bool    // no further process may be started
 	forking     sync.Mutex     // held from before the start of a rank until its event is in the mailbox
 	ending      syscall.Signal // the signal that ends the ranks when stopping is set
-	// files of --outfile-pattern and --errfile-pattern; belongs to the goroutine in launch
+	// Paths of --outfile-pattern and --errfile-pattern that have been opened, so that a second rank with the same
+	// path appends and does not truncate. Only the goroutine in launch accesses the map.
 	opened map[string]bool
 
-	rankOf         map[int]int // by process id
+	rankOf         map[int]int // rank by process id, for ranks that gompirun has started
 	runningCount   int
 	state          state
 	failure        *failure
@@ -273,8 +274,8 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		j.failure = v
 	}
 	if hard {
-		// fail announces the end of the job before markFailed ends the waits for this rank. The waiting ranks
-		// then exit without an error message.
+		// fail must come first, because it announces the end of the job. markFailed then ends the waits of
+		// other ranks for this rank. Because of the announcement, these ranks exit without an error message.
 		j.fail(v)
 		if st.Initialized {
 			j.markFailed(rank)

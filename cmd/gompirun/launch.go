@@ -62,8 +62,8 @@ func (j *job) startAll() {
 		if err != nil {
 			return
 		}
-		// The file is opened before the process can be reaped, so that pid cannot belong to another process
-		// yet.
+		// The file is opened before gompirun can reap the process. Until then, the kernel cannot give its pid
+		// to another process.
 		if nice != 0 {
 			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {
 				groups = append(groups, f)
@@ -256,8 +256,8 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o666)
 }
 
-// neededDescriptors returns the number of descriptors that gompirun needs: three for each rank and for each simulated
-// node, and 32 for all other purposes.
+// neededDescriptors returns the number of file descriptors that gompirun needs: three for each rank, three for each
+// simulated node, and 32 for all other purposes.
 func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
 
 func checkDescriptors(ranks, nodes int) error {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// endLeftovers sends a signal to the process groups of ended ranks that still have processes. It does not affect a
-// process that left its rank's group on purpose (setsid).
+// endLeftovers sends a signal to the remaining processes of ended ranks: to each process group that an ended rank had.
+// It does not affect a process that left its rank's group on purpose (setsid).
 //
 // The kernel may reuse a group's number once the group is empty. Therefore endLeftovers signals a group only if one of
 // its members is a child of gompirun. (Orphans of ranks become children of gompirun.) The number stays in use as long

@@ -40,7 +40,7 @@ func listenRemote(o *options) int {
 	}
 	var programs []program
 	for _, p := range o.parts {
-		// the program may exist only on the other hosts
+		// an error is ignored, since the program may exist only on the other hosts
 		if program, err := prepare(p, os.Environ()); err == nil {
 			programs = append(programs, program)
 		}

@@ -58,8 +58,9 @@ const (
 	statusSignal   = 128 // plus the number of the signal that ended gompirun or a rank
 )
 
-// neededAddressSpace is the number of bytes of address space that gompirun and the tables of the Go runtime need. The
-// runtime does not report a lower limit: it silently places some of its tables elsewhere.
+// neededAddressSpace is the number of bytes of address space that gompirun and the Go runtime's tables need. gompirun
+// checks its limit itself, because the Go runtime does not report a limit that is too low: it silently places some
+// tables elsewhere.
 const neededAddressSpace = 1300 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }

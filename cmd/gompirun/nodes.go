@@ -124,8 +124,8 @@ func (j *job) markFailed(rank int) {
 	}
 }
 
-// mapping returns the value of PMI_process_mapping. Each group of consecutive nodes of equal size is listed as first
-// node, number of nodes, and ranks on each node.
+// mapping returns the value of the PMI key PMI_process_mapping. Each run of consecutive nodes with equally many ranks
+// becomes one item: the first node, the number of nodes, and the ranks on each node.
 func mapping(nodes []node) string {
 	var text strings.Builder
 	for i := 0; i < len(nodes); {

@@ -124,15 +124,15 @@ type options struct {
 	perNode       int // ranks on each node; 0 for an even distribution
 	tag           bool
 	outputDir     string        // "" to forward the output
-	outFile       string        // pattern of the file for each rank's output; "" if none
-	errFile       string        // pattern of the file for each rank's errors; "" if none
-	timeout       time.Duration // 0 if none
+	outFile       string        // file name pattern for each rank's stdout; "" if not given
+	errFile       string        // file name pattern for each rank's stderr; "" if not given
+	timeout       time.Duration // limit of the job's run time; 0 if none
 	deadlock      deadlockMode
-	deadlockAfter time.Duration // 0 for defaultDeadlockAfter
-	hosts         []host        // hosts of the job, if one of them is not this machine
+	deadlockAfter time.Duration // time without progress that counts as a deadlock; 0: the default
+	hosts         []host        // hosts of the job; nil if all of them are this machine
 	remote        string        // the first of hosts that is not this machine
 	passed        []passed      // options that only the launcher for the other hosts interprets
-	bind          string        // unit to bind ranks to, or "none"; "" for an equal share of the cores
+	bind          string        // unit to which ranks are bound, or "none"; "": an equal share of the cores
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
 	listeners     []listener // options that process the calls of the ranks
@@ -163,7 +163,7 @@ type part struct {
 	argv    []string
 }
 
-// inherit selects the variables that ranks inherit from gompirun's environment. The zero value selects all.
+// inherit selects the variables that ranks inherit from gompirun's environment. The zero value selects all variables.
 type inherit struct {
 	limited bool
 	list    []string // the selected variables, if limited is set
@@ -307,7 +307,7 @@ type parser struct {
 	env    []string // variables of all parts
 	all    inherit  // default for parts
 	passed []passed
-	order  string // an option that requests another placement over several hosts than blocks of ranks; "" if none
+	order  string // option that asks for a placement other than blocks of ranks on each host; "" if none
 
 	part    part
 	given   bool // the part has an option -n
@@ -568,7 +568,9 @@ func (p *parser) setEnv(value string) error {
 	if !assigned {
 		v, ok := p.lookup(name)
 		if !ok {
-			return nil // unset in the ranks too; no error, since scripts name variables that may be absent
+			// The variable is unset in the ranks too; no error, since scripts name variables that may be
+			// absent
+			return nil
 		}
 		value = name + "=" + v
 	}
@@ -798,8 +800,8 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
-// orders records that an option requests another placement over several hosts than blocks of ranks, which gompirun does
-// not support.
+// orders records an option that asks for a placement other than blocks of ranks on each host, if `word` is such a
+// placement. gompirun does not support it on several hosts, so checkRemote returns an error for it.
 func (p *parser) orders(option, word string) {
 	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
 		p.order = option + " " + word

@@ -218,8 +218,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// Checks that the environment's time limit applies if the command line gives none; 0 and less mean no limit, as for
-// other launchers.
+// Checks that the environment's time limit applies if the command line gives none. As with other launchers, a value of
+// 0 or less means no limit.
 func TestTimeoutOfEnvironment(t *testing.T) {
 	for value, want := range map[string]time.Duration{"": 0, "0": 0, "-1": 0, "60": time.Minute,
 		"0.5": 500 * time.Millisecond} {

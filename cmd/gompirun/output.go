@@ -16,16 +16,16 @@ const (
 	maxHeld      = 1 << 20                // bytes of an unfinished line; a longer line is written in parts
 	lineTimeout  = time.Second            // time for which other streams wait for the end of a started line
 	promptDelay  = 100 * time.Millisecond // time after which an unfinished line of rank 0 counts as a question
-	maxFinalRead = 1 << 20                // bytes that are still read from a pipe after it was abandoned
+	maxFinalRead = 1 << 20                // bytes that gompirun still reads from a pipe after abandon
 )
 
 var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end arrives. There are two exceptions, which are written earlier: a line
-// that grows beyond maxHeld, and a line of rank 0 that may be a question to the user. The other streams then wait for
-// the end of this line. If the end does not arrive within lineTimeout, a newline is inserted.
+// The beginning of a line is held back until the end of the line arrives. In two cases it is written earlier: if it
+// grows beyond maxHeld, or if rank 0 wrote it and it may be a question to the user. The other streams then wait for the
+// end of this line. If nothing arrives for lineTimeout, or if the stream ends, they write a newline and continue.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
@@ -134,7 +134,8 @@ func (s *stream) pump() {
 		}
 		if s.mayPrompt && !s.abandoned.Load() {
 			s.pipe.SetReadDeadline(deadline)
-			if s.abandoned.Load() { // abandon ran meanwhile; its deadline may be overwritten
+			// The method abandon ran meanwhile, and the call above may have overwritten its deadline.
+			if s.abandoned.Load() {
 				s.pipe.SetReadDeadline(time.Unix(1, 0))
 			}
 		}
@@ -205,7 +206,7 @@ type sink struct {
 
 	mu          sync.Mutex
 	changed     sync.Cond
-	open        *stream   // the stream that has written the beginning of a line
+	open        *stream   // stream that has written the beginning of a line, and not yet its end; nil if none
 	since       time.Time // time of the last write by open
 	writeFailed bool      // a write has failed: further data are dropped
 }
@@ -236,7 +237,8 @@ func (k *sink) write(s *stream, block []byte, complete bool) {
 	k.changed.Broadcast()
 }
 
-// waitForLineLocked waits until no other stream is inside a line.
+// waitForLineLocked waits until no other stream has an unfinished line in the file. If that stream has ended, or has
+// written nothing for lineTimeout, waitForLineLocked ends the line with a newline.
 func (k *sink) waitForLineLocked(s *stream) {
 	for k.open != nil && k.open != s {
 		left := lineTimeout - time.Since(k.since)

@@ -196,7 +196,8 @@ func TestSingleRankUnbuffered(t *testing.T) {
 	require.Equal(t, "no newline\ngompirun: line\n\x00\xff\n", s.finish(t))
 }
 
-// Checks that output.abandon forwards the data in a pipe that a remaining process holds open, and then abandons it.
+// Checks that output.abandon forwards the data that is already in a pipe which a remaining process holds open.
+// Afterwards the process can no longer write to this pipe.
 func TestAbandonedPipes(t *testing.T) {
 	s := newScreen(t)
 	quiet, busy, endless := s.rank(t, 0), s.rank(t, 1), s.rank(t, 2)
@@ -215,7 +216,7 @@ func TestAbandonedPipes(t *testing.T) {
 	}()
 	s.out.abandon()
 	require.Contains(t, s.finish(t), "\nb")
-	<-ended // its next write fails, since the pipe has no reader
+	<-ended // the writer's next write fails, since the pipe has no reader any longer
 	endless.Close()
 }
 

@@ -161,7 +161,7 @@ func environment(environ []string, p part) []string {
 	if abs, err := filepath.Abs(p.wdir); p.wdir != "" && err == nil {
 		out = append(out, "PWD="+abs)
 	}
-	// If a variable is set several times, the last value counts.
+	// Keeps only the last value of a variable that is set several times.
 	last := map[string]int{}
 	for i, v := range p.env {
 		name, _, _ := strings.Cut(v, "=")
@@ -220,8 +220,8 @@ const (
 	fdControl  = 4
 )
 
-// withRankVariables adds the variables from which a rank learns its position in the job. The job has `nodes` nodes; n
-// is the node of the rank.
+// withRankVariables adds the variables from which a rank learns its position in the job: the number `rank` of `size`
+// ranks, on node `n` of `nodes` nodes.
 func withRankVariables(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
 	env = append(env[:len(env):len(env)],

@@ -230,7 +230,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		each []int
-		want []int // the first core of each rank, followed by the number of cores
+		want []int // expected first core of each rank, followed by the number of cores
 	}{
 		{2, []int{4, 4}, []int{0, 4, 8}},
 		{3, []int{4, 4}, []int{0, 4, 6, 8}},
@@ -238,7 +238,8 @@ func TestShares(t *testing.T) {
 		{8, []int{4, 4}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
 		{2, []int{2, 2, 2, 2}, []int{0, 4, 8}},
 		{3, []int{8}, []int{0, 2, 5, 8}},
-		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // the first NUMA node has fewer cores than its share of ranks
+		// The first NUMA node has too few cores for an equal number of ranks
+		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}},
 	} {
 		cores, numas := machine(c.each...)
 		sets := shares(c.n, cores, numas)

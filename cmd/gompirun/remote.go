@@ -138,7 +138,7 @@ func merged(list []host) (out []host) {
 		case !known:
 			index[one.name] = len(out)
 			out = append(out, one)
-		default: // a repeated host adds its slots, or one slot if it has no number
+		default: // a host that is listed again adds its slots, or one slot if no number is given
 			out[i].slots = max(out[i].slots, 1) + max(one.slots, 1)
 		}
 	}

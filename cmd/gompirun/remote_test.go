@@ -112,7 +112,7 @@ func TestFindStarter(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for _, c := range []struct {
-		has       map[string]string // output of each program
+		has       map[string]string // output of each installed program, by its name
 		allocated bool
 		want      starter // path holds the name
 		says      string

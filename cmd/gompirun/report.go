@@ -20,8 +20,8 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge decides whether the end of a rank is a failure of the job. The result `v` is nil if it is not. The result
-// `hard` is true if the other ranks cannot continue without this rank.
+// judge decides whether the end of a rank is a failure of the job. If it is none, the result `v` is nil. The result
+// `hard` is true if the rank has not called MPI_Finalize, so that the other ranks cannot continue without it.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
 	finalizeState := "it had already called MPI_Finalize"

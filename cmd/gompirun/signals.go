@@ -17,8 +17,8 @@ func (j *job) watchSignals() {
 			signal.Notify(signals, s)
 		}
 	}
-	// Gompirun detects a broken pipe by the failed write. Therefore gompirun neither dies of SIGPIPE nor ignores
-	// it. It installs a handler, because the ranks would inherit an ignored signal.
+	// gompirun detects a closed output pipe by a write that fails with EPIPE, so SIGPIPE must not kill it. It
+	// installs a handler instead of ignoring the signal, because the ranks would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for s := range signals {
@@ -26,8 +26,8 @@ func (j *job) watchSignals() {
 			case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT:
 				// A rank may have been started although its event `started` is not in the mailbox yet.
 				// This rank must get the signal too. Locking j.forking waits until the event is in the
-				// mailbox. Signals that end the job need no such wait: the job sends them when the
-				// event arrives.
+				// mailbox. Signals that end the job need no such wait, because the job sends them again
+				// when the event `started` arrives.
 				j.forking.Lock()
 				j.forking.Unlock() //nolint:staticcheck // it only waits
 			}

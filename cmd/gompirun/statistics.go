@@ -64,7 +64,7 @@ func monotonic() time.Duration {
 // summary is the result of --stats. Times are in seconds.
 type summary struct {
 	Seconds   float64           `json:"seconds"`   // run time of the rank that ran longest
-	Mpi       float64           `json:"mpi"`       // time in MPI divided by run time, over all ranks
+	Mpi       float64           `json:"mpi"`       // time in MPI as a fraction of the run time, over all ranks
 	Imbalance float64           `json:"imbalance"` // (max - mean) / max of the ranks' times outside of MPI
 	Ranks     []rankSummary     `json:"ranks"`
 	Functions []functionSummary `json:"functions"` // in descending order of time
@@ -77,14 +77,14 @@ type rankSummary struct {
 	Pid       int     `json:"pid"`
 	Threads   int     `json:"threads"`
 	Uncounted int     `json:"threads_not_counted,omitempty"`
-	Others    int     `json:"other_processes,omitempty"` // processes whose calls as this rank are not counted
+	Others    int     `json:"other_processes,omitempty"` // processes of this rank whose calls are not counted
 	Seconds   float64 `json:"seconds"`                   // time from the first call of MPI to the end
 	Mpi       float64 `json:"mpi_seconds"`
-	Waiting   float64 `json:"waiting_seconds"` // part of Mpi in calls that may wait
+	Waiting   float64 `json:"waiting_seconds"` // part of mpi_seconds that was spent in calls that may wait
 	Finalized bool    `json:"finalized"`
 }
 
-// use holds the counters of a function or of an operation on a window.
+// use holds the counters of a function, or of one kind of operation on a window.
 type use struct {
 	Calls   uint64     `json:"calls"`
 	Bytes   uint64     `json:"bytes"`
@@ -132,7 +132,7 @@ type windowSummary struct {
 	Name     string         `json:"name"`
 	Leader   int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	Members  int            `json:"members"`
-	Ordinal  int            `json:"ordinal"` // index among the windows with the same leader and members
+	Ordinal  int            `json:"ordinal"` // index among the windows of equal leader and member count
 	Uses     map[string]use `json:"uses"`
 	isOthers bool
 }
@@ -187,7 +187,8 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 	return s
 }
 
-// addWindows adds a rank's counters for each of its windows to the sums over all ranks for this window.
+// addWindows adds a rank's counters for its windows to s.Windows, which holds the sums over all ranks. A window is the
+// same at two ranks if leader, number of members and ordinal are equal.
 func (s *summary) addWindows(windows []insight.Window) {
 	for _, w := range windows {
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
@@ -217,7 +218,8 @@ func (s *summary) addWindows(windows []insight.Window) {
 	}
 }
 
-// outside returns the time of a rank outside of MPI. The time in MPI is the average over its threads.
+// outside returns the time that a rank spent outside of MPI: its run time, minus the average time that its threads
+// spent in MPI.
 func (r *rankSummary) outside() float64 { return max(r.Seconds-r.Mpi/float64(max(r.Threads, 1)), 0) }
 
 // imbalance returns (max - mean) / max of the ranks' times outside of MPI.

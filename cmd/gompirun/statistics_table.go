@@ -7,7 +7,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// shownFunctions is the largest number of functions in the table; the JSON lists all.
+// shownFunctions is the largest number of functions in the table. The JSON file lists all functions.
 const shownFunctions = 20
 
 // table returns the text that --stats prints.

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCosts checks that the text names a function's range of costs if all ranks have similar costs, and otherwise the
-// rank with the highest cost.
+// TestCosts checks the text on the costs of a function. If all ranks have similar costs, the text names the lowest and
+// the highest cost. Otherwise it names the rank with the highest cost.
 func TestCosts(t *testing.T) {
 	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, Seconds: 10}, {Rank: 3, Seconds: 10}},
 		Windows: []windowSummary{

@@ -26,7 +26,7 @@ type otherThreads struct {
 	active   bool     // a thread runs, may wake up by itself, or cannot be inspected
 	asleep   []string // the state of each sleeping thread, for comparison with the next inspection
 	wakeable []string // text on each thread that an event outside of the process may wake
-	allFutex bool     // all sleeping threads sleep on futexes
+	allFutex bool     // every thread in `asleep` sleeps on a futex
 }
 
 // threads returns the state of the threads outside of MPI, over all ranks.
@@ -142,9 +142,9 @@ func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	return c, pc, err == nil
 }
 
-// endlessCalls describes the system calls, except futex, that may sleep until an event. The field `limit` is the index
-// of the argument with the time limit; -1 if the call has no time limit. The field `none` is the value of this argument
-// that means no limit: 0, or -1 as an int.
+// endlessCalls describes the system calls, except futex, that may sleep until an event arrives. The field `limit` is
+// the index of the argument that holds a time limit, or -1 if the call has no such argument. The field `none` is the
+// value of this argument that stands for no limit: 0, or -1 as an int.
 var endlessCalls = map[uint64]struct {
 	name  string
 	limit int

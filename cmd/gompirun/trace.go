@@ -29,12 +29,12 @@ type traceListener struct {
 
 	began   time.Duration // start of the job, as CLOCK_MONOTONIC
 	started time.Time     // start of the job, as date and time
-	kinds   []trace.Kind  // kind of the event of each function
+	kinds   []trace.Kind  // kind of event for each function, by index in abi.Functions
 	threads map[[2]int]bool
 	windows map[*check.Window]*tracedWindow
 	byAge   []*tracedWindow
 	comms   map[*check.Comm]string
-	used    map[string]bool // names of windows and communicators
+	used    map[string]bool // names already given to windows and communicators
 	arrows  uint64
 }
 
@@ -111,7 +111,8 @@ func (l *traceListener) advanced(until time.Duration) {
 	}
 }
 
-// returned writes a call that has returned, or that has not returned at the end of the job.
+// returned writes the event of a call that has returned. At the end of the job it also writes the calls that have not
+// returned.
 func (l *traceListener) returned(c *check.Call) {
 	end := c.End
 	if c.Entry { // the call has not returned

@@ -42,7 +42,7 @@ type frameEntry struct {
 type frameCommon struct {
 	codeAlign uint64
 	dataAlign int64
-	encoding  byte // encoding (DW_EH_PE_) of addresses in the entries
+	encoding  byte // encoding (DW_EH_PE_) of the addresses in the FDEs that refer to this CIE
 	augmented bool
 	program   []byte
 }
@@ -70,8 +70,8 @@ func readFrames(name string) *frameInfo {
 	return f
 }
 
-// parse adds the entries of an .eh_frame section, up to the first damaged entry. The argument `at` is the address of
-// the section.
+// parse adds the entries of an .eh_frame section. It stops at the first damaged entry. The argument `at` is the address
+// of the section.
 func (f *frameInfo) parse(data []byte, at uint64) {
 	commons := map[int]*frameCommon{}
 	for next := 0; next+8 <= len(data); {
@@ -101,7 +101,7 @@ func (f *frameInfo) at(address uint64) *frameEntry {
 	return &f.frames[i-1]
 }
 
-// frameReader reads numbers. After the end it returns zeros and sets failed.
+// frameReader reads numbers from `data`. A read beyond the end returns zero and sets `failed`.
 type frameReader struct {
 	data   []byte
 	pos    int

@@ -95,7 +95,7 @@ func isPersistent(function string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
 }
 
-// isCollective reports whether a thread waits in a blocking collective, until other members make the same call.
+// isCollective reports whether a thread waits in a blocking collective for other members to call it too.
 func isCollective(w *shm.Waiting) bool {
 	call := strings.TrimSuffix(w.Call, "_c")
 	return w.Reason == shm.ForCall && (synchronizing[call] || nonSynchronizing[call])
@@ -105,8 +105,9 @@ func isSynchronizing(w *shm.Waiting) bool {
 	return isCollective(w) && synchronizing[strings.TrimSuffix(w.Call, "_c")]
 }
 
-// missing returns the ranks for which the thread with the wait `w` in a collective certainly waits. These ranks are not
-// in the same call, have not started the collective, or have not yet sent data to this member.
+// missing returns ranks for which a thread with the wait `w` in a collective certainly waits. The waiting thread may
+// have recorded them: they have not started the collective, or have not sent data to this member. Otherwise, in a
+// synchronizing collective, they are the members that are not in the same call.
 func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
 	if !w.Members.Known() {
 		return nil
@@ -188,8 +189,8 @@ func (p snapshot) stateText(d *rankState) string {
 	return "waits " + strings.Join(whats, ", ")
 }
 
-// finalizeText returns text on a rank in MPI_Finalize: what it will no longer do for ranks that wait for it or, if no
-// rank waits for it, which ranks it waits for.
+// finalizeText returns text on a rank in MPI_Finalize. If other ranks wait for this rank, the text says what it will no
+// longer do for them. Otherwise it names the ranks for which it waits.
 func (p snapshot) finalizeText(d *rankState) string {
 	text := "is in " + finalize
 	for _, other := range p.notIn(finalize) {
@@ -319,8 +320,8 @@ func waitForText(w *shm.Waiting, who string) string {
 	return text + " on " + objectText(w) + " for " + who
 }
 
-// callText returns the name of the call: for messages with the tag, for nonblocking and persistent collectives with the
-// operation and its number or round.
+// callText returns the name of the call in which a thread waits. For messages it adds the tag. For nonblocking and
+// persistent collectives it adds the operation and its number or round.
 func callText(w *shm.Waiting) string {
 	text := "in " + printable(w.Call)
 	switch w.Reason {

@@ -61,7 +61,7 @@ type wrapper struct {
 	read     func(path string) string // content of a file; "" if it does not exist
 }
 
-// action is what the wrapper does: print a text, or run a command.
+// action is the result of act: a text to print, or a command to run.
 type action struct {
 	print bool
 	text  string
@@ -127,7 +127,8 @@ next:
 		}
 		return action{argv: argv}, nil
 	case "command line":
-		if links(rest) || !stopsEarly(rest) { // build systems ask for the libraries without an input file
+		// Build systems ask for the link options with a command line that has no input file
+		if links(rest) || !stopsEarly(rest) {
 			return join(compiler, compile, rest, link), nil
 		}
 		return join(compiler, compile, rest), nil
@@ -183,8 +184,8 @@ func (w wrapper) libdir() string {
 func (w wrapper) integer8Dir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
 // isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes. If several options select a
-// size, the last one counts. The name of a library for INTEGERs of 8 bytes counts as such an option, because autoconf
-// (FLIBS) and libtool may pass only this name.
+// size, the last one counts. The library names for INTEGERs of 8 bytes count as such an option, because autoconf
+// (FLIBS) and libtool may pass only these names and not the option itself.
 func isInteger8(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -275,7 +276,7 @@ func (w wrapper) compileFlags() []string {
 	for _, dir := range w.includes() {
 		flags = append(flags, "-I"+dir)
 	}
-	// Options of gfortran for mpif.h, and for old programs.
+	// The file `flags` has gfortran's options for mpif.h and for old programs.
 	if dir := w.moduleDir(); dir != "" && w.gfortran {
 		flags = append(flags, fields(w.read(filepath.Join(dir, "flags")))...)
 	}
@@ -351,9 +352,9 @@ func stopsEarly(args []string) bool {
 var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
 	"-dumpversion", "-dumpmachine"}
 
-// links reports whether the compiler links with these arguments: there is an input file, and no option that makes the
-// compiler stop earlier. If the compiler does not link, the wrapper must not add the library: `gompicc --version` must
-// not try to link.
+// links reports whether the compiler links when it is called with these arguments: they contain an input file, and no
+// option that makes the compiler stop earlier. If it does not link, the wrapper must not add the library, because a
+// command such as `gompicc --version` would then try to link.
 func links(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {

@@ -21,7 +21,8 @@ func prototype(f *Function) string {
 	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// details returns those properties of a function that its C prototype does not show, for TestDigest.
+// details returns the properties of a function that its C prototype does not show. TestDigest includes them in its
+// digest.
 func details(f *Function) string {
 	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
 	for _, p := range f.Params {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The directory with the facts of the standard: the names, values and parameters that its text defines, as data. It
-// exists only where the repository is developed.
+// The directory with the facts of the standard as data: the names, values and parameters that the standard's text
+// defines. It exists only on the machines on which the project is developed.
 const facts = "../../../shared/facts"
 
 // TestFacts compares the table with the facts of the standard, if their directory exists. If the directory does not
@@ -63,8 +63,8 @@ type factParam struct {
 
 func yes(v any) bool { return v != nil && v != false }
 
-// hidden converts the fact hidden_in, a list of the bindings that omit a parameter, to a Form. It ignores the
-// standard's language-independent text, which is not a binding.
+// hidden converts the fact hidden_in, a list of the bindings that omit a parameter, to a Form. The list may also name
+// the standard's language-independent text. hidden ignores this name, because that text is no binding.
 func hidden(s string) (form Form) {
 	for _, w := range strings.Fields(s) {
 		switch w {
@@ -107,7 +107,7 @@ func factsFunctions(t *testing.T) {
 			require.Empty(t, f.Deprecated, fact.Name)
 		}
 		if fact.Params == nil {
-			continue // the binding tables of MPI 4.0, the source of the facts, lack this function
+			continue // the source of the facts, the binding tables of MPI 4.0, lacks this function
 		}
 		require.Equal(t, []bool{fact.F08, fact.F90}, []bool{f.F08, f.F90}, fact.Name)
 		params := f.Params

@@ -3,7 +3,8 @@ package abi
 // Dir is the direction of a parameter.
 type Dir string
 
-// The directions as in the standard's text: for a handle or a buffer they refer to the object or the data.
+// The directions have the meaning that the standard's text gives them. For a handle or a buffer, they describe what
+// happens to the object or the data, not to the handle or the address.
 const (
 	In    Dir = "in"
 	Out   Dir = "out"
@@ -18,20 +19,20 @@ const (
 	C Form = 1 << iota
 	F08
 	F90
-	F08Intent // the parameter exists in mpi_f08, but without INTENT
+	F08Intent // the parameter exists in mpi_f08, but its INTENT attribute is omitted
 )
 
 // Kind is the semantic kind of a parameter, which determines its meaning and its type in each binding.
 type Kind struct {
 	Name string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
-	// The C type of an element. "FUNC *" stands for the type of the parameter's callback. A type that ends in * is
-	// the type of the whole parameter.
+	// The C type of one element of the parameter. In the text "FUNC *", FUNC stands for the type of the parameter's
+	// callback. A type that ends in * is the type of the whole parameter.
 	C      string
-	CLarge string // the same in the large-count form
+	CLarge string // as C, in the large-count form
 	// The Fortran type: integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure,
 	// none
 	Fortran string
-	FLarge  string // the same in the large-count form
+	FLarge  string // as Fortran, in the large-count form
 	Meaning string // a few words for documentation
 }
 
@@ -47,10 +48,10 @@ type Param struct {
 	Const    bool
 	Async    bool // the buffer may be accessed after the call returns: ASYNCHRONOUS in Fortran
 	Optional bool // OPTIONAL in Fortran (ierror)
-	// Empty for a scalar. Otherwise one entry per dimension: a parameter's name, a constant, a number, or "*" if
-	// the text defines the length.
+	// Length is empty for a scalar. For an array it has one entry per dimension: the name of a parameter, a
+	// constant, or a number. An entry is "*" if only the standard's text defines the length.
 	Length  []string
-	Array   string // "hidden": an array in C although the parameter describes one value
+	Array   string // "hidden" if C passes an array although the standard describes one value
 	Func    string // for a callback: the name of its prototype, without _c
 	Hidden  Form   // the bindings that omit the parameter
 	C       string // the C declaration, "const int recvcounts[]"
@@ -108,8 +109,8 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// CanWiden returns whether this function can call its large-count form with widened arguments. This holds if the two
-// forms differ only in parameters that are passed by value.
+// CanWiden returns whether this function can be implemented by a call of its large-count form with its arguments
+// converted to the larger types. This holds if the two forms differ only in parameters that are passed by value.
 func (f *Function) CanWiden() bool {
 	if f.Large || f.OtherForm == nil {
 		return false

@@ -49,7 +49,7 @@ type table struct {
 	constants []*Constant
 	callbacks []*Callback
 	kinds     map[string]*Kind
-	names     map[string]string // meanings by name, or by name and kind
+	names     map[string]string // meanings of parameters, by name or by name and kind
 
 	removed          []*Function
 	removedConstants []*Constant

@@ -33,9 +33,9 @@ type Client interface {
 	// launcher does not report it.
 	UniverseSize() int
 
-	// Put publishes a value of any bytes under a key that no process has used in this job. A key consists of
-	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends one message to the launcher for
-	// each 750 bytes of the value, approximately.
+	// Put publishes a value under a key. The value may consist of any bytes. The key must not have been used by any
+	// process in this job; it has letters, digits, '-', '_' and '.', and at most MaxKey bytes. Put sends about one
+	// message to the launcher for each 750 bytes of the value.
 	Put(key, value string) error
 	// Get returns the value that the process of the given rank has published under key before the last Fence. Get
 	// sends as many messages as Put for this value.
@@ -45,8 +45,9 @@ type Client interface {
 	Fence() error
 
 	// Limit sets the longest wait for the launcher; 0 means no limit. A wait that exceeds the limit ends with an
-	// error. The limit applies to a Fence only if no watch reports whether the awaited processes are alive. It
-	// never applies to the first Fence, since a process may run for long before it calls MPI_Init.
+	// error. There are two exceptions. A Fence has no limit while the watch can report whether the awaited
+	// processes are alive. The first Fence never has a limit, since a process may run for long before it calls
+	// MPI_Init.
 	Limit(d time.Duration)
 	// SetWatch sets the Watch, which reports whether the other processes are alive.
 	SetWatch(w pmi1.Watch)
@@ -77,8 +78,8 @@ type Control struct {
 // ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.
 const ByError = pmi1.ByError
 
-// EnvTimeout names the variable for the longest silence of a process on another node: in seconds or with a unit of Go's
-// time.ParseDuration; 0 means no limit.
+// EnvTimeout names the environment variable that limits how long a process on another node may be silent before it
+// counts as failed. The value is in seconds, or has a unit of Go's time.ParseDuration; 0 means no limit.
 const EnvTimeout = "GOMPIRMA_PEER_TIMEOUT"
 
 // PeerTimeout returns the value of EnvTimeout, or the default; 0 means no limit. It returns MPI_ERR_OTHER if the value

@@ -239,8 +239,8 @@ func TestUniverseAndControl(t *testing.T) {
 		n, ok := c.AppNum()
 		require.True(t, ok)
 		require.Zero(t, n)
-		// gompirun reported that all processes run on this node: Nodes exchanges nothing, so sequential calls
-		// work
+		// gompirun reported that all processes run on this node. Nodes then exchanges no values, so calling it
+		// for one process after the other does not block.
 		p, err := Nodes(c, anywhere, 0)
 		require.NoError(t, err)
 		require.Equal(t, &NodeMap{NodeOf: []int32{0, 0}, NodeCount: 1, Local: []int{0, 1}, LocalIndex: i,
@@ -379,7 +379,8 @@ func TestPeerTimeout(t *testing.T) {
 	}
 }
 
-// underHydra names the variable that makes this test program, started by a launcher, a process of a job.
+// underHydra names the environment variable that is set if a launcher has started this test program as a process of a
+// job.
 const underHydra = "GOMPIRMA_TEST_UNDER_LAUNCHER"
 
 func TestMain(m *testing.M) {

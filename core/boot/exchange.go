@@ -6,10 +6,12 @@ import (
 	"math"
 )
 
-// AllGather returns the values of all processes, by rank, to every process. It is collective. The key `name` must be
-// new in this job and has at most 16 bytes. Values may differ in length. The first process of each block of sqrt(Size)
-// ranks collects the block's values and publishes them as one value. So each process publishes at most two values and
-// fetches about 2 sqrt(Size) values. With PMIx, the launcher collects the values instead.
+// AllGather returns the values of all processes, by rank, to every process. It is collective. Values may differ in
+// length. The key `name` must be new in this job and has at most 16 bytes.
+//
+// With PMIx, the launcher collects the values. Otherwise the ranks form blocks of sqrt(Size) ranks. The first process
+// of each block collects the block's values and publishes them as one value. So each process publishes at most two
+// values and fetches about 2 sqrt(Size) values.
 func AllGather(c Client, name, value string) ([]string, error) {
 	if p, ok := c.(*pmixJob); ok {
 		return p.allGather(name, value)

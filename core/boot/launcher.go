@@ -14,9 +14,9 @@ import (
 )
 
 // Variables of the environment that gompirun sets for each process, in addition to the variables of PMI-1. EnvJob holds
-// the job's name, and protects against a wrong use of the control segment. A process of this job may run another
-// launcher, whose processes inherit these variables, and possibly the control segment's descriptor. Those processes do
-// not belong to this job. They detect this, because their own launcher's name for the job differs from EnvJob.
+// the job's name. It detects processes that only inherit these variables: a process of this job may run another
+// launcher, whose processes belong to another job but may also inherit the control segment's descriptor. In those
+// processes, the name of the job that their own launcher reports differs from EnvJob.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -198,8 +198,8 @@ func (l *launched) Get(_ int, key string) (string, error) {
 func (l *launched) Fence() error    { return otherError(l.Barrier()) }
 func (l *launched) Finalize() error { return otherError(l.Client.Finalize()) }
 
-// abortDelay is the time for which Abort waits before it sends the request, so that Hydra forwards the process's last
-// output. Without the delay, Hydra loses the output in one of ten aborts.
+// abortDelay is the time for which Abort waits before it sends the request. The delay gives Hydra time to forward the
+// process's last output. Without it, Hydra loses this output in one of ten aborts.
 const abortDelay = 50 * time.Millisecond
 
 func (l *launched) Abort(status, lost int) error {

@@ -32,7 +32,7 @@ type Neighbour struct {
 	rank       int
 	failed     chan struct{} // closed when the next rank's process is known to have failed
 	err        error         // the reason; valid after failed is closed
-	connected  atomic.Bool   // a connection exists, or existed until failed was closed
+	connected  atomic.Bool   // false before a connection exists, and after an unaccepted one has ended
 	dialErr    atomic.Pointer[error]
 	cancel     context.CancelFunc // ends the watch; nil if there is no watch
 	listeners  []net.Listener     // all at the same port
@@ -42,8 +42,8 @@ type Neighbour struct {
 	watchers map[net.Conn]bool // connections of the processes that watch this one; nil after Close
 }
 
-// maxWatchers is the largest number of accepted connections: one belongs to the rank that watches this process, and
-// further connections belong to unrelated programs.
+// maxWatchers is the largest number of accepted connections. One connection belongs to the rank that watches this
+// process. The limit is higher, because unrelated programs may connect too.
 const maxWatchers = 8
 
 // portKey returns the key under which a process publishes its port and the addresses of its host.
@@ -111,8 +111,8 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
-	// The ranks of a node start their searches at different ports, depending on the process id. The offset `size`
-	// avoids the ports at which the ranks' networks start their searches.
+	// The ranks of a node start their searches at different ports, because each adds its process id. Their networks
+	// search the same ports for a second one. The offset `size` keeps the two kinds of searches apart.
 	for i := range n {
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
@@ -205,7 +205,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	port, list := fields[0], fields[2:]
 	if fields[1] == netNamespace() {
 		list = append([]string{"127.0.0.1", "::1"}, list...)
-	} else { // bridges of containers have the same address on many hosts: skip them
+	} else { // on many hosts, container bridges have the same address, so this host's own addresses are skipped
 		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(n.localAddrs, a) })
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -251,8 +251,9 @@ func (n *Neighbour) connect(ctx context.Context, addresses []string, port string
 	}
 }
 
-// wait waits for the end of the connection. It then records that the next process has failed, unless this side ended
-// the watch, or the next process had not accepted the connection.
+// wait waits for the end of the connection. It then records that the next process has failed, with two exceptions. If
+// this side has ended the watch, it records nothing. If the next process had not accepted the connection, it records
+// that the state of that process is unknown.
 func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })

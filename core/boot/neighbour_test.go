@@ -91,7 +91,7 @@ func TestNeighbourPorts(t *testing.T) {
 	l, err := net.Listen("tcp", ":0")
 	require.NoError(t, err)
 	defer l.Close()
-	first := l.Addr().(*net.TCPAddr).Port - (os.Getpid()+2)%4 // the port that is tried first is in use
+	first := l.Addr().(*net.TCPAddr).Port - (os.Getpid()+2)%4 // the first port that listen tries is in use
 	where := ListenSpec{Addresses: []string{"192.0.2.1"}, First: first, Last: first + 3}
 	permitted := func() ListenSpec { return where }
 	n := listen(clients[0], permitted)

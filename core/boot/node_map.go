@@ -18,7 +18,7 @@ const EnvNode = "GOMPIRMA_NODE"
 type NodeMap struct {
 	NodeOf    []int32 // node of each rank
 	NodeCount int
-	// ranks on this process's node, ascending; Local[0] does the work that is needed once for each node
+	// Ranks on this process's node, ascending. The rank Local[0] does the work that is needed once for each node.
 	Local      []int
 	LocalIndex int // index of this process in Local
 	Neighbour  *Neighbour

@@ -2,9 +2,9 @@ package boot
 
 import "strconv"
 
-// Nth returns a client for the n-th MPI instance that the process creates, counted from 0. An instance may publish
-// values under the keys of earlier instances. The launcher's control segment is available only to the first instance,
-// which keeps it.
+// Nth returns a client for the n-th MPI instance that the process creates, counted from 0. Each instance has its own
+// set of keys, so an instance may publish values under the keys of earlier instances. Only the first instance can use
+// the launcher's control segment.
 func Nth(c Client, n int) Client {
 	if n == 0 {
 		return c

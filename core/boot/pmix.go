@@ -87,7 +87,8 @@ func (p *pmixJob) LauncherLost() <-chan struct{} { return p.lib.Lost() }
 func (p *pmixJob) AppNum() (int, bool)           { return p.lib.Number(pmixAppNum, false) }
 
 func (p *pmixJob) UniverseSize() int {
-	n, _ := p.lib.Number(pmixUniverse, true) // number of slots, may be less than the number of processes
+	// The launcher's number of slots, which may be less than the number of processes.
+	n, _ := p.lib.Number(pmixUniverse, true)
 	return max(n, p.size)
 }
 

@@ -204,8 +204,8 @@ func TestLauncherSelection(t *testing.T) {
 	closed, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
 	require.NoError(t, err)
 	defer syscall.Close(closed)
-	// First, a process of a PMI-1 launcher has started Open MPI's mpirun. Then a process of mpirun has started a
-	// PMI-1 launcher.
+	// In the first case, a process of a PMI-1 launcher has started Open MPI's mpirun, which started this process.
+	// In the second case, a process of mpirun has started a PMI-1 launcher, which started this process.
 	c, err := open(environment(map[string]string{"PMIX_RANK": "0", "PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3",
 		"PMI_SIZE": "4"}))
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ type oneOfMany struct {
 	puts, gets int
 	bytes      int
 	own        map[string]string
-	blocks     map[int]string // joined values by first rank
+	blocks     map[int]string // joined values of each block, by the block's first rank
 }
 
 func (o *oneOfMany) Rank() int                { return o.rank }
@@ -48,7 +48,8 @@ func (o *oneOfMany) Get(rank int, key string) (string, error) {
 	return v, nil
 }
 
-// prepare generates the blocks of joined values, which do not count as memory of this process.
+// prepare generates the joined values that other processes would publish. It runs before the measurement, because these
+// values are not part of this process's memory in a real job.
 func (o *oneOfMany) prepare() {
 	block := int(math.Ceil(math.Sqrt(float64(o.n))))
 	o.own, o.blocks = map[string]string{}, map[int]string{}

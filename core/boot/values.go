@@ -23,8 +23,8 @@ const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 // safeChars holds the bytes that every launcher forwards unchanged.
 const safeChars = base64Alphabet + ".:/,+()"
 
-// store encodes a value and stores it with as many calls of the function `put` as needed, each with at most `limit`
-// bytes.
+// store encodes a value and stores it by calls of the function `put`. It makes as many calls as needed, each with a
+// text of at most `limit` bytes.
 func store(put func(key, value string) error, limit int, key, value string) error {
 	if strings.Trim(value, safeChars) == "" && len(value) < limit {
 		return put(key, string(encPlain)+value)

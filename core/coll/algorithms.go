@@ -7,8 +7,9 @@ import "gompirma/core/abi"
 // persistent collectives. The blocking forms on one node are shared-memory collectives (shm.go).
 //
 // The pattern of messages may depend on the number of bytes only if the members have agreed on this number
-// (schedule.fixed is false). Otherwise the pattern is always the same, and messages of 0 bytes are sent too. So if a
-// member passes a different length, that member gets an error, and all messages for which processes wait are sent.
+// (schedule.fixed is false). Otherwise the pattern is always the same, and even messages of 0 bytes are sent. So if one
+// member passes a different length, it still sends every message that others wait for, and the members get an error
+// instead of a hang.
 
 // Sizes in bytes at which one algorithm replaces another. Below each size, the number of rounds dominates the cost.
 // Above it, the number of bytes that each process moves dominates.
@@ -95,7 +96,8 @@ func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// gatherTree reverses scatterTree: it collects the block of each process into root's buffer `whole`.
+// gatherTree reverses scatterTree: it collects the block of each process into root's buffer `whole`. Other processes
+// use their `whole` as memory for the blocks of their subtree.
 func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	for mask := 1; mask < v.size; mask *= 2 {
@@ -284,9 +286,9 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce adds to the schedule the steps that reduce the vectors `own` of all processes in the order of ranks. At root,
-// it returns the buffer that holds the result once the steps have run; at other processes it returns nil. The steps do
-// not write the vector `own`.
+// reduce adds the steps of a reduction of the vectors `own` of all processes, in the order of ranks. The steps do not
+// write `own`. At root, reduce returns the buffer that holds the result once the steps have run. At other processes it
+// returns nil.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -300,9 +302,9 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		v.gather(mine, splitEven(whole[:len(whole):len(whole)], v.size, r.size), root, routeDirect)
 		return whole
 	}
-	// The root of the binomial tree is rank 0, because only then does each process combine adjacent intervals of
-	// ranks in order. Rank 0 finally sends the result to root. For a commutative operation, root itself is the root
-	// of the tree.
+	// If the operation is not commutative, the root of the binomial tree is rank 0, and rank 0 finally sends the
+	// result to `root`. Only then does each process combine adjacent intervals of ranks in order. If the operation
+	// is commutative, `root` itself is the root of the tree.
 	top := 0
 	if r.commutative {
 		top = root
@@ -328,7 +330,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			low := acc
 			v.combine(r, low, in)
-			if mask > 1 { // if mask is 1, acc is `own`, which must not be written
+			if mask > 1 { // in the first round acc is `own`, which must not be written later
 				spare = append(spare, acc)
 			}
 			acc = in
@@ -354,8 +356,8 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 
 // reduceScatter adds to the schedule the steps of a reduction whose result is scattered: own[i] is this process'
 // operand for process i. Each process receives the operands that all processes have for it, and reduces them in the
-// order of ranks. reduceScatter returns the buffer that will hold the result. This buffer is `to`, except if `to` is
-// nil or the accumulator is this process' own block. In these cases it is a new buffer. The steps do not write the
+// order of ranks. reduceScatter returns the buffer that will hold the result. This is the buffer `to` or, in two cases,
+// a new buffer: if `to` is nil, or if this process accumulates into a copy of its own block. The steps do not write the
 // blocks `own`.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
@@ -466,9 +468,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 		}
 		return
 	}
-	// The group of ranks that contains this rank doubles in each round; it starts at a multiple of its size.
-	// partial is the reduction of the group. result is the reduction of the ranks of the group below this rank; for
-	// KindScan, it includes this rank.
+	// In each round, the group of ranks that contains this rank doubles; it begins at a multiple of its size.
+	// `partial` is the reduction of the whole group. `result` is the reduction of those ranks of the group that are
+	// lower than this rank; for KindScan it includes this rank too.
 	partial, spare := v.alloc(len(own)), v.alloc(len(own))
 	v.copy(partial, own)
 	result, empty := v.alloc(len(own)), exclusive

@@ -69,8 +69,8 @@ func reduction(seed, lo, hi, size int) []byte {
 
 var processes = []int{1, 2, 3, 4, 5, 7}
 
-// cases calls f for combinations of the number of processes, the size in bytes and the root. The eager limit
-// (mailbox.eager) alternates between 0 and 1024 bytes.
+// cases calls f for combinations of the number of processes, the size in bytes and the root. Alternately, messages up
+// to 1024 bytes are eager, or none are (mailbox.eager).
 func cases(t *testing.T, sizes []int, f func(t *testing.T, n, size, root, eager int)) {
 	for _, n := range processes {
 		for i, size := range sizes {

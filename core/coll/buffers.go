@@ -12,8 +12,8 @@ import (
 // noMemory is the value with which alloc panics.
 type noMemory struct{ error }
 
-// alloc allocates n bytes for data of a call. It panics if memory is short. The call defers recoverNoMemory, which
-// turns the panic into the call's error.
+// alloc allocates n bytes for data of a collective call. If memory is short, it panics. The functions that execute a
+// call defer recoverNoMemory, which turns this panic into the call's error.
 func alloc(n int) []byte {
 	b, err := limit.Bytes(int64(n))
 	if err != nil {
@@ -27,7 +27,8 @@ func alloc(n int) []byte {
 // sync.Pools, so the collector frees buffers that stay unused. The memory is not zeroed.
 type callBuffers struct{ acquired []*[]byte }
 
-// The pooled buffers have sizesPerDoubling sizes between each power of two and the next, starting at minPooledBytes.
+// The sizes of pooled buffers begin at minPooledBytes. There are sizesPerDoubling sizes, evenly spaced, from each power
+// of two to the next.
 const (
 	minPooledBytes   = 32 << 10
 	sizesPerDoubling = 8
@@ -36,7 +37,8 @@ const (
 
 var bufferPools [64 * sizesPerDoubling]sync.Pool
 
-// poolSize returns the size of the pooled buffers that serve a request of n bytes, and their index in bufferPools.
+// poolSize returns the size of the pooled buffers that serve a request of n bytes, and their index in bufferPools. The
+// size is n rounded up to a multiple of 1<<shift, an eighth of the power of two below n.
 func poolSize(n int) (size, place int) {
 	shift := bits.Len(uint(n-1)) - 1 - sizesShift
 	steps := (n - 1) >> shift // sizesPerDoubling to 2*sizesPerDoubling-1

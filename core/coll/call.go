@@ -45,7 +45,7 @@ type Call struct {
 	Tag        int32  // tag that C chose for a nonblocking or persistent call; 0 if this package chooses it
 
 	sources, destinations []int32 // neighbors, in a neighborhood collective
-	deferredErr           error   // error that the call returns only at its end, because data lengths differ
+	deferredErr           error   // error to return at the end of the call: this process' own data lengths differ
 }
 
 const inPlace = abi.MPI_IN_PLACE
@@ -71,7 +71,7 @@ func (k Kind) Reduces() bool {
 // neighborhood returns whether the call is a neighborhood collective (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
-// rootSide returns the position of a rooted call's root relative to this process. On an intracommunicator it returns
+// rootSide returns where the root of a rooted call is, as seen from this process. On an intracommunicator it returns
 // rootIsSelf at the root and rootIsRemote at all other members.
 func (k *Call) rootSide() rootSide {
 	switch {

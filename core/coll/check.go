@@ -42,7 +42,8 @@ func (k *Call) Check() error {
 		return err
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // only the receive buffer may be MPI_IN_PLACE
+	// In a scatter only the receive buffer may be MPI_IN_PLACE, in other calls only the send buffer.
+	backwards := k.Kind == KindScatter || k.Kind == KindScatterv
 	if sends && (!inPlace || backwards) {
 		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers(),
 			k.destinations); err != nil {
@@ -92,8 +93,9 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
 }
 
-// checkSide validates the buffer of one side with its counts. It skips the types of blocks without data, because the
-// handle lookup has checked them. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
+// checkSide validates the buffer and the counts of one side. It does not validate the types of blocks without data,
+// because the look-up of their handles was the only check that they need. In a neighborhood collective it sets the
+// counts of blocks for MPI_PROC_NULL to 0.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int, neighbors []int32) error {
 	switch sh {
 	case shapeVarying:
@@ -159,8 +161,8 @@ func fits(a, b int64) bool {
 }
 
 // checkMemory returns an error if the data of b lies in the first page, where null pointers point, or exceeds the
-// address space. b.Addr itself may be MPI_BOTTOM, which is 0: a type may place its data anywhere relative to this
-// address.
+// address space. It checks the data and not b.Addr, because b.Addr may be MPI_BOTTOM, which is 0: the type then holds
+// absolute addresses.
 func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 || b.Type.Basic() != nil && datatype.FitsAddressSpace(b.Addr, int64(size)) {
 		return nil
@@ -206,7 +208,7 @@ func (k *Call) checkReduction() error {
 	if err := k.checkInPlace(sends, receives); err != nil {
 		return err
 	}
-	total := k.Recv // count and type of both sides
+	total := k.Recv // one count and one type, Recv's, describe both sides
 	if k.Kind == KindReduceScatter {
 		if len(k.RecvBlocks.Counts) < k.Comm.Size() {
 			return mpierr.New(abi.MPI_ERR_ARG, "the array of receive counts is NULL")

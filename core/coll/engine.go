@@ -33,8 +33,8 @@ func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 type state struct {
 	shm           Shm   // shared-memory collectives; nil if the members do not share memory
 	blockingCount int32 // number of blocking calls so far; the latest call has this number as its tag
-	startedCount  int32 // number of nonblocking and persistent calls so far, from which their tags follow
-	// operands of the blocking call in progress; nil before the first blocking call
+	startedCount  int32 // number of nonblocking and persistent calls so far; each gets its tag from this number
+	// Operands of the blocking call that is running, kept for the next one; nil before the first blocking call.
 	operands *operands
 }
 
@@ -48,8 +48,8 @@ func (s *state) Clean() {
 	}
 }
 
-// Leave reports that the communicator is freed; core/comm calls it. It returns whether C still holds a reference to the
-// communicator, which C will release by Unref.
+// Leave notes that the communicator is freed; core/comm calls it. It returns true if C still holds a reference to the
+// communicator. C then releases this reference later by Unref.
 func (s *state) Leave() bool { return s.shm != nil && s.shm.Leave() }
 
 // Release frees this package's state of a communicator; core/comm calls it.

@@ -1,8 +1,8 @@
 package coll
 
-// Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
-// v.remote the remote group. If data belongs to a group as a whole, such as a reduction, process 0 of the group sends
-// or receives it.
+// Collectives on intercommunicators (MPI-5.0 6.2.3) move data from one group to the other. In this file, v is the local
+// group and v.remote the remote group. If data belongs to a group as a whole, such as the result of a reduction,
+// process 0 of the group sends or receives it.
 
 // rootSide is the position of the root of a rooted call on an intercommunicator, relative to this process.
 type rootSide uint8
@@ -52,8 +52,8 @@ func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	}
 }
 
-// interAllreduce reduces the vectors `own` of the remote group, and stores the result to the buffer `out` at each
-// process.
+// interAllreduce reduces the vectors `own` of each group, and stores the result of the remote group to the buffer `out`
+// at each process.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
@@ -63,8 +63,8 @@ func (v view) interAllreduce(r *reducer, own, out []byte) {
 	v.bcast(out, 0)
 }
 
-// interReduceScatter reduces the vectors `own` of the remote group and scatters the result: process i of this group
-// receives sizes[i] bytes in `out`.
+// interReduceScatter reduces the vectors `own` of each group. It scatters the result of the remote group: process i of
+// this group receives sizes[i] bytes in `out`.
 func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte) {
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte

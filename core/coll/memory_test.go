@@ -34,8 +34,8 @@ type pending interface{ poll() (done bool, err error) }
 
 func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
 
-// end gives process me access to a mailbox. Messages within a group and messages between two groups use different
-// mailboxes.
+// end is the access of process `me` to a mailbox. toMe and toIt return the key of the lane from or to another process.
+// Messages within a group and messages between two groups use different mailboxes.
 type end struct {
 	box  *mailbox
 	me   int

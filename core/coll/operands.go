@@ -11,7 +11,7 @@ import (
 type operands struct {
 	in, out    []byte   // contribution and result of this process
 	ins, outs  [][]byte // blocks by process, in calls that send or receive a block for each process
-	sizes      []int    // reduce_scatter: bytes of each process' block
+	sizes      []int    // in a reduce_scatter: the number of bytes that each process receives
 	red        reducer
 	before     []func() error // functions that pack the send data into the slices above
 	after      []func() error // functions that unpack received data
@@ -60,7 +60,7 @@ func (o *operands) runBefore() error {
 	return nil
 }
 
-// initialContent is what the memory for a result must hold when the communication starts.
+// initialContent says whether the memory for a result must hold the buffer's data when the communication starts.
 type initialContent bool
 
 const (
@@ -128,7 +128,7 @@ func (k *Call) prepare(o *operands) error {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	mine, all := -1, -1 // values for `keep` of storeAll: this process' block, all blocks; -1 for no block
+	mine, all := -1, -1 // arguments `keep` of storeAll for in-place data in this process' block, or in all blocks
 	if inPlace {
 		mine, all = me, n
 	}
@@ -141,7 +141,7 @@ func (k *Call) prepare(o *operands) error {
 		if receives {
 			o.out = o.store(&k.Recv, initialContent(k.rootSide() == rootIsSelf))
 			if k.rootSide() == rootIsSelf {
-				o.after = nil // the root's buffer holds send data and must not be written
+				o.after = nil // the root sends from its buffer and must not write it
 			}
 		}
 	case KindGather, KindGatherv, KindAllgather, KindAllgatherv:
@@ -246,10 +246,9 @@ func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = splitEqual(o.alloc(bytes*n), bytes, n), nil
 }
 
-// fixUnequalSelf changes the operands of a call with an error: this process' block to itself has different lengths in
-// the send and receive arguments. With the new operands, the call is correct for the other members. The other members
-// receive the data that this process sends to them. This process accepts their data even if the data does not fit its
-// buffer.
+// fixUnequalSelf changes the operands of a call in which this process' block to itself has different lengths in the
+// send and receive arguments. This is an error of this process only. With the new operands, the other members receive
+// the data that this process sends to them. This process accepts their data even if the data does not fit its buffer.
 func (k *Call) fixUnequalSelf(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {

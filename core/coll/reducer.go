@@ -67,15 +67,16 @@ func (r *reducer) combine(in, inout []byte) error {
 func (r *reducer) combineUserLayout(in, inout []byte, n int64) (err error) {
 	defer recoverNoMemory(&err)
 	lo, hi, _ := r.typ.Layout().Bounds(n)
-	// The first byte of an element may be at the displacement lo. The copies start at multiples of 16 plus skew, so
-	// that the address for displacement 0, which the function gets, is a multiple of 16.
+	// Displacement 0 of an element, whose address the function gets, must be a multiple of 16. But the first byte
+	// of the data is at displacement lo. So each copy begins `skew` bytes after a multiple of 16.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s span %d bytes, which exceeds the address "+
 			"space", n,
 			r.typ, size)
 	}
-	memory := alloc(2 * (size + 24)) // size and skew of the two copies, and padding to align the second
+	// Two copies with skew (up to 15 bytes each), and up to 15 bytes to align the second.
+	memory := alloc(2 * (size + 24))
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	at, to := address(a)-uintptr(lo), address(b)-uintptr(lo)

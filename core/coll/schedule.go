@@ -8,12 +8,12 @@ import (
 // schedule is a collective call as a list of steps. plan converts it to the form that C runs.
 type schedule struct {
 	steps []step
-	// True if the pattern of messages must not depend on lengths, because the members may have passed different
+	// True if the members may have passed different lengths. The pattern of messages then must not depend on
 	// lengths.
 	fixed      bool
 	allocBytes int
-	// In a blocking call, the pooled memory from which alloc allocates. If nil, alloc allocates memory that lives
-	// as long as the schedule.
+	// Pooled memory for alloc, in a blocking call. If nil, alloc allocates memory that lives as long as the
+	// schedule.
 	buffers *callBuffers
 	local   view
 	remote  view // the remote group of an intercommunicator; its rank is -1
@@ -90,7 +90,8 @@ func (v view) recv(from int, b []byte) {
 // caller must call wait before do.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
-// finish adds local steps at the end of the call, which are skipped if the call has an error.
+// finish adds local steps to the end of the schedule. They run after all messages have completed, and only if the call
+// has no error.
 func (s *schedule) finish(fs ...func() error) {
 	if len(fs) > 0 {
 		s.wait()

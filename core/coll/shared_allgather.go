@@ -2,10 +2,10 @@ package coll
 
 import "gompirma/core/comm"
 
-// SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, so that there is one
-// copy for each node instead of one for each process. With many members, copies in each process would take too much
-// memory. Each process has its own copy if all members are on one node, if there is little data, or if shared memory is
-// short. A member that is alone on its node also has its own copy.
+// SharedAllgather is a series of Engine.Allgather calls. The members of a node share the results, because with many
+// members a copy in each process would take too much memory. In three cases each process has its own copy: if all
+// members are on one node, if there is little data, or if shared memory is short. So does a member that is alone on its
+// node.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm

@@ -64,10 +64,10 @@ type ShmCall struct {
 	In, Out   []byte
 	Ins, Outs [][]byte
 	Sizes     []int   // size of each member's block; nil if each block has the size Bytes
-	To, From  []int32 // if blocks differ in length: destinations of Ins and sources of Outs; -1 for none
+	To, From  []int32 // processes to which Ins go and from which Outs come, if blocks differ in length; -1 for none
 
-	// For a reduction of elements of Elem bytes. If Combine is not nil, Combine reduces the elements. Otherwise Op
-	// reduces them. Op is then predefined, or user-defined and able to work on the elements in place.
+	// For a reduction of elements of Elem bytes. If Combine is not nil, it reduces the elements; otherwise Op does.
+	// In the latter case Op is predefined, or it is user-defined and can work on the elements in place.
 	Elem    int
 	Op      *op.Op
 	Type    *datatype.Type
@@ -79,8 +79,8 @@ type ShmCall struct {
 // Agreed holds the values on which the members of a call that must use messages have agreed in shared memory.
 type Agreed struct {
 	Known       bool
-	Bytes       int   // bytes that the root of a broadcast passes
-	DeferredErr error // error to return at the end of the call, if the root of a broadcast passes another length
+	Bytes       int   // number of bytes that the root of a broadcast sends
+	DeferredErr error // error to return at the end: the root of a broadcast passes another length
 }
 
 // shmCall returns a call in the form that Shm needs. ok is false if Shm does not support the call. User-defined
@@ -124,8 +124,8 @@ func (k *Call) shmCall(o *operands) (x ShmCall, ok bool) {
 	return x, true
 }
 
-// setPeers sets the source and destination of each block, for calls in which only these two processes know the length
-// of the block.
+// setPeers sets the source and the destination of each block. It is for calls in which only the sender and the receiver
+// of a block know its length.
 func (k *Call) setPeers(x *ShmCall, o *operands) {
 	root := []int32{k.Root}
 	switch k.Kind {
@@ -138,7 +138,7 @@ func (k *Call) setPeers(x *ShmCall, o *operands) {
 	default:
 		x.To, x.From = maskProcNull(k.destinations), maskProcNull(k.sources)
 		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
-			x.Outs = slices.Clone(o.outs) // in the order in which view.neighbors receives
+			x.Outs = slices.Clone(o.outs) // exchanged in pairs below, as view.neighbors receives them
 			for i := 0; i < len(x.From); i += 2 {
 				x.From[i], x.From[i+1] = x.From[i+1], x.From[i]
 				x.Outs[i], x.Outs[i+1] = x.Outs[i+1], x.Outs[i]

@@ -44,7 +44,8 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 		}
 	}
 	if agreed.DeferredErr != nil {
-		o.out, o.after = alloc(agreed.Bytes), nil // receives the root's data, which is discarded
+		// Memory for the root's data, which does not fit this member's buffer and is discarded.
+		o.out, o.after = alloc(agreed.Bytes), nil
 		k.deferredErr = agreed.DeferredErr
 	}
 	if agreed.Known && k.isTwoLevel(o) {

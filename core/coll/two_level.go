@@ -9,16 +9,16 @@ import (
 )
 
 // Two-level collectives for large data among members on several nodes. The members of a node use shared-memory
-// collectives. The node leader of each node (speaker in the code) exchanges messages with the leaders of the other
-// nodes. The root of the call is the node leader of its node. For small data, C does the same (capi/coll/hierarchy.h).
-// C passes a call to this file after the members have agreed that the data is large.
+// collectives, and one process of each node (a "speaker" in the code) exchanges messages with those of the other nodes.
+// The speaker is the node leader, except that the root of the call is the speaker of its node. For small data, C does
+// the same (capi/coll/hierarchy.h). C passes a call to this file after the members have agreed that the data is large.
 
 // maxShmElement is the size in bytes of the largest element that is reduced in shared memory. An element of this size
 // fits the control block, so its reduction works even if memory for large buffers is short.
 const maxShmElement = 2 << 10
 
-// isTwoLevel returns whether a call is executed in two levels. Precondition: the members have agreed on the lengths. A
-// reduction by an operation that is not commutative needs consecutive ranks on each node.
+// isTwoLevel returns whether a call is executed in two levels. A reduction by an operation that is not commutative
+// qualifies only if the ranks of each node are consecutive. Precondition: the members have agreed on the lengths.
 func (k *Call) isTwoLevel(o *operands) bool {
 	hierarchy := k.Comm.Hierarchy
 	if hierarchy == nil {
@@ -52,7 +52,7 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	}
 	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
 	n, place := c.LocalMembers()
-	speakers, speaker := hierarchy.Leaders, 0 // node leader of each node; local index of this node's leader
+	speakers, speaker := hierarchy.Leaders, 0 // speaker of each node; index on this node of its speaker
 	if k.Kind != KindAllreduce {
 		root = int(hierarchy.NodeOf[k.Root])
 		speakers = append([]int32(nil), speakers...)
@@ -112,8 +112,8 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the node leaders of c. Only node leaders use the schedule. But all
-// members call this function, because it also counts the call: the count determines the tags of later calls.
+// internodeSchedule returns an empty schedule of the speakers of c. Only the speakers use the schedule. But all members
+// call internodeSchedule, because it also counts the call: the count determines the tags of later calls.
 func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.blockingCount++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
@@ -209,9 +209,9 @@ func bcastLocal(n int, st *state, b []byte) (err error) {
 	return err
 }
 
-// copyInRankOrder copies the blocks of all members to the buffer `all`, in the order of ranks. The blocks have size
-// bytes. The blocks of the members of node k are in nodes[k]. It advances nodes[k] beyond the blocks that it has
-// copied.
+// copyInRankOrder copies the blocks of all members, which have `size` bytes each, to the buffer `all` in the order of
+// ranks. The slice nodes[k] holds the blocks of the members of node k. copyInRankOrder removes the blocks that it has
+// copied from the front of nodes[k].
 func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	for i, k := range nodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])

@@ -103,7 +103,7 @@ func (c *Comm) isMappedAtAll(name uint64) bool {
 	return true
 }
 
-// cannotFailToOpen returns whether the announcement b says that no member can fail to open the block.
+// cannotFailToOpen returns the flag of the announcement b: true if no member can fail to open the block.
 func cannotFailToOpen(b []byte) bool { return b[12] != 0 }
 
 // blockError returns the error that the announcement reports. At the leader, the argument `mine` is the error itself.
@@ -125,9 +125,9 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// commitBlock keeps the block if all members could open it. Otherwise it drops the block and returns an error. The
-// argument `mine` is this member's error, `class` the largest error class of all members, and `err` the error with
-// which the exchange of the classes failed.
+// commitBlock keeps the block if all members could open it. Otherwise it frees the block and returns an error. The
+// arguments are the results of the exchange: `mine` is this member's error, `class` the largest error class of all
+// members, and `err` the error of the exchange itself.
 func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// countLeave records that one of the n members that share memory no longer uses the memory. The first word of b counts
-// the members that have left. countLeave returns whether this member is the last one, and whether any member has passed
-// true as `used`.
+// countLeave records that one of the n members that share memory no longer uses it. The low half of the first word of b
+// counts these members. The high half counts those that passed true as `used`. countLeave returns whether this member
+// is the last of the n, and whether any member has passed true.
 func countLeave(b []byte, n int, used bool) (last, any bool) {
 	mine := uint64(1)
 	if used {

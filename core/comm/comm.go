@@ -33,7 +33,8 @@ const (
 	contextBits = 4
 )
 
-// worldID and selfID are the identities of the predefined communicators. Host.NewID creates all other identities.
+// worldID and selfID are the identities of the predefined communicators. Host.NewID creates the identities of all other
+// communicators; none equals these two.
 const (
 	worldID = 1 << contextBits
 	selfID  = 2 << contextBits
@@ -74,7 +75,7 @@ type Comm struct {
 	idups atomic.Int32
 
 	mu    sync.Mutex
-	refs  int  // number of operations in progress that need the communicator
+	refs  int  // number of operations in progress that still need the communicator
 	freed bool // MPI_Comm_free has been called
 }
 

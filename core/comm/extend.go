@@ -10,14 +10,14 @@ import (
 
 // extent is memory that the members of a communicator on one node share in addition to the control block.
 type extent struct {
-	b    []byte // shared memory; its last cache line counts the members that have released it
+	b    []byte // shared memory; its last cache line is for countLeave
 	name uint64
 }
 
-// Extend allocates size bytes of zeroed memory that all members of a node share, until the communicator is released.
-// Collective over the members on a node. Precondition: they have a Block. It costs one message for each member along a
-// tree, or three messages for each member if any member has to map the memory. Errors: MPI_ERR_NO_MEM at all members if
-// any member cannot allocate or map the memory.
+// Extend allocates size bytes of zeroed memory that all members of a node share. The memory lives until Shrink or until
+// the communicator is released. Collective over the members on a node. Precondition: they have a Block. It costs one
+// message for each member along a tree, or three messages for each member if any member has to map the memory. Errors:
+// MPI_ERR_NO_MEM at all members if any member cannot allocate or map the memory.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.newTeam(Creation, 0).localTeam(c)

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/group"
 )
 
-// Hierarchy is the distribution of a communicator's members over several nodes. Nodes are numbered in the order of
-// their lowest ranks. The lowest rank of a node is its leader.
+// Hierarchy describes how a communicator's members are distributed over several nodes. Nodes are numbered in the order
+// of their lowest ranks. The member with the lowest rank on a node is its leader.
 type Hierarchy struct {
 	Node            int     // number of this member's node
 	NodeOf          []int32 // number of the node of each rank

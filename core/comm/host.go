@@ -17,8 +17,8 @@ type Host interface {
 	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns the
 	// memory and its name.
 	AllocBlock(size int64) (b []byte, name uint64, err error)
-	// OpenBlock maps and returns a block that a process of this node has allocated. BlockMapped returns whether the
-	// process with world rank w has the block's memory mapped, so that OpenBlock cannot fail in that process.
+	// OpenBlock maps a block that a process of this node has allocated, and returns its memory. BlockMapped returns
+	// whether the process with world rank w has mapped this memory; OpenBlock cannot fail in that process.
 	// Precondition of BlockMapped: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool

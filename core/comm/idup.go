@@ -12,8 +12,8 @@ type Draft struct {
 	err    error
 }
 
-// DraftSize is the size of the leader's message: one byte, and the message of writeOffer. The byte is 1 if Open
-// certainly has the same result at all members.
+// DraftSize is the size in bytes of the leader's message: one byte, then the message of writeOffer. The byte is 1 if
+// Open certainly has the same result at all members, so that they need not exchange their results.
 const DraftSize = 1 + offerBytes
 
 // Draft begins a duplicate of c.
@@ -27,7 +27,7 @@ func (c *Comm) Draft() *Draft {
 	return d
 }
 
-// Offer returns the message to send if this member is the leader.
+// Offer returns this member's message. Only the leader's message is sent to the other members.
 func (d *Draft) Offer() []byte { return d.offer }
 
 // Open reads the leader's message, opens the control block and returns the class of this member's error.
@@ -37,9 +37,9 @@ func (d *Draft) Open(leaderOffer []byte) int32 {
 	return mpierr.ClassOf(d.err)
 }
 
-// End returns the communicator. If Open has not been called, because it cannot fail, End calls it. The argument `class`
-// is the largest error class of all members, and `err` the error of the exchange of the classes. End fails if `class`
-// or `err` is an error.
+// End returns the communicator, or an error if `class` or `err` is one. The argument `class` is the largest error class
+// of all members, and `err` the error of the exchange of these classes. If the members have not called Open, because it
+// has the same result at all of them, End calls Open.
 func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(leaderOffer))

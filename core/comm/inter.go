@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// An intercommunicator joins two groups. Each group has an intracommunicator of its own (Local). The two leaders
-// exchange data, and each leader broadcasts it over Local. An intercommunicator has no control block: collectives use
-// Local and messages.
+// An intercommunicator joins two groups. Each group has an intracommunicator of its own (Local). To exchange data
+// between the groups, the two leaders send it to each other, and each leader broadcasts what it received over Local. An
+// intercommunicator has no control block: its collectives use Local and messages.
 
 // leaderLink is the connection of this group's leader to the leader of the other group, whose rank in `c` is `peer`.
 // Their messages have context x and the given tag.
@@ -39,8 +39,8 @@ func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	return l.end()
 }
 
-// begin does the first part of swap: it starts sending, and does not wait for the other leader. The method end does the
-// second part.
+// begin is the first half of swap: it sends the first message and does not wait for the other leader. The method end is
+// the second half.
 func (l *leaderLink) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]

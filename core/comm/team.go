@@ -13,7 +13,7 @@ type team struct {
 	c            *Comm
 	x            Context
 	tag          int32
-	members      *group.Group // as ranks of c; nil stands for root, root+1, ..., modulo the size of c
+	members      *group.Group // as ranks of c; nil: all members of c, from rank root on, cyclically
 	root         int
 	me           int  // index of this process in members
 	isCollective bool // this is a collective call of all members of c: see collectiveTeam
@@ -31,7 +31,8 @@ func (c *Comm) collectiveTeam() *team {
 	return t
 }
 
-// rootedTeam returns the same team as collectiveTeam, except that the process of rank `root` is member 0.
+// rootedTeam returns the team of collectiveTeam with another order: the process of rank `root` is member 0, and the
+// others follow it cyclically.
 func (c *Comm) rootedTeam(root int) *team {
 	t := c.collectiveTeam()
 	t.root, t.me = root, (c.rank-root+c.size)%c.size
@@ -227,7 +228,7 @@ func (t *team) shareBlock(c *Comm) error {
 func (c *Comm) agreeSubgroups(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockMsgBytes
 	b := make([]byte, size)
-	b[size-blockMsgBytes+12] = 1 // the flag of the announcement: without a block, no member can fail to open it
+	b[size-blockMsgBytes+12] = 1 // the announcement's flag that no member can fail: true, since there is no block
 	var mine error
 	sharers := 0
 	if n != nil {

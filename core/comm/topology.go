@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// A topology (MPI-5.0 chapter 8) is a *Cart, *Graph or *DistGraph in Comm.Topology. It is immutable, and a communicator
-// and its duplicates share it. Ranks are not reordered, because all processes of a node have the same distance from
-// each other.
+// A topology (MPI-5.0 chapter 8) is a *Cart, *Graph or *DistGraph in Comm.Topology. It never changes, so a communicator
+// and its duplicates share it. The argument reorder has no effect, because all processes of a node have the same
+// distance from each other.
 
 // TopologyKind returns MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED (MPI_Topo_test).
 func (c *Comm) TopologyKind() int32 {
@@ -77,7 +77,7 @@ func (c *Comm) collect(mine []byte) ([]byte, error) {
 	if len(heads) == 0 {
 		return all, nil
 	}
-	all = mine // the data of a member does not fit in its head, so messages are needed
+	all = mine // a member's data is longer than its head, so all data is sent by messages
 	var n [8]byte
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {

@@ -76,7 +76,8 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 			psizes, size)
 	}
 	dims := make([]dimension, len(gsizes))
-	rest, at := int64(size), int64(rank) // the grid is always in row-major order
+	// MPI orders the processes of the grid in row-major order, for both orders of the array.
+	rest, at := int64(size), int64(rank)
 	for i := range gsizes {
 		rest /= int64(psizes[i])
 		coordinate := at / rest
@@ -136,7 +137,7 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 	var a arith
 	d := dimension{size: size, block: block, step: a.mul(block, processes)}
 	if a.overflow {
-		d.step = 1<<63 - 1 // beyond the array in any case
+		d.step = 1<<63 - 1 // larger than any index, so the process has one block
 	}
 	if (size-1)/block >= coordinate {
 		d.start = block * coordinate
@@ -156,9 +157,10 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension describes which indices of one array dimension belong to a type. The dimension has `size` indices. The
-// indices that belong to the type form `blocks` blocks. The first block begins at index `start`, and each further block
-// begins `step` indices after the one before it. A block has `block` indices, the last block `last`.
+// dimension describes which indices of one array dimension belong to a type. The dimension has `size` indices. Those
+// that belong to the type form `blocks` blocks of consecutive indices. The first block begins at index `start`; each
+// further block begins `step` indices after the previous one. The last block has `last` indices, every other block
+// `block`.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }

@@ -16,8 +16,8 @@ const (
 	HandleByCaller Form = 2
 )
 
-// A component stands for n copies of t in a type. lo is the minimum of the copies' lower bounds, hi the maximum of
-// their upper bounds.
+// A component stands for n copies of t in a type. The field lo is the lowest lower bound of these copies, and hi is
+// their highest upper bound, in bytes.
 type component struct {
 	t      *Type
 	n      int64
@@ -34,8 +34,9 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 }
 
 // derive creates the type that the constructor arguments `a` describe. The components in comps are in typemap order.
-// The function `place` composes the layout of the new type. Its function `view` returns the layout of an old type. If
-// the type has separate layouts of bytes and elements (format.go), derive calls `place` twice.
+// The function `place` composes the layout of the new type from the layouts of the old types, which it gets by its
+// argument `view`. A type with separate layouts of bytes and of elements (format.go) needs two calls of `place`, with a
+// different `view` each.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
@@ -45,7 +46,7 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
-	lo, hi := int64(0), int64(0) // bounds with padding; used if no component has explicit bounds
+	lo, hi := int64(0), int64(0) // bounds with alignment padding; they count if no component has explicit bounds
 	for _, c := range comps {
 		if c.n == 0 {
 			continue
@@ -215,7 +216,7 @@ func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Typ
 		return nil, err
 	}
 	if count <= 1 || blocklength == 0 {
-		b.overflow = false // an unused stride may have any value
+		b.overflow = false // a single block has no stride, so its stride may have any value
 	}
 	return derive(b, a, b.grid(old, count, step, blocklength), func(view func(*Type) placed) placed {
 		return b.repeat(b.repeat(view(old), blocklength, old.Extent()), count, step)

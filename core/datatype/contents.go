@@ -5,9 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// args holds the arguments of a type's constructor. They are in the order of the constructor's large-count form, which
-// is also the order of MPI_Type_get_contents_c. The field `counts` includes displacements. The field `form` is the form
-// of the constructor that was called.
+// args holds the arguments of a type's constructor, in the order of MPI_Type_get_contents_c. This is also the order of
+// the constructor's large-count form. The field `counts` includes the displacements. The field `form` tells which form
+// of the constructor was called.
 type args struct {
 	combiner int32
 	form     Form
@@ -32,7 +32,7 @@ func (t *Type) Large() bool { return t.args.large() && len(t.args.counts) > 0 }
 
 func (a *args) large() bool { return a.form&Large != 0 }
 
-// addresses returns how many entries at the end of a.counts are addresses in the small form of the constructor.
+// addresses returns how many entries at the end of a.counts are of type MPI_Aint in the small form of the constructor.
 func (a *args) addresses() int {
 	switch a.combiner {
 	case abi.MPI_COMBINER_HVECTOR:
@@ -56,7 +56,7 @@ func (t *Type) Contents() Contents {
 	counts, bytes := a.counts, a.addresses()
 	c.Addresses = counts[len(counts)-bytes:]
 	narrow := make([]int32, 0, len(a.ints)+len(counts)-bytes)
-	before := 0 // number of integers before the counts
+	before := 0 // number of integers that precede the counts in the result
 	switch a.combiner {
 	case abi.MPI_COMBINER_SUBARRAY:
 		before = 1

@@ -24,8 +24,8 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
-// reversed returns the size of the units whose bytes external32 stores in reverse order. It returns 0 if external32
-// differs from the native form in another way too.
+// reversed returns the size in bytes of the units that must be reversed to convert an element to external32. For a
+// complex type these are its two parts. It returns 0 if a reversal of bytes is not enough.
 func (b *Basic) reversed() int32 {
 	switch {
 	case b.Class == Pair || b.Long || b.external() != b.Size:
@@ -36,8 +36,8 @@ func (b *Basic) reversed() int32 {
 	return int32(b.Size)
 }
 
-// ExternalSize returns the bytes of count copies in external32; ok is false if that does not fit 64 bits or count is
-// negative.
+// ExternalSize returns the number of bytes of `count` copies in external32. The result ok is false if this number does
+// not fit 64 bits, or if `count` is negative.
 func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	var a arith
 	n = a.mul(count, t.external)

@@ -4,7 +4,7 @@ package datatype
 type Facts struct {
 	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
 	Numbers                              int64 // number of basic elements of one copy; a pair type counts as two
-	// size in bytes of each basic element; 0 if the sizes differ or the type has no elements
+	// Size in bytes of each basic element; 0 if the sizes differ or the type has no elements.
 	Unit int64
 	// The results of MPI_Type_get_envelope_c.
 	Combiner                           int32
@@ -13,8 +13,8 @@ type Facts struct {
 	// For constructing other types: the largest alignment of an element; whether lb and extent were set explicitly.
 	Align   int32
 	Resized bool
-	// Size of the units whose bytes external32 stores in reverse order; 0 if external32 differs from the native
-	// form in another way too.
+	// Size in bytes of the units that must be reversed to convert the data to external32; 0 if a reversal is not
+	// enough.
 	Reversed int32
 }
 

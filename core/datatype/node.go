@@ -77,8 +77,9 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 	return placed{p.disp, n}
 }
 
-// loopOverlap returns whether the copies of a loop's child can touch a byte twice. It checks a nest of loops over one
-// block in the order of strides, so that it finds no overlap in a transposed matrix.
+// loopOverlap returns whether the copies of a loop's child can touch a byte twice. In a nest of loops over one block,
+// it examines the loops in the order of their strides and not of their nesting. Otherwise it would report an overlap
+// for a transposed matrix, whose inner loop has the larger stride.
 func (b *builder) loopOverlap(n *node) bool {
 	type level struct{ stride, count int64 }
 	var nest []level
@@ -95,7 +96,8 @@ func (b *builder) loopOverlap(n *node) bool {
 		if l.stride < span {
 			return true
 		}
-		span += (l.count - 1) * l.stride // no overflow: at most hi-lo of the whole nest, which is checked
+		// No overflow: the sum is at most hi-lo of the whole nest, which has been checked.
+		span += (l.count - 1) * l.stride
 	}
 	return false
 }
@@ -182,7 +184,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		i = runEnd(disps, sizes, i)
 	}
 	first := disps[0]
-	if runs*4 <= k { // most strides are constant, so loops describe the blocks with fewer words
+	if runs*4 <= k { // loops describe runs of constant stride with fewer words than a list
 		items := make([]placed, 0, runs)
 		for i := 0; i < k; {
 			end := runEnd(disps, sizes, i)
@@ -308,8 +310,8 @@ func isSameNode(items []placed) bool {
 	return true
 }
 
-// nodesEqual returns whether two nodes certainly have the same content. It considers nodes with lists of entries equal
-// only if they are the same object.
+// nodesEqual returns true if it can show that two nodes have the same content. It does not compare lists of entries:
+// two nodes with such lists are equal only if they are the same object.
 func nodesEqual(x, y *node) bool {
 	for x != y {
 		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count ||
@@ -418,8 +420,8 @@ func loopParts(n *node) (count int64, child *node, stride int64) {
 	return 1, n, 0
 }
 
-// inline replaces children that are lists themselves by their entries if they are short or hold more than half of all
-// bytes. This gives fewer levels, more blocks to merge, and a bounded depth.
+// inline replaces a child that has a list of entries by these entries, if the list is short or holds more than half of
+// all bytes. This results in fewer levels, more blocks to merge, and a bounded depth.
 func inline(items []placed) ([]placed, bool) {
 	const short = 8
 	var total int64

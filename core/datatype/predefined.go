@@ -44,11 +44,11 @@ type Basic struct {
 	Language Language
 	Size     int64 // bytes of data
 	Align    int64
-	Extent   int64 // bytes of the C or Fortran object
-	// Long: the format is C's long double (x86's 80 bits in 16 bytes), or a pair of two long doubles. Go has no
-	// type for this format.
+	Extent   int64 // sizeof the C or Fortran object, which may include padding
+	// Long is true for C's long double (x86's format of 80 bits in 16 bytes), and for pair types with a long
+	// double. Go has no type for this format.
 	Long bool
-	// Of a pair type: the types of its value and its index, and the offset of the index.
+	// Of a pair type: handles of the types of its value and its index, and the offset of the index in bytes.
 	Value, Index uintptr
 	IndexAt      int64
 }

@@ -8,8 +8,8 @@ type part struct {
 	n int64
 }
 
-// append adds n copies of t at the end. If the signature of t has only one part, append adds n times that part instead
-// of t. So a chain of constructors adds no levels.
+// append adds n copies of t at the end. If the signature of t has only one part, which stands for copies of a type u,
+// append adds copies of u instead. So a chain of constructors does not make the signature deeper.
 func (s signature) append(t *Type, n int64) signature {
 	if len(t.sig) == 1 {
 		t, n = t.sig[0].t, n*t.sig[0].n

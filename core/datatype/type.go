@@ -13,7 +13,7 @@ import (
 // Type is a datatype, predefined or derived.
 type Type struct {
 	h        uintptr
-	number   uintptr // number in the table `derived`; equal to h if Handles is nil
+	number   uintptr // number in the table `derived`, which is the handle itself if Handles is nil
 	basic    *Basic  // description of a predefined type, including unnamed types; else nil
 	args     args    // arguments of its constructor
 	elem     *Basic  // the predefined type that all elements have; nil if they differ or there are none
@@ -27,12 +27,13 @@ type Type struct {
 	align    int32 // the largest alignment of an element, 1 without elements
 	resized  bool  // lb and ub were set explicitly
 	bytes    placed
-	// The layout of the elements including the gaps inside them, if elem is set. It has the same node as `bytes` if
-	// there are no gaps.
+	// The layout of the elements, if elem is set. It includes the gaps inside elements; if there are none, it has
+	// the same node as `bytes`.
 	elems placed
 
 	committed atomic.Bool
-	// References: the application's handle, types constructed from this one, operations that use it.
+	// Number of references: one for the application's handle, one for each type constructed from this type, and one
+	// for each operation that uses it.
 	refs atomic.Int64
 	prog atomic.Pointer[[]int64] // the program; nil if it has not been assembled yet
 }
@@ -40,8 +41,9 @@ type Type struct {
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// Handles creates the handles of derived types. capi sets it. This package identifies a derived type by a number. If
-// Handles is nil, as in tests, the number is the handle.
+// Handles creates the handles of derived types; capi sets it. This package identifies a derived type by its number in
+// the table `derived`, and Handles maps handles to these numbers. If Handles is nil, as in tests, the number itself is
+// the handle.
 var Handles interface {
 	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
 	Add(t *Type, number uintptr) (h uintptr, ok bool)
@@ -112,8 +114,8 @@ func lookup(h uintptr) *Type {
 	return derived.Get(h)
 }
 
-// AssignHandle assigns handle h to t, which was constructed with the form HandleByCaller, and returns the number of t.
-// ok is false if the maximum number of derived types is reached.
+// AssignHandle stores handle h in t, which was constructed with the form HandleByCaller. It adds t to the table
+// `derived` and returns its number there. The result ok is false if the table is full.
 func AssignHandle(t *Type, h uintptr) (number uintptr, ok bool) {
 	t.h = h
 	t.number, ok = derived.Add(t)
@@ -254,8 +256,8 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	return nil
 }
 
-// FitsAddressSpace returns whether 2n bytes of memory from an address on lie between the first page and the end of the
-// address space. For most buffers this check suffices, so that the layout of the type need not be read.
+// FitsAddressSpace returns whether 2n bytes from an address on certainly lie between the first page and the end of the
+// address space. Most buffers pass this simple test; only for the others, callers must read the layout of the type.
 func FitsAddressSpace(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain acquires a reference for an operation or a type that uses t.

@@ -5,8 +5,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// validate checks the program of a type, which C interprets without further checks. If the program is valid, and Bounds
-// and Packed return ok for a count, the interpretation terminates without overflow. It accesses only bytes inside
+// validate checks the program of a type, which C interprets without further checks. If it returns nil, and Bounds and
+// Packed return ok for a count, then the interpretation terminates without overflow and accesses only bytes inside
 // Bounds (elemBounds for elements). Errors: MPI_ERR_TYPE if the program is not valid; the text names the word.
 func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadProgramWords] != int64(len(prog)) {

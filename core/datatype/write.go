@@ -6,8 +6,8 @@ type writer struct {
 	refs map[*node]int64
 }
 
-// countWords returns the number of words of n and the nodes below it. It does not count nodes that are already in
-// `seen`.
+// countWords returns the number of words that n and the nodes below it need in a program. Nodes that are already in
+// `seen` need no further words.
 func countWords(seen map[*node]bool, n *node) int {
 	if n == nil || seen[n] {
 		return 0

@@ -41,7 +41,8 @@ type Network interface {
 	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress
 	// while no other thread does, and sleeps while the network is idle.
 	Run()
-	// JobEnding declares that the job is about to end: a process that disconnects after this has not failed.
+	// JobEnding declares that the job is about to end. A process that disconnects afterwards does not count as
+	// failed.
 	JobEnding()
 	Stop()
 	// End closes the network. Preconditions: Run has returned, and no process waits for this one.
@@ -58,7 +59,7 @@ type Provider struct {
 type Job struct {
 	Rank, Size int
 	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
-	Hosts      []string // by node: the result host of Network.Open, published by one process of the node
+	Hosts      []string // by node: the result `host` of Network.Open at one process of the node
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
 	Timeout    time.Duration // a peer that is silent for this time counts as failed; 0 for no limit

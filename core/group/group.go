@@ -34,8 +34,8 @@ var Empty = &Group{}
 // Range returns the group of the n processes with the world ranks first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
 
-// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the distance
-// between the ranks is constant.
+// Of returns the group of the processes with the given world ranks, which must be distinct. The group refers to the
+// slice, except if the distance between the ranks is constant. The caller must not change the slice afterwards.
 func Of(world []int32) *Group {
 	if len(world) == 0 {
 		return Empty

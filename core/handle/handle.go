@@ -8,10 +8,10 @@
 // and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle,
 // MPI_X_toint and Fortran's MPI_VAL are this same number.
 //
-// The use of a stale handle must be detected, so a new handle must not soon get the same number. Therefore numbers
-// repeat as late as 27 bits allow. A table has S entries, where S is a power of two. Number n is in entry n mod S, so
-// each time an entry is reused, its number increases by S. Free entries are reused in the order in which they became
-// free. A table grows when half of its entries are live.
+// A stale handle must be detected when it is used, so a number must not be reused soon. Therefore numbers repeat as
+// late as 27 bits allow. A table has S entries, where S is a power of two. Number n is in entry n mod S, so each time
+// an entry is reused, its number increases by S. Free entries are reused in the order in which they became free. A
+// table grows when half of its entries are live.
 //
 // So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind. This is 134,217,728 if no
 // handle is live, and at least 67,108,864 with up to MaxLive/2 live handles. With more live handles, a number repeats
@@ -58,12 +58,14 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil if the entry is free
 	number uint32
-	// Of a free entry: the index of the next entry in the free list. Of a live entry: the result of lastNumber.
+	// Of a free entry: the index of the next entry in the free list. Of a live entry: the number that lastNumber
+	// returns.
 	next uint32
 }
 
-// lastNumber returns the number from which the entry's next number is computed: the next number is larger by the number
-// of entries. It is the latest number of the entry, or of an entry that shrinkLocked combined with this one.
+// lastNumber returns the number on which the entry's next number is based: the next number is lastNumber plus the
+// number of entries. It is usually the latest number of the entry. After shrinkLocked it may be the latest number of
+// the other entry that was combined into this one.
 func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
@@ -78,7 +80,7 @@ type Table[T any] struct {
 	maxLive int    // limit of live handles; MaxLive except in tests
 	mask    uint32 // mask of numbers; numberMask except in tests
 
-	reserved T // its address is the object of reserved handles
+	reserved T // placeholder: the object of a handle that is only reserved
 
 	mu          sync.RWMutex
 	entries     []entry[T]
@@ -129,8 +131,8 @@ func (t *Table[T]) pushLocked(index uint32) {
 }
 
 // growLocked doubles the table from S to 2S entries. An entry with last number n becomes two entries. One of them is
-// entry n mod 2S, whose next number is n + 2S. The other entry gets n - S as its last number, so its next number is n +
-// S.
+// entry n mod 2S; its last number is n, so its next number is n + 2S. The other entry gets the last number n - S, so
+// its next number is n + S.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))

@@ -54,7 +54,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// shortTable returns a table whose numbers have few bits.
+// shortTable returns a table whose numbers have only the given number of bits, so that they repeat soon.
 func shortTable(bits int) *Table[int] {
 	t := NewTable[int](Request)
 	t.mask = 1<<bits - 1

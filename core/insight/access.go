@@ -1,9 +1,9 @@
 package insight
 
-// accessRecord replaces the function's number in a record of the program's own memory accesses since its last call. The
-// record holds one group of words for each location in the program. A group begins with two words. The first word is
-// the location. The second word has the kind of access in its low 8 bits, and the number of runs from bit 8 on. Four
-// words for each run follow.
+// accessRecord stands in a record in place of a function's number. Such a record lists the memory accesses that the
+// program itself has made since its last call. It holds one group of words for each location in the program. The first
+// word of a group is the location. The second has the kind of access in its low 8 bits, and the number of runs from bit
+// 8 on. Four words for each run follow.
 const accessRecord = 0xffff
 
 // Kinds of access of the program. capi/access/access.h has the same values.
@@ -17,7 +17,7 @@ const (
 // Access describes the memory accesses that one location in the program has made since the last call. Each atomic
 // access has a group of its own, which is the last group of its record.
 type Access struct {
-	PC   uint64 // an address after the instruction
+	PC   uint64 // address of a byte after the accessing instruction
 	Kind int
 	Runs []Run
 }

@@ -11,15 +11,15 @@ import (
 // Count holds a rank's counters of a function, or of a kind of call on a window.
 type Count struct {
 	Calls, Bytes uint64
-	Time         time.Duration // measured for some calls, extrapolated to all (capi/insight/count.h)
+	Time         time.Duration // measured for some calls and extrapolated (capi/insight/count.h)
 }
 
-// Window holds a rank's counters of a window. If FirstRank >= 0, FirstRank, Members and Ordinal are the same at all
-// members of the window.
+// Window holds a rank's counters of a window. FirstRank, Members and Ordinal identify the window: they are the same at
+// all its members. FirstRank is -1 if the window cannot be identified.
 type Window struct {
 	FirstRank, Members, Ordinal int
 	Name                        string
-	IsOverflow                  bool // sum of all windows that did not fit into the table
+	IsOverflow                  bool // this entry is the sum of all windows that did not fit into the table
 	Uses                        [Uses]Count
 	HasPaths                    bool // the library reports the paths of operations
 	Paths                       [Fence][Paths]Count
@@ -134,7 +134,8 @@ func (w *Window) countPaths(r *Rank, index int) {
 			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
 				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
 			w.Paths[u][way] = c
-			direct.Calls -= min(c.Calls, direct.Calls) // c.Calls is greater if threads were not counted
+			// The number c.Calls may be greater, because the calls of some threads were not counted.
+			direct.Calls -= min(c.Calls, direct.Calls)
 			direct.Bytes -= min(c.Bytes, direct.Bytes)
 		}
 		w.Paths[u][Direct] = Count{Calls: direct.Calls, Bytes: direct.Bytes}

@@ -264,7 +264,7 @@ func TestReadOne(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 7, got)
-	m.ReadOneEach() // reads nothing, because Follow does not run
+	m.ReadOneEach() // reads nothing, because it is not called within Follow
 }
 
 func TestObjects(t *testing.T) {

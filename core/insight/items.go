@@ -13,7 +13,7 @@ type Form int
 // The forms of parameters.
 const (
 	Word     Form = iota // one word
-	List                 // a word with length and State, then elements of one word
+	List                 // a word with length and State, then one word for each element
 	Statuses             // like List, with elements of StatusWords words
 	Members              // members of a new communicator or a group, as a List of ranks in MPI_COMM_WORLD
 	Remote               // like Members, for the remote group of an intercommunicator
@@ -74,8 +74,8 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	case kind == "STRING" && p.Dir == abi.In:
 		return Text
 	case kind == "STRING":
-		// These texts are zero-terminated after every call. Of other output strings only the address is
-		// recorded: the buffer may be too short or absent.
+		// These texts are zero-terminated after every call, so they can be recorded. Of other output strings
+		// only the address is recorded, because the buffer may be too short or absent.
 		ends := len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") || f.Chapter != tools &&
 			(p.Name == "datarep" || p.Name == "key")
 		if ends {
@@ -85,7 +85,7 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	case len(p.Length) == 1 && slices.ContainsFunc(f.Params, func(q *abi.Param) bool {
 		return q.Name == p.Length[0] && q.Pointer()
 	}):
-		return Word // the length after the call is not the capacity of the array
+		return Word // only the address, since the length after the call is not the capacity of the array
 	case p.Pointer():
 		return List
 	}

@@ -8,7 +8,8 @@ const (
 	Stats   Mode = 1 << iota // calls are counted
 	Records                  // calls are recorded
 	Entries                  // calls that may wait are also recorded at entry
-	// A thread that finds the ring full waits. Without this bit, the record is lost, and the loss is counted.
+	// A thread that finds the ring full waits for space. Without this bit, its record is dropped, and the drop is
+	// counted.
 	WaitForSpace
 	FailedTests     // tests that found nothing are also recorded, instead of only counted
 	ProgramAccesses // the program's own memory accesses are also recorded, if it reports them
@@ -26,7 +27,7 @@ const (
 	JobVersion = 8  // uint32
 	JobMode    = 12 // uint32
 	JobRanks   = 16 // uint32
-	// uint32, a futex by which ranks wake gompirun if gompirun sleeps and there are records to read
+	// uint32: a futex. Ranks wake gompirun by it, if gompirun sleeps and there are records to read.
 	JobDoorbell     = 20
 	JobReaderAsleep = 24 // uint32: 1 if gompirun sleeps
 	JobFunctions    = 28 // uint32: number of functions in the table
@@ -37,7 +38,7 @@ const (
 
 	PartPid         = 0  // uint32: the process that owns the part; 0 if none
 	PartThreads     = 4  // uint32: number of threads that have called MPI
-	PartRejected    = 8  // uint32: number of processes that found the part owned by another process
+	PartRejected    = 8  // uint32: number of further processes that wanted the part while a process owned it
 	PartSpaceFutex  = 12 // uint32, a futex: changes when space in the ring becomes free
 	PartSpaceWanted = 16 // uint32: 1 if a thread waits for space in the ring
 	PartObjects     = 20 // uint32: number of known objects
@@ -49,9 +50,10 @@ const (
 	PartTail        = 128 // position up to which gompirun has read
 	PartDropped     = 192 // number of calls whose records did not fit
 	PartFailedTests = 200 // number of tests that found nothing
-	// number of lost records of functions for which IsDroppable returns false, including records of entries
+	// Number of lost records whose loss makes other records meaningless: of functions for which IsDroppable returns
+	// false, and of entries.
 	PartEssentialLost = 208
-	PartChecked       = 216 // position in the ring up to which gompirun has checked for conflicts, in words
+	PartChecked       = 216 // position in the ring, in words, up to which calls have been checked
 	PartConflicts     = 224 // uint32: number of the rank's calls that made the later access of a conflict
 	PartCheckWanted   = 228 // uint32: 1 if a thread waits for the result of a check
 	PartCheckFutex    = 232 // uint32, a futex: changes with each result
@@ -60,10 +62,10 @@ const (
 	PartTicksNow     = 264 // the counters' clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
 	PartMonotonicNow = 272
 	PartEnded        = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
-	PartUncounted    = 288  // uint32: number of threads for which there was no slot
+	PartUncounted    = 288  // uint32: number of threads that found no free slot; they are not counted
 	PartWindows      = 292  // uint32: number of known windows
 	PartOwners       = 512  // a uint32 for each slot: 1 if a thread owns the slot
-	PartConflictEnds = 1024 // ring positions at which the records of the latest calls in PartConflicts end
+	PartConflictEnds = 1024 // ring positions: ends of the records of the latest calls that PartConflicts counts
 	MaxConflictEnds  = 256
 	PartTable        = 4096
 
@@ -90,12 +92,12 @@ const (
 	PathsSize   = int(Fence) * int(Paths) * 16
 	PartPathsAt = PartWindowAt + MaxWindows*WindowSize
 
-	// A slot holds the counters of one thread, or of several threads of which each starts after the previous one
-	// has ended.
+	// A slot holds the counters of a thread. After the thread has ended, a later thread may continue the slot's
+	// counters.
 	Slots          = 64
 	CountCalls     = 0
 	CountBytes     = 8
-	CountTicks     = 16 // sum of the measured durations, each multiplied by the number of calls that it stands for
+	CountTicks     = 16 // sum of measured durations, each times the number of calls that it stands for
 	CountUntilNext = 24 // uint32: number of calls until the next measured call
 	CountStride    = 28 // uint32: number of calls that a measured call stands for
 	CountSize      = 32

@@ -18,7 +18,7 @@ type Memory struct {
 	file     *os.File
 	bytes    []byte
 	ranks    []*Rank
-	isMirror bool                         // the ranks run on other hosts; the parts are copies of the parts there
+	isMirror bool                         // the ranks run on other hosts; their parts here are copies
 	read     func(i int, most uint64) int // reads records of rank i; nil while Follow does not run
 }
 
@@ -107,7 +107,7 @@ func (r *Rank) RejectedProcesses() int { return int(atomic.LoadUint32(u32(r.part
 // Dropped returns the number of calls that left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
-// HasEssentialLoss reports whether the lost records include some that are needed to interpret other records.
+// HasEssentialLoss reports whether a record has been lost that is needed to interpret other records.
 func (r *Rank) HasEssentialLoss() bool { return atomic.LoadUint64(u64(r.part, PartEssentialLost)) > 0 }
 
 // FailedTests returns the number of tests that found nothing and were therefore not recorded.
@@ -119,8 +119,8 @@ func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
 		int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
 }
 
-// Objects returns the objects that the process has loaded, in order of loading. The caller of each record is in one of
-// them. Exceptions: the caller is in memory outside all objects, or the table was full.
+// Objects returns the objects that the process has loaded, in order of loading. The call that a record describes was
+// made from one of them, unless it was made from memory outside all objects or the table was full.
 func (r *Rank) Objects() []Object {
 	// The acquire pairs with the release in add_loaded_object (objects.c). Without it, this function could see a
 	// new entry before the entry's fields.
@@ -205,8 +205,8 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// pollInterval is the longest sleep of a reader that finds nothing to read. Writers wake the reader only when a ring
-// fills.
+// pollInterval is the longest sleep of a reader that finds nothing to read. It bounds the delay of records, because
+// writers wake the reader only when a ring fills.
 const pollInterval = 20 * time.Millisecond
 
 // UpdateClock updates JobTick, the clock by which ranks measure long waits, every millisecond until stop is closed.

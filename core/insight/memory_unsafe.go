@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These functions return words of the shared memory as Go pointers, for sync/atomic. The memory is mapped, so Go never
-// moves it. The offsets come from layout.go.
+// These functions return words of the shared memory as Go pointers, for sync/atomic. The offsets come from layout.go.
+// Such pointers are safe, because the memory is mapped and not part of Go's heap, so Go never moves it.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }

@@ -17,7 +17,7 @@ const mirrorPage = 4096
 // mirror is the additional state of a part that is sent to gompirun, or of gompirun's copy.
 type mirror struct {
 	lastSent []byte       // at the sender: the content that was sent last
-	reached  atomic.Int64 // at the copy: everything that the rank recorded until this time has arrived
+	reached  atomic.Int64 // at the copy: time up to which everything that the rank recorded has arrived
 }
 
 // Mirror declares that the ranks run on other hosts, so that the parts are copies.
@@ -38,7 +38,7 @@ func (m *Memory) reached(now time.Duration) time.Duration {
 	return now
 }
 
-// NeverMore is the time to pass to Reached when the rank sends nothing more.
+// NeverMore is the argument of Reached that declares that the rank sends nothing more.
 const NeverMore = time.Duration(math.MaxInt64)
 
 // ChangedPages calls the function `use` with each page of the part, except the ring, that has changed since the last
@@ -57,7 +57,7 @@ func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byt
 					*clock += uint64(offset)
 				}
 			}
-			clear(page[PartSpaceFutex : PartSpaceWanted+4]) // state of the ring, which is not copied
+			clear(page[PartSpaceFutex : PartSpaceWanted+4]) // the copy has its own state of the ring
 			clear(page[PartHead : PartTail+8])
 		}
 		if bytes.Equal(page[:n], r.lastSent[at:at+n]) {

@@ -32,7 +32,7 @@ type Record struct {
 type Value struct {
 	Item  *Item
 	State State
-	Words []uint64 // one word; of a list, its elements (StatusWords words for a status); of a text, 8 bytes each
+	Words []uint64 // a number: one word; a list: its elements; a text: its bytes, eight in a word
 	bytes int      // length of a text
 }
 
@@ -137,8 +137,8 @@ var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is incomplete")
 
-// IsProgramRecord reports whether a record describes the program's own memory accesses, or events that order its
-// threads, instead of a call of MPI.
+// IsProgramRecord reports whether a record does not describe a call of MPI. It then describes the program's own memory
+// accesses, or events that order its threads.
 func IsProgramRecord(words []uint64) bool {
 	number := words[0] & 0xffff
 	return number == accessRecord || number == eventRecord

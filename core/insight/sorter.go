@@ -34,12 +34,12 @@ func (o *Sorter) Abandon() { atomic.StoreUint32(&o.abandoned, 1) }
 // Dropped returns the number of records dropped after Abandon.
 func (o *Sorter) Dropped() int { return o.dropped }
 
-// queue holds the pending records of a rank as words, consecutively in reused blocks of memory. There are millions of
-// records, and an object for each would cost more than its analysis.
+// queue holds the pending records of a rank. There may be millions of records, and an object for each would cost more
+// than its analysis. Therefore the queue stores their words one after the other in blocks of memory, which it reuses.
 type queue struct {
 	blocks    [][]uint64
 	first     int           // position of the first record in the first block
-	firstTime time.Duration // time of the first record; never if the queue is empty
+	firstTime time.Duration // time of the first record; the constant `never` if the queue is empty
 }
 
 const (
@@ -47,8 +47,8 @@ const (
 	maxFreeBlocks = 64                    // blocks on the free list: 32 MiB
 )
 
-// pauseRecords bounds the time between two calls of Pause. This time must be a small part of the 10 s for which a rank
-// waits for space.
+// pauseRecords bounds the time between two calls of Pause, in which gompirun reads rings. This time must be a small
+// part of the 10 s for which a rank waits for space in its ring.
 const pauseRecords = 4096
 
 const never = time.Duration(math.MaxInt64)
@@ -65,8 +65,9 @@ func timeOf(words []uint64) time.Duration {
 // ChangesWindow reports whether the function with the given number (Record.Number) changes a window's memory.
 func ChangesWindow(number int) bool { return number < len(windowOps()) && windowOps()[number] }
 
-// windowOps reports for each function whether it is an operation that changes a window's memory. Such an operation does
-// not depend on earlier actions of other processes, but other processes may notice its effect before the call returns.
+// windowOps reports for each function whether it is an operation that changes a window's memory. Other processes may
+// notice the effect of such an operation before the call returns. The operation itself does not depend on earlier
+// actions of other processes. So it can be sorted by its time of entry.
 var windowOps = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -144,8 +145,8 @@ func (o *Sorter) Until(until time.Duration) {
 		if best < 0 {
 			return
 		}
-		// Uses records of this queue while they precede the first record of every other queue. At equal times
-		// the lower rank comes first.
+		// Uses the records of this queue as long as they precede the first record of every other queue. If
+		// times are equal, the record of the lower rank is used first.
 		for q, once := &o.queues[best], true; once || q.firstTime <= second &&
 			q.firstTime != never; once = false {
 			words := q.front()

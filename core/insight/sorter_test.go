@@ -67,7 +67,8 @@ func TestSortOfCauses(t *testing.T) {
 		for looked, i := time.Duration(0), 0; i < len(all); {
 			looked += time.Duration(r.Intn(60))
 			began := looked
-			looked += time.Duration(r.Intn(20)) // while the reader visits the ranks, more may be written
+			// The visit takes time, in which ranks may write further records.
+			looked += time.Duration(r.Intn(20))
 			for ; i < len(all) && all[i].at <= looked; i++ {
 				o.Add(all[i].rank, all[i].r)
 			}

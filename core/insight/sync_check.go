@@ -9,11 +9,11 @@ import (
 	"gompirma/core/abi"
 )
 
-// ErrorParam returns the parameter of f, a window or a communicator, on whose error handler a conflict is raised. A
-// call of f waits for the result of its check, and raises an error if it made the later access of a conflict.
-// ErrorParam returns nil if calls of f do not wait, and so raise no errors. Functions that access a window's memory or
-// have buffers raise errors. All other functions on windows raise errors too, because a conflict may be found only
-// after the conflicting call has got its result.
+// ErrorParam returns the parameter of f, a window or a communicator, whose error handler gets an error if the call made
+// the later access of a conflict. For this purpose, a call of f waits for the result of its check. ErrorParam returns
+// nil if calls of f do not wait, and so raise no errors. Functions that access a window's memory or have buffers raise
+// errors. All other functions on windows raise errors too, because a conflict may be found only after the conflicting
+// call has got its result.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {

@@ -66,7 +66,8 @@ func TestPendingOps(t *testing.T) {
 	add(0, 0, "MPI_Put", true, 20)
 	add(1, 0, "MPI_Put", true, 10)
 	add(1, 1, "MPI_Get", true, 5)
-	require.EqualValues(t, 30, u.QuiescentTime(30, 50)) // no program has reported its accesses
+	// No program has reported its own accesses, so the pending operation is ignored.
+	require.EqualValues(t, 30, u.QuiescentTime(30, 50))
 	u.Add(1, []uint64{accessRecord | HeadWords<<32, 0, 5, 5, 0, 0})
 	require.EqualValues(t, 9, u.QuiescentTime(30, 50))
 	require.EqualValues(t, 7, u.QuiescentTime(7, 50))

@@ -1,8 +1,8 @@
 package insight
 
-// eventRecord replaces the function's number in a record of events that order the threads of a rank. The record holds
-// two words for each event. The first word is the kind of event, with the size of memory from bit 8 on. The second word
-// is the object, such as a mutex or a thread.
+// eventRecord stands in a record in place of a function's number. Such a record lists events that order the threads of
+// a rank, with two words for each event. The first word is the kind of event; from bit 8 on it holds the size, if the
+// object is memory. The second word is the object, such as a mutex or a thread.
 const eventRecord = 0xfffe
 
 // Kinds of events that order a thread with other threads.
@@ -10,7 +10,7 @@ const (
 	Release = iota // a thread that later acquires the object is ordered after all earlier actions of this thread
 	Acquire        // this thread is ordered after all actions that were released through the object
 	Fork           // a task that enters the object is ordered after all earlier actions of this thread
-	Enter          // later actions of this thread are ordered only after the object's Fork
+	Enter          // later actions of this thread follow only the object's Fork, not its own earlier actions
 	Leave          // this thread releases the object, and continues with the order that it had before Enter
 	Drop           // no thread enters the object any more
 	Free           // the object is memory that is freed: earlier accesses to it conflict with no later one
@@ -22,7 +22,7 @@ const (
 type Event struct {
 	Kind   int
 	Object uint64
-	Size   uint64 // size of memory
+	Size   uint64 // size of the object in bytes if it is memory
 }
 
 func decodeEvents(words []uint64) (all []Event, err error) {

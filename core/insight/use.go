@@ -9,7 +9,7 @@ import (
 // Use is a kind of call on a window. Calls are counted for each window by kind.
 type Use int
 
-// The operations, then the calls that may wait.
+// The kinds of operations come first. The kinds of calls that may wait follow, from Fence on.
 const (
 	Put Use = iota
 	Get

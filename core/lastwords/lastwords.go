@@ -23,7 +23,7 @@ var lastWords struct {
 	line  [600]byte
 	n     int
 	start int  // index in `line` at which the runtime's current line begins
-	told  bool // `line` has been written to stderr; further output of the runtime is dropped
+	told  bool // `line` has been written to stderr; further output is dropped
 
 	running bool // the runtime has started
 }
@@ -51,7 +51,7 @@ func init() {
 //go:norace
 func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	const stderr = 2
-	if fd != stderr { // not an error message
+	if fd != stderr { // the runtime writes something other than an error message, so it is not changed
 		r, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(p), uintptr(n))
 		if e != 0 {
 			return -int32(e)
@@ -72,8 +72,9 @@ func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		// The line "fatal error: ..." or "panic: ..." completes the message; a preceding line "runtime: ..." is
-		// the explanation. After "runtime: mmap: ..." the runtime exits without further output.
+		// A line "fatal error: ..." or "panic: ..." completes the message. A line "runtime: ..." before it is
+		// the explanation. There is one exception: after "runtime: mmap: ..." the runtime exits without further
+		// output.
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			appendLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			appendLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)

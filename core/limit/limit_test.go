@@ -156,8 +156,8 @@ func TestMemory(t *testing.T) {
 		require.GreaterOrEqual(t, r.Margin, int64(minMargin), c.name)
 		require.LessOrEqual(t, r.Margin, int64(maxMargin), c.name)
 		require.Equal(t, max(r.Free-r.Margin, 0), r.Usable(), c.name)
-		// With a smaller argument `wanted`, Memory returns the exact headroom, or a smaller headroom of at
-		// least `wanted` bytes.
+		// A call with a smaller argument `wanted` may return less than the exact headroom, but then at least
+		// `wanted` bytes.
 		for _, wanted := range []int64{0, 1e6, 1e9} {
 			some := Memory(root, wanted)
 			require.True(t, some.Free == r.Free || some.Usable() >= wanted && some.Free < r.Free,

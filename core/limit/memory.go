@@ -20,7 +20,8 @@ type Headroom struct {
 // Usable returns how many bytes may be allocated: Free minus Margin.
 func (r Headroom) Usable() int64 { return max(r.Free-r.Margin, 0) }
 
-// Margin is 1/marginShare of the limit that bounds the memory, but at least minMargin and at most maxMargin bytes.
+// The margin is the limit that bounds the memory divided by marginShare, but at least minMargin and at most maxMargin
+// bytes.
 const (
 	marginShare = 128
 	minMargin   = 2 << 20
@@ -31,9 +32,9 @@ func headroom(free, limit int64, by string) Headroom {
 	return Headroom{max(free, 0), min(max(limit/marginShare, minMargin), maxMargin), by}
 }
 
-// Memory returns the headroom that the machine and all memory control groups of this process leave. If at least
-// `wanted` bytes are free, the result may be less than the actual headroom, since computing the exact value takes ten
-// times as long.
+// Memory returns the headroom that the machine and all memory control groups of this process leave. The exact value
+// takes ten times as long to compute. So if at least `wanted` bytes are free, the result may be less than the actual
+// headroom, but not less than `wanted`.
 func Memory(root string, wanted int64) Headroom {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -88,8 +89,9 @@ func MachineMemory(root string) Headroom {
 	return headroom(free, total, "on this machine")
 }
 
-// memory returns the headroom that a group leaves; false if it does not bound memory. The argument `wanted` is as for
-// Memory. The argument `top` is true if no ancestor of the group is visible.
+// memory returns the headroom that a group leaves. The result found is false if the group does not bound memory. If
+// less than `wanted` bytes seem free, memory computes the headroom exactly. The argument `top` is true if no ancestor
+// of the group is visible.
 //
 // The kernel counts clean page cache of files as used, but reclaims it before it kills a process. So memory subtracts
 // this cache from the used memory if the headroom would otherwise be below `wanted`. Dirty pages, and pages of memfds

@@ -22,8 +22,8 @@ func MmapErrorDetail(root string, err error) string {
 	}
 	var why []string
 	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
-	// The number may be a little below the limit: the refused call may have needed two more mappings to split an
-	// existing one, and other threads may have unmapped memory since the error.
+	// The number may be a little below the limit. The refused call may have needed two more mappings, to split an
+	// existing one. Other threads may have unmapped memory since the error.
 	if n := countLines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}

@@ -92,7 +92,8 @@ func New(h, function uintptr, large, commutative bool) *Op {
 // continue.
 func (o *Op) Handle() uintptr { return o.h }
 
-// Commutative returns whether the operands may be exchanged (MPI-5.0 6.9.7).
+// Commutative returns whether the operation is commutative, so that a reduction may exchange its operands (MPI-5.0
+// 6.9.7).
 func (o *Op) Commutative() bool { return o.commutative }
 
 // User returns whether the application created the operation.
@@ -171,7 +172,8 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 // MPI_ERR_OP if CallUser is nil.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
-		return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C calls %s", o)
+		return mpierr.New(abi.MPI_ERR_OP,
+			"internal error: the library cannot call the user-defined operation %s", o)
 	}
 	const most = 1<<31 - 1 // the functions without _c take an int
 	for !o.large && count > most {

@@ -14,12 +14,12 @@ type Carrier interface {
 	// Progress receives arrived messages, retries sends that could not proceed before, and copies data of matched
 	// messages. It does not block. It returns whether it made any progress.
 	Progress() bool
-	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for the end of the
-	// sends.
+	// NotifyReceivers tells the receivers of all sends in progress that this process waits for these sends to end.
 	NotifyReceivers()
 	// AllSent returns whether no send of this process is in progress any longer.
 	AllSent() bool
-	// ErrorClass returns an error class once no more messages can arrive, else 0.
+	// ErrorClass returns an error class if no more messages can arrive because of a failure. Otherwise it returns
+	// 0.
 	ErrorClass() int32
 
 	// Start starts an operation. The result `ok` is false if there is no memory. The result `r` is nil if the
@@ -63,9 +63,9 @@ type Operation struct {
 	Blocking   bool // the thread that starts the operation waits for it at once
 	Urgent     bool // the receiver's progress thread polls for the message while the receiver computes
 	Persistent bool
-	// The buffer: Size bytes at Addr or, if Datatype or Program is set, the data of Count elements. Program
-	// (core/datatype) is used if C does not know the datatype's handle. The caller keeps it alive until the request
-	// is released.
+	// The buffer. If neither Datatype nor Program is set, it has Size bytes at Addr. Otherwise it is the data of
+	// Count elements at Addr. Program (core/datatype) is used if C does not know the datatype's handle. The caller
+	// keeps the program alive until the request is released.
 	Addr              uintptr
 	Size, Count       int64
 	Datatype, Program uintptr
@@ -100,7 +100,7 @@ type StepKind uint8
 // Step is a step of a plan. It has the layout of struct gompi_step.
 type Step struct {
 	Kind        StepKind
-	Via         uint8 // index in PlanHead.Context
+	Via         uint8 // index in PlanHead.Context: 0 within the group, 1 for the remote group
 	CallsUser   bool  // calls a function of the application, so the progress thread does not execute it
 	SkipOnError bool  // the step is not executed after an error
 	Peer        int32 // rank in the communicator
@@ -115,7 +115,7 @@ type PlanHead struct {
 	Comm        uintptr   // handle of the communicator on which errors are raised
 	Source, Tag int32     // rank of this process and tag, which the messages carry
 	Urgent      bool      // receivers may be computing, so their progress threads poll for large messages
-	// The predefined operation and datatype of StepReduce steps, and the bytes of an element.
+	// For StepReduce steps: handles of the predefined operation and datatype, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
 	GoBytes      int // bytes of Go memory that the plan allocates

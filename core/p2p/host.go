@@ -42,8 +42,9 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 	return r, err
 }
 
-// NewID implements comm.Host. Its format allows 2^24 processes, each of which creates up to 2^35 communicators. IDs
-// with bit 39 set are the contexts of partitioned messages (capi/message/partition.c).
+// NewID implements comm.Host. The number of this process is in bits 40 and above, and a count in bits 4 to 38. So there
+// may be 2^24 processes, each of which creates up to 2^35 communicators. Bit 39 is set in the contexts of partitioned
+// messages (capi/message/partition.c), so these differ from all IDs.
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

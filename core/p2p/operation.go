@@ -7,8 +7,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// NewOperation returns the description of a send on c, without its buffer. The caller makes it a receive by setting
-// Receive. Precondition: `peer` is a rank of c.Peers() or, for a receive, MPI_ANY_SOURCE.
+// NewOperation returns the description of a send on c, without a buffer. To make it a receive, the caller sets the
+// field Receive. Precondition: `peer` is a rank of c.Peers() or, for a receive, MPI_ANY_SOURCE.
 func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
 	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
 		Process: -1}
@@ -35,7 +35,7 @@ func (e *Engine) Perform(o Operation) (Result, error) {
 		what.Peer = shm.PeersAny
 	}
 	if err := e.AwaitFor(r.IsComplete, what); err != nil && !r.IsComplete() {
-		r.Cancel() // has no effect if the message cannot be cancelled
+		r.Cancel() // no effect if the message cannot be cancelled any longer
 		r.Free()
 		return Result{}, err
 	}

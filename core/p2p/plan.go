@@ -16,7 +16,7 @@ import (
 type Plan struct {
 	PlanHead
 	Steps     []Step
-	Funcs     []func() error // functions of StepCallGo steps; the field Bytes of a step is the index
+	Funcs     []func() error // functions of StepCallGo steps; the field Bytes of such a step is an index into Funcs
 	OnFree    func()         // called when the plan's request has been freed; may be nil
 	KeepAlive any
 }

@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree returns the error with which creation fails at this member. This error is the argument `own`, if `own` is not
-// nil. agree also returns an error if another member's arguments are invalid, or if arguments that must be equal
-// differ. If there is no error, agree sets the window's hints to the values in force at all members.
+// agree returns the error with which the creation of the window fails at this member. This is `own`, the member's own
+// error, if `own` is not nil. Otherwise it is an error if another member's arguments are invalid, or if arguments that
+// must be equal differ. Without an error, agree sets the window's hints to the values in force at all members.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
@@ -65,8 +65,8 @@ func (w *Window) agreedInFirst(members records, place uint64) bool {
 	return true
 }
 
-// Bytes that each member sends in the second exchange (agreeBytes), and in the last exchange if the window spans nodes
-// (confirmBytes).
+// Number of bytes that each member sends in an exchange: agreeBytes in the second one and, if the window spans nodes,
+// confirmBytes in the last one.
 const (
 	agreeBytes   = 40
 	confirmBytes = 20
@@ -168,7 +168,8 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 			m := all[size*rank+4:]
 			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
 		})
-		if w.local.table && len(w.local.ranks) > 1 { // each member on the node has written a part of the table
+		// Each member on the node has written only its part of the table, so wait for the others.
+		if w.local.table && len(w.local.ranks) > 1 {
 			return w.host.Data.NodeBarrier(w.Handle)
 		}
 	}

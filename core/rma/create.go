@@ -16,7 +16,8 @@ type Spec struct {
 	DispUnit int32
 	Hints    Hints
 	HintsErr error
-	// An error that the caller has found in the member's arguments. Creation then fails at the other members too.
+	// The error that the caller has found in this member's arguments; nil if none. If it is not nil, creation fails
+	// at all members.
 	Err error
 }
 
@@ -108,7 +109,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	if xerr != nil || err != nil {
 		w.close(creationFailed)
-		windows.withdraw(place) // must be last: from now on another thread may create a window with this handle
+		// Must be last: from then on, another thread may create a window with the same handle.
+		windows.withdraw(place)
 		if xerr != nil {
 			return nil, xerr
 		}

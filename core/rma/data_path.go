@@ -40,8 +40,8 @@ type DataPath interface {
 	// They become part of this process' image in nd's memory (core/shm). If a system call fails, Share returns its
 	// error and changes nothing.
 	Share(nd *shm.Node, addr uintptr, size int64) error
-	// Unshare converts memory back that Share has converted: the memory becomes private again. It skips parts that
-	// are no longer mapped. If a system call fails, Unshare returns its error.
+	// Unshare reverses Share: the memory becomes private again and keeps its contents. It skips parts that are no
+	// longer mapped. If a system call fails, Unshare returns its error.
 	Unshare(addr uintptr, size int64) error
 }
 
@@ -60,21 +60,25 @@ type Plan struct {
 	Table    uintptr
 	Rows     Rows
 	MemberOf func(rank int) Member
-	// Leaders has the rank in MPI_COMM_WORLD of the lowest member of each node, if this process is the lowest
-	// member of its node. Node is the index of this process in Leaders. Leaders is nil at other processes.
+	// Leaders and Node are set only at the member with the lowest rank on its node; Leaders is nil at all other
+	// members. Leaders has the rank in MPI_COMM_WORLD of the lowest member of each node. Node is the index of this
+	// process in Leaders.
 	Leaders   []int32
 	Node      int
 	Control   uintptr // address of this node's control memory in this process
 	HintsAddr uintptr // address in the control memory where this node's members exchange hints (MPI_Win_set_info)
-	// Attached is the address of this member's table of attached memory, for a dynamic window. The first
-	// AttachedBytes bytes of the table have memory.
-	Attached        uintptr
-	AttachedBytes   int64
-	Hints           Hints  // hints in force; HugePages is true if this member's memory has huge pages
-	AllowedPromises uint64 // promises that MPI_Win_set_info may put in force
+	// Attached is the address of this member's table of attached memory, for a dynamic window. Only the first
+	// AttachedBytes bytes of the table have memory so far.
+	Attached      uintptr
+	AttachedBytes int64
+	Hints         Hints // hints in force; HugePages is true if this member's memory has huge pages
+	// AllowedPromises is a mask of PROMISE_* bits (capi/win/hints.h): the promises that the window can fulfil. For
+	// example, the promise same_size is forbidden if the members' sizes differ. MPI_Win_set_info ignores promises
+	// whose bits are 0.
+	AllowedPromises uint64
 }
 
-// Rows is a range of entries of a window's member table: those of the ranks in [From, To).
+// Rows is a range of entries of a window's member table: the entries of the ranks from From to To-1.
 type Rows struct{ From, To int }
 
 // InChunks calls f for consecutive ranges of r, each of up to maxRows ranks.
@@ -87,7 +91,7 @@ func (r Rows) InChunks(maxRows int, f func(first, count int)) {
 // Region identifies registered memory in the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member holds the properties of a member that every process of a window that spans nodes stores.
+// Member holds those properties of a member that each process stores for all members, if the window spans nodes.
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes

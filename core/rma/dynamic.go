@@ -27,9 +27,9 @@ type attached struct {
 	committed int64
 }
 
-// acquireAttached returns a table for a new window: the cached table, if there is one. When the address space of a
-// table is released, all memory limits are checked. Therefore a window with a new table costs 700 us, and a window with
-// a cached table only 15 to 50 us. The table of one freed window is cached, with the memory of one step.
+// acquireAttached returns a table for a new window. It uses the cached table of a freed window, if there is one. A
+// window with a new table costs 700 us, because all memory limits are checked when the address space of a table is
+// released. With a cached table it costs 15 to 50 us. At most one table is cached, with the memory of one step.
 func (h *Host) acquireAttached() (*attached, error) {
 	if a := h.cachedAttached.Swap(nil); a != nil {
 		return a, nil

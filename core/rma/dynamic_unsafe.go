@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// clear removes all entries of the table. Precondition: no process writes the table any longer. A process that still
-// reads the table finds a changed version number, and reads the table again.
+// clear removes all entries of the table and increments its version number. Precondition: no process writes the table
+// any longer. A process that is still reading the table notices the changed version and reads the table again.
 func (a *attached) clear() {
 	version := (*uint64)(unsafe.Pointer(&a.bytes[0]))
 	atomic.AddUint64(version, 1)

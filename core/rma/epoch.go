@@ -53,17 +53,16 @@ const Refused Access = 0xff
 type EpochRow struct {
 	// Name is the name of the call in C.
 	Name string
-	// After is the access epoch after the call, indexed by the epoch before it. Other code checks the conditions on
-	// the target, for example that the target is locked or in the group.
+	// After is the access epoch after the call, indexed by the epoch before it. It does not say whether the target
+	// permits the call, for example because it is locked or in the group; other code checks that.
 	After [AccessStates]Access
-	// IfNotExposed is true if the call is possible while no exposure epoch is open. IfExposed is true if it is
-	// possible while an exposure epoch is open.
+	// IfNotExposed is true if the call is permitted while no exposure epoch is open. IfExposed is true if the call
+	// is permitted while one is open.
 	IfNotExposed, IfExposed bool
 	// Target is true if the call has a target rank, for which other code checks further conditions.
 	Target bool
-	// AtBegin is true if the epoch changes at the beginning of the call. Otherwise it changes at the end, after the
-	// call has waited. With AtBegin, a thread that is about to open an epoch prevents other threads from opening an
-	// incompatible epoch.
+	// AtBegin is true if the epoch changes at the beginning of the call, so that other threads cannot open an
+	// incompatible epoch while the call waits. Otherwise the epoch changes at the end of the call.
 	AtBegin bool
 }
 

@@ -13,9 +13,9 @@ import (
 //
 // A member proposes a place, which is a position in a sequence of handle numbers. Proposed places only increase: each
 // is greater than the place of every window that this process has created. A handle number consists of an index into
-// C's table (20 bits) and, above it, 7 bits that distinguish windows with the same index. The low 10 bits of a place
-// are the low bits of the index. The next 7 bits are the bits above the index. The next 10 bits are the high bits of
-// the index.
+// C's table (20 bits) and, above it, 7 bits that distinguish windows with the same index. The bits of a place are
+// ordered differently, because the bits that change first are the lowest: first the low 10 bits of the index, then the
+// 7 bits above the index, then the high 10 bits of the index.
 //
 // So a program that keeps creating and freeing windows uses 1023 entries of C's table. It uses other entries only after
 // 130,944 windows. A number repeats after 134,217,600 windows, minus 128 for each window that exists meanwhile.
@@ -51,7 +51,8 @@ var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
 func init() { windows.watch = trim.NewWatch(windows.trim) }
 
-// windowWeight is the weight that package trim counts for the map entries of one window.
+// windowWeight is the weight of one window for package trim: how many objects of trim's usual size its map entries are
+// worth.
 const windowWeight = 32
 
 // trim reduces the memory of the maps after the program has freed most of a large number of windows.

@@ -6,8 +6,8 @@ import (
 )
 
 // Hints holds the values of the info keys that windows support (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C parses the info
-// object. It stores the hints of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in
-// capi/win/hints.h).
+// object. After the creation of a window, C also stores its hints, for MPI_Win_set_info and MPI_Win_get_info (struct
+// gompi_hints in capi/win/hints.h).
 type Hints struct {
 	Common     Common // hints that have one value in force at all members
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
@@ -19,8 +19,8 @@ type Hints struct {
 	Shared string
 }
 
-// Common corresponds to struct gompi_common_hints. Promises holds the promises that all members make. Granularity is
-// the smallest value above 0 that a member requests.
+// Common corresponds to struct gompi_common_hints. Promises is a mask of the promises that all members make (PROMISE_*
+// in capi/win/hints.h). Granularity is the smallest value above 0 that a member requests, in bytes.
 type Common struct{ Promises, Granularity uint64 }
 
 // DefaultHints returns the values of hints that neither an info object nor the environment specifies.

@@ -21,8 +21,8 @@ import (
 // image (core/shm). Origins on the node then access these pages directly. MPI_Win_free makes them private memory again.
 // Pages at either end that also hold other data of the process stay private. Origins access them over the ring.
 //
-// The address of a byte determines its offset in the memfd. So windows over the same memory share only a use count for
-// each shared range.
+// The offset of a byte in the memfd follows from its address. So windows over the same memory use the same pages of the
+// memfd, and need only a common use count for each shared range.
 
 // The part of a window's memory that is shared in place; 0 stands for no part.
 const (
@@ -37,7 +37,7 @@ type sharedRange struct {
 	advice uint8
 }
 
-// span is a range of addresses.
+// span is a range of addresses, from lo to hi-1.
 type span struct{ lo, hi uintptr }
 
 type sharedRanges struct {
@@ -93,8 +93,8 @@ func (s *sharedRanges) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// acquire shares the parts of r that are not shared yet, and increments the use count of all of r. The argument `by` is
-// the window that needs r. If acquire returns an error, it has changed nothing.
+// acquire shares the parts of r that are not shared yet, and increments the use count of all parts. The argument `by`
+// is the window that needs r. If acquire returns an error, it has changed nothing.
 func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,8 +211,8 @@ func (s *sharedRanges) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// isUsedPrivately returns whether memory in r belongs to an attached region, or to a window other than `but`.
-// Precondition: no memory in r is shared in place, so those users access it as private memory.
+// isUsedPrivately returns whether memory in r is used by an attached region, or by a window other than `but`.
+// Precondition: no memory in r is shared in place, so these users access it as private memory.
 func isUsedPrivately(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
@@ -375,7 +375,8 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
 		}
 	}
-	// Memory that another window has shared must stay shared at least as long as this window lives.
+	// Other parts of the buffer may be shared already, by another window. They must stay shared at least as long as
+	// this window lives.
 	for _, r := range rest {
 		w.heldSpans = append(w.heldSpans, inPlace.retain(r)...)
 	}
@@ -442,7 +443,7 @@ func (w *Window) unshareInPlace() {
 }
 
 // mapInPlace maps the memory of another member that is shared in place, and sets the target's addresses. This memory
-// consists of all pages of the window, or of the pages that lie wholly in the window.
+// consists of all pages that the window touches (allShared), or only of the pages that lie wholly in it.
 func (w *Window) mapInPlace(t *Target, m *record) error {
 	r := wholePages(uintptr(m.address), m.size)
 	if m.inPlace == allShared {

@@ -12,9 +12,10 @@ type localMembers struct {
 	ranks   []int32 // ranks in the window, ascending
 	me      int     // index of this process in ranks
 	members int     // number of members of the window, on all nodes
-	// True if the control memory of the node contains the table of all members. It is false if all members are on
-	// this node, or if memory for the table is short. If memory is short, each process has a table of its own. The
-	// node leader notifies the other members on the node in the second exchange.
+	// True if the node's control memory contains the table of all members, which its members on the node share. It
+	// is false if all members are on this node, which needs no table. It is also false if memory for the table is
+	// short; each process then has a table of its own. The node leader reports this to the other members on the
+	// node in the second exchange.
 	table bool
 }
 
@@ -100,8 +101,8 @@ func (v localMembers) writtenRows() Rows {
 	return Rows{v.members * v.me / n, v.members * (v.me + 1) / n}
 }
 
-// usesAllPages returns whether all pages of the control memory are used. If so, the control memory is a block of shared
-// memory (AllocBlock), in which every page has memory.
+// usesAllPages returns whether all pages of the control memory are used. In this case the control memory is a block of
+// shared memory (AllocBlock), because all pages of a block have memory.
 func (v localMembers) usesAllPages() bool { return len(v.usedPages()) == 1 }
 
 // usedPages returns the pages of the control memory that are used, as a list of extents with gaps between them. Pages

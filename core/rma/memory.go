@@ -94,7 +94,8 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	}
 	alignment := hints.alignment(size)
 	if isPooled(size, alignment) {
-		// If there is no address space for another arena, there may still be enough for this allocation.
+		// The pool may fail because no address space for another arena is free. There may still be enough
+		// address space for this allocation alone.
 		if addr, err := small.alloc(nd, size, alignment); err == nil {
 			return addr, nil
 		}
@@ -127,8 +128,8 @@ func (h *Hints) pageKind() shm.Pages {
 	return shm.SmallPages
 }
 
-// alignment returns the alignment of size bytes of memory. The alignment is at least the size of a huge page if the
-// hints ask for huge pages and `size` is at least one huge page.
+// alignment returns the alignment of size bytes of memory. This is hints.Alignment, or the size of a huge page if that
+// is larger, the hints ask for huge pages, and `size` is at least one huge page.
 func (h *Hints) alignment(size int64) int64 {
 	if h.HugePages && size >= shm.HugePage {
 		return max(h.Alignment, shm.HugePage)

@@ -64,8 +64,8 @@ func (w *Window) allocControl() (err error) {
 // memory only when it allocates its own part.
 const minCheckedBytes = 16 << 20
 
-// checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to
-// allocate. Each member checks the limits of its own control group itself.
+// checkMemory returns an error if the machine has less free memory than the window needs (`total` bytes), so that no
+// member begins to allocate. It does not check control groups: each member checks the limits of its own group.
 func (w *Window) checkMemory(total int64) error {
 	if total < minCheckedBytes {
 		return nil
@@ -136,8 +136,8 @@ func (w *Window) open(members records) (err error) {
 			w.Base = address(w.segment) + uintptr(offsets[w.local.me])
 		}
 		if w.Size > 0 {
-			// Commit the pages that this member's memory covers at least partly. If two members share a
-			// page, both commit it.
+			// Commits all pages that hold a byte of this member's memory. If two members share a page, both
+			// commit it.
 			from, to := offsets[w.local.me]/shm.PageSize*shm.PageSize,
 				roundToPages(offsets[w.local.me]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,

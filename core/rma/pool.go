@@ -43,7 +43,7 @@ type arena struct {
 	chunks     [chunks]chunk
 	busy       [chunks]bool
 	used       int // number of chunks in use
-	maxFreeRun int // upper bound of the number of consecutive free chunks
+	maxFreeRun int // upper bound of the length of the longest run of free chunks
 }
 
 // chunk is a part of an arena.
@@ -51,14 +51,14 @@ type chunk struct {
 	arena *arena
 	index int
 	class int // index in strides of the size of its blocks
-	// 0 if the chunk holds blocks. Otherwise the chunk belongs to a row: in the first chunk of the row, the field
-	// is the number of chunks; in the other chunks it is -1.
+	// 0 if the chunk holds blocks. Otherwise the chunk belongs to a row: in the row's first chunk this field is the
+	// number of chunks of the row, in the others -1.
 	row    int
 	size   int64 // bytes of the row that have memory
 	cached bool  // the row is pool.cachedRow
 
 	allocated  int // number of allocated blocks
-	fresh      int // blocks from this index on have never been allocated and are zero
+	fresh      int // blocks from this index on were never allocated, so they are still zero
 	bits       [maxBlocks / 64]uint64
 	classIndex int // index of the chunk in its list in pool.classes; -1 if the chunk is not in the list
 }

@@ -16,8 +16,8 @@ type record struct {
 	address   uint64
 	proposal  uint64 // proposed place of a handle (handles.go)
 	alignment int64
-	// In the record of a node leader: the block that is its node's control memory; 0 if the leader reserves control
-	// memory later.
+	// In the record of a node leader: the block that is its node's control memory. The value is 0 if the leader
+	// reserves the control memory only later.
 	control shm.BlockRef
 	// The part of the memory that is shared in place: 0 (no part), wholePagesShared or allShared.
 	inPlace uint8

@@ -90,15 +90,16 @@ type Window struct {
 
 	host    *Host
 	local   localMembers
-	targets []Target // the members on this node, in the order of local.ranks
+	targets []Target // the members on this node with their addresses, in the order of local.ranks
 	// communicator for messages among the members, if the window spans nodes; else nil
 	msgComm *comm.Comm
 	region  Region // registration of this member's memory for other nodes; the zero Region if not registered
-	// Promises that may be in force. SameSize and SameDispUnit are excluded if the members' values differ.
+	// Mask of the promises (PROMISE_* in capi/win/hints.h) that the window can fulfil. SameSize and SameDispUnit
+	// are missing if the members' sizes or displacement units differ.
 	allowed      uint64
 	attached     *attached // this member's table of attached memory, for a dynamic window
 	attachedOffs []int64   // offsets in the memfd of the tables of this node's members, for a dynamic window
-	control      []byte    // control memory
+	control      []byte    // control memory of this node, mapped in this process
 	block        shm.BlockRef
 	segment      []byte // memory of all members on this node, for an allocated window; else nil
 	hugePages    bool   // some of this member's memory consists of huge pages

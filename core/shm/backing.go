@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing is the object that holds the memory of a node. There are two kinds: a memfd, and a System V segment if the
-// file size limit (ulimit -f) is too low or memfd_create is denied. Neither has a name once it is open.
+// backing is the object that holds the memory of a node. Usually it is a memfd. If the file size limit (ulimit -f) is
+// too low or memfd_create is denied, it is a System V segment. Neither has a name in the file system.
 type backing interface {
 	// mapping maps the whole pages [off, off+size). If the argument `at` is nil, the system chooses the address.
 	// Otherwise the new mapping replaces any mapping at that address. All methods return the error of the system
@@ -51,8 +51,8 @@ func (fd memfd) release(off, size int64) {
 	}
 }
 
-// allocMapped and releaseMapped implement alloc and release through a mapping of the range. They are used if no system
-// call does it directly.
+// allocMapped and releaseMapped implement alloc and release of a backing by way of a temporary mapping of the range.
+// They are used if no system call does it without a mapping.
 func allocMapped(m backing, off, size int64) error {
 	return whileMapped(m, off, size, func(b []byte) error {
 		err := populate(b)
@@ -142,8 +142,8 @@ func (fd memfd) grow(size int64) error {
 	return unix.Ftruncate(int(fd), size)
 }
 
-// growHeader sets the size of a memfd to the size of the header, or to the file size limit if that is smaller. A
-// smaller size suffices, because a mapping always covers whole pages.
+// growHeader sets the size of a memfd to the size of the header or, if the file size limit is smaller, to that limit.
+// The smaller size suffices, because a mapping always covers whole pages.
 func (fd memfd) growHeader() error {
 	size := uint64(HeaderSize)
 	var limit unix.Rlimit

@@ -24,8 +24,9 @@ import (
 //	1024  uncommitted  maxBlocks bits: returned blocks that have no memory
 //	1536  returns      uint32: number of blocks returned so far
 
-// BlockRef names a block for the processes of its node. It is the block's offset in the node's memory; the bits below
-// the page size hold the base-2 logarithm of the size of its arena. An arena is aligned to its size.
+// BlockRef names a block for the processes of its node. It is the block's offset in the node's memory. The low bits,
+// which are 0 in the offset of a page, hold the base-2 logarithm of the size of the block's arena. An arena begins at a
+// multiple of its size.
 type BlockRef uint64
 
 const (
@@ -40,8 +41,8 @@ const (
 	maxBlocks     = 4096
 )
 
-// MaxCachedBytes is the maximum total size of the unused blocks of a process that keep their memory. For a returned
-// block of more than half of MaxCachedBytes, the maximum is twice the size of the block.
+// MaxCachedBytes limits how many bytes of unused blocks of a process keep their memory. When a large block is returned,
+// of more than half of MaxCachedBytes, the limit is instead twice the size of this block.
 const MaxCachedBytes = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
@@ -117,9 +118,9 @@ func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 // collect adds each returned block to a free list of k.
 func (k *sizeClass) collect() {
 	for _, a := range k.arenas {
-		// Acquire: pairs with the increment in FreeBlock. Without acquire, the count could be newer than the
-		// bits that are read below. In that case collect would miss a bit, and would not read it before the
-		// next return.
+		// Acquire: pairs with the increment in FreeBlock, which sets a bit and then increments the count.
+		// Without acquire, collect could see the new count and not yet the bit. It would then not read that bit
+		// before the next return.
 		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.returnsSeen {
 			continue
 		} else {
@@ -161,7 +162,8 @@ func (nd *Node) freshBlockLocked(k *sizeClass) ([]byte, BlockRef, error) {
 		}
 	}
 	if a.fresh == a.committed {
-		// Allocate memory for as many further blocks as already have memory, or for one if memory is short.
+		// Allocates memory for as many further blocks as the arena has already handed out, within the limits
+		// below. If memory is short, it allocates memory for one block only.
 		more := min(max(a.fresh, 1), max(int(MaxCachedBytes/k.size), 1), a.count-a.fresh)
 		at := a.ref(a.fresh, k.size).offset()
 		err := nd.Commit(at, int64(more)*k.size)
@@ -293,8 +295,8 @@ func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 		atomic.OrUint64(u64(a.bytes, arenaUncommitted+word), bit)
 	}
 	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
-	// Release: pairs with the load in collect. The count changes after the bits. If it changed first, collect could
-	// record the count, miss the bit, and not read the bit before the next return.
+	// Release: pairs with the load in collect. The count must change after the bits. Otherwise collect could see
+	// the new count but not yet the bit, and would not read the bit before the next return.
 	atomic.AddUint32(u32(a.bytes, arenaReturns), 1)
 }
 

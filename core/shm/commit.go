@@ -8,10 +8,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
-// remaining chunks. Processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
-// instead of refusing the allocation. The chunks are smaller if less memory is free. So processes that allocate at the
-// same time detect a shortage before memory runs out.
+// Memory is allocated in chunks. Before each chunk, the process checks whether enough memory is free for all remaining
+// chunks. This is necessary because processes of other jobs allocate memory too, and the kernel kills a process instead
+// of refusing the allocation. The less memory is free, the smaller are the chunks. So several processes that allocate
+// at the same time detect a shortage before memory runs out.
 const (
 	minChunkBytes = 256 << 10
 	maxChunkBytes = 16 << 20
@@ -41,8 +41,8 @@ const (
 
 // CommitMapped allocates zeroed memory for [off, off+len(b)), like Commit. Precondition: b is the mapping of these
 // whole pages. It returns whether any of the memory consists of huge pages. Several processes can execute it
-// concurrently, and later accesses to b cause no page faults. Exception: if a process is alone on its node, the first
-// access to each small page faults and zeroes it. Errors: MPI_ERR_NO_MEM.
+// concurrently. Later accesses to b cause no page faults, with one exception: if a process is alone on its node, the
+// first access to each small page still faults. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
@@ -58,7 +58,8 @@ func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 		if err := fill(b[at-off : at-off+size]); err != unix.EINVAL {
 			return err
 		}
-		fill = func([]byte) error { return unix.EINVAL } // kernel without MADV_POPULATE_WRITE (Linux < 5.14)
+		// The kernel has no MADV_POPULATE_WRITE (Linux < 5.14).
+		fill = func([]byte) error { return unix.EINVAL }
 		return nd.memory.alloc(at, size)
 	})
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err

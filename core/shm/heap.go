@@ -17,7 +17,7 @@ type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
 	size int64    // size of the region in bytes
-	end  int64    // all offsets from this one on have never been handed out
+	end  int64    // offset from which on no memory has ever been handed out
 	free []extent // sorted by offset, no two adjacent
 }
 

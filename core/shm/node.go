@@ -243,8 +243,8 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 	nd.RecheckWaits()
 }
 
-// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that is known to have
-// failed, or -1 if no such process has failed.
+// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of that failed process of another node which was recorded first.
+// It returns -1 if none has been recorded.
 func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }
@@ -258,8 +258,8 @@ func (nd *Node) RecheckWaits() {
 }
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
-// the first rank. So a rank that detects the end of another rank can determine whether the launcher has ended that
-// rank.
+// the first rank. A rank that then detects the end of another rank knows that the launcher may have caused it, and
+// reports no failure.
 func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, headerJobIsEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.

@@ -25,27 +25,28 @@ type promises struct {
 	credit int64 // bytes that may be allocated without a check
 }
 
-// Small amounts need no promise of their own. Each check also grants a credit: a number of bytes that may be allocated
-// without another check. The credits of all processes together are a small share of the free memory. The first credit
-// covers MPI_Init, which allocates little compared to the rest of the process.
+// Small amounts need no promise of their own. Instead, each check also grants the process a credit: a number of bytes
+// that it may allocate without another check. The credits of all processes together are a small share of the free
+// memory. The first credit is there from the beginning. It covers MPI_Init, which allocates little compared to the rest
+// of the process.
 const (
 	creditShare = 256
 	maxCredit   = 4 << 20
 	firstCredit = 512 << 10
 )
 
-// Longest waits for another process that keeps the lock (maxLockWait), or that does not lower its promise
-// (maxPromiseWait). Another process takes longer only if it has been stopped.
+// Longest waits for another process: until it releases the lock (maxLockWait), and until it lowers its promise
+// (maxPromiseWait). A process exceeds them only if it has been stopped.
 const (
 	maxLockWait    = 200 * time.Millisecond
 	maxPromiseWait = 2 * time.Second
 	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes are still alive
 )
 
-// promise reserves `size` bytes for this process. It returns the headroom that it found. The result `stands` is true if
-// the promise is in the cell; the caller then calls lowerPromise as it allocates. For a small amount, promise may use
-// the credit instead of a promise in the cell. promise may wait for other processes that are allocating or releasing
-// memory. Errors: MPI_ERR_NO_MEM.
+// promise reserves `size` bytes for this process, and returns the headroom that it found. If the result `stands` is
+// true, the amount has been added to the process's cell, and the caller must call lowerPromise as it allocates. If it
+// is false without an error, the amount was small and came from the credit. promise may wait for other processes that
+// are allocating or releasing memory. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err error) {
 	nd.promises.mu.Lock()
 	if size <= nd.promises.credit {
@@ -60,7 +61,8 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
-		pending := nd.pendingBytes() // read before the free memory, which a release increases
+		// Read first: a release in between is then counted twice instead of not at all.
+		pending := nd.pendingBytes()
 		if headroom, others = nd.tryPromise(size); others < 0 {
 			return headroom, true, nil
 		}
@@ -78,8 +80,8 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	}
 }
 
-// tryPromise checks the free memory, and adds `size` to this process' promise if there is enough. In this case the
-// second result is -1. Otherwise it is the number of bytes that are promised already.
+// tryPromise checks the free memory. If there is enough, it adds `size` to this process' promise, and the second result
+// is -1. Otherwise the second result is the number of bytes that all processes have promised already.
 func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	defer nd.lockPromises()()
 	// Promises are read before the free memory. So memory that a process allocates between the two reads is counted
@@ -94,7 +96,8 @@ func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	return headroom, -1
 }
 
-// withPageTables returns the memory that an allocation of `size` bytes needs, including the kernel's page tables.
+// withPageTables returns the memory in bytes that an allocation of `size` bytes needs. Besides the pages themselves, it
+// includes an estimate of the kernel's page tables: 1/256 of the size.
 func withPageTables(size int64) int64 { return size + size/256 }
 
 // lowerPromise lowers the promise by size bytes that have been allocated or will not be allocated.

@@ -22,14 +22,14 @@ type releaser struct {
 	mu    sync.Mutex
 	queue []func() // pending functions; the first one is being executed
 	idle  sync.Cond
-	share int64 // the bytes to be released are at most 1/share of the free memory
+	share int64 // the bytes waiting for release are at most 1/share of the free memory
 }
 
 const (
 	minDeferredBytes  = 16 << 20 // smaller amounts are released at once, which takes at most 5 ms
 	releaseChunkBytes = 16 << 20
-	// value of `share` if each process has a core: a page is then released several times faster than it can be
-	// allocated
+	// The value of `share` if each process has a core. The background goroutine then releases pages several times
+	// faster than a process can allocate them.
 	releaseShare = 4
 )
 
@@ -86,7 +86,8 @@ func (nd *Node) releaseExtent(x extent) {
 	})
 }
 
-// canDefer returns whether size bytes may be released in the background.
+// canDefer returns whether size bytes may be released in the background: they must be neither too few, nor a large
+// share of the free memory.
 func (nd *Node) canDefer(size int64) bool {
 	if size < minDeferredBytes {
 		return false

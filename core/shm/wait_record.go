@@ -25,10 +25,10 @@ type Waiting struct {
 type WaitDetails struct {
 	Record  int    // index of its wait record in the process' cell
 	Number  uint32 // number of waits that have used this record so far
-	Wakes   uint32 // number of times that threads which used this record were woken
+	Wakes   uint32 // number of wake-ups so far of threads that used this record
 	Thread  int    // thread id of the operating system
 	Reason  Reason
-	All     bool   // Peer is the process that is awaited now, but the wait may depend on any member
+	All     bool   // Peer is awaited now, but the wait may depend on any member of the object
 	Foreign bool   // the process is connected to processes of other jobs
 	Tag     int32  // tag of a message; if Reason is ForLock, rank in the window of the locked target
 	ID      uint64 // identity of the object, equal at all members; 0 if not known

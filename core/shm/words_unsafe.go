@@ -64,9 +64,10 @@ func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	}
 }
 
-// hide moves a mapping to an address that no code of the application knows. One page table covers 2 MiB. Modulo 2 MiB,
-// the new address equals the old one, so that the kernel can move whole page tables instead of single entries. It
-// returns nil if the kernel cannot move the mapping, for example because the application has split it.
+// hide moves a mapping to an address that no code of the application knows. The new address equals the old one modulo 2
+// MiB, which is the memory that one page table covers. Therefore the kernel can move whole page tables instead of
+// single entries. hide returns nil if the kernel cannot move the mapping, for example because the application has split
+// it.
 func hide(b []byte) []byte {
 	const table = HugePage
 	size := uintptr(len(b))

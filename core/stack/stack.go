@@ -6,8 +6,8 @@
 // stacks of other goroutines.
 package stack
 
-// FreeBytes is the least number of free bytes below a goroutine's stack pointer after Grow. It is enough for the frame
-// that the kernel pushes for a signal: 11 KiB with all registers of a large processor. It is also enough for nested
+// FreeBytes is the minimum number of free bytes below a goroutine's stack pointer after Grow. It is enough for the
+// frame that the kernel pushes for a signal (up to 11 KiB, with all registers of a large processor), and for nested
 // handlers that use some hundred kilobytes.
 const FreeBytes = 768 << 10
 

@@ -13,14 +13,14 @@ import (
 
 // Watch tracks the number of objects of one kind, such as the entries of a table. The lock of its owner guards it.
 type Watch struct {
-	peak int // maximum number of objects since memory was last returned
+	peak int // largest number of objects since memory was returned last
 	due  bool
 	trim func()
 }
 
 const (
-	// MinDecrease is the smallest decrease from the peak for which memory is returned. The number must also be at
-	// most half of the peak. For smaller decreases, returning memory is not worth the garbage collection, which
+	// MinDecrease is the smallest decrease from the peak for which memory is returned. Moreover the number must
+	// have fallen to at most half of the peak. A smaller decrease does not justify the garbage collection, which
 	// takes some milliseconds. An object that is much larger than a hundred bytes counts as several objects.
 	MinDecrease = 16 << 10
 

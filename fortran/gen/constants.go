@@ -81,9 +81,9 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// eightByteTypes holds the handle values of MPI_LOGICAL, MPI_INTEGER and MPI_2INTEGER for INTEGERs of 8 bytes. They are
-// the values of the datatypes with a fixed size of 8 bytes, so that C and other processes need not know the size of
-// this program's INTEGERs. MPI_2INTEGER has a private value, since the ABI has no pair of INTEGER8s.
+// eightByteTypes holds the handles of MPI_LOGICAL, MPI_INTEGER and MPI_2INTEGER for INTEGERs of 8 bytes. They equal the
+// handles of datatypes with a fixed size of 8 bytes, so that C and other processes need not know the size of this
+// program's INTEGERs. MPI_2INTEGER has a private handle, since the ABI has no pair of INTEGER8s.
 var eightByteTypes = map[string]int64{
 	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"),
 	"MPI_2INTEGER": datatype.TwoInteger8,
@@ -103,10 +103,10 @@ func kinds(bytes int64) []constant {
 // sentinel is a variable that MPI recognizes by its address, such as MPI_IN_PLACE.
 type sentinel struct{ name, typ, dims, f08 string }
 
-// symbol returns the sentinel's linker symbol, which in mpif.h is the name of its common block. A sentinel that has a
-// different type in mpi_f08 has a different symbol there, since gfortran rejects one symbol with two types in a file
-// that uses both modules. For INTEGERs of 8 bytes the symbols differ too, so that fortran/mixed.c can detect a program
-// that mixes sizes.
+// symbol returns the sentinel's linker symbol. In mpif.h, this is the name of its common block. If a sentinel has
+// another type in mpi_f08, it has another symbol there too: a file may use both modules, and gfortran rejects a symbol
+// with two types. The symbols for INTEGERs of 8 bytes differ too, so that fortran/mixed.c can detect a program that
+// mixes sizes.
 func (s sentinel) symbol(b binding, bytes int) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {

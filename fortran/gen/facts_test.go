@@ -383,7 +383,7 @@ func factsF08(t *testing.T, bytes int) {
 			seen++
 		}
 	}
-	others := 0 // number of predefined callbacks and of procedures that only Fortran has
+	others := 0 // predefined callbacks, and procedures that only Fortran has
 	for name := range got {
 		if !strings.Contains(name, "_f08") || strings.Contains(name, "Sizeof") ||
 			strings.Contains(name, "sync_reg") || strings.Contains(name, "MPI_Status_f") {

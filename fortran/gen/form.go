@@ -65,8 +65,8 @@ var handleTypes = []string{
 	"MPI_Session", "MPI_Win",
 }
 
-// written lists buffers that MPI writes after the call. The standard's tables list them as input, since the call itself
-// does not change them.
+// written lists buffers that MPI writes only after the call has returned. The standard's tables list them as input,
+// because the call itself does not change them.
 var written = map[string]bool{
 	"MPI_Precv_init buf": true, "MPI_Precv_init_c buf": true,
 	"MPI_Comm_attach_buffer buffer": true, "MPI_Comm_attach_buffer_c buffer": true,
@@ -241,9 +241,8 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// ambiguous reports whether the large-count form of f cannot have the generic name, for INTEGERs of the given size. The
-// reason is that Fortran cannot distinguish the two forms, because they differ only in a callback or in kinds with
-// equal values.
+// ambiguous reports whether the large-count form of f cannot have the generic name, for INTEGERs of the given size.
+// Fortran cannot distinguish two forms that differ only in a callback, or only in kinds with equal values.
 func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.OtherForm
 	if large == nil {
@@ -253,7 +252,7 @@ func ambiguous(f *abi.Function, bytes int) bool {
 		small, large = large, small
 	}
 	a, b := f08.params(small), f08.params(large)
-	if len(b) > len(a)+1 { // a single additional argument is not enough, since ierror is optional
+	if len(b) > len(a)+1 { // one additional argument does not distinguish them, since ierror is optional
 		return false
 	}
 	for i := range a {

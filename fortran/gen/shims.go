@@ -62,7 +62,7 @@ type shim struct {
 	locals     []string // declarations
 	checks     []string // expressions that check a number and return an error code; evaluated before `open`
 	large      []string // arguments of the call of the large-count form
-	wide       []string // conditions for calling the large-count form; "EIGHT" is true for INTEGERs of 8 bytes
+	wide       []string // conditions under which the code calls the large-count form; EIGHT: INTEGERs have 8 bytes
 	open       []string // expressions that prepare an argument and return an error class
 	args       []string // arguments of the call
 	called     []string // statements after any call
@@ -293,7 +293,8 @@ func (s *shim) param(p *abi.Param) {
 			return
 		}
 		s.params = append(s.params, "void *"+p.Name)
-		if p.Kind.Name == "C_BUFFER2" { // the address of the buffer is not returned to the program
+		// An input only: the program does not get the address of the buffer back.
+		if p.Kind.Name == "C_BUFFER2" {
 			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
 			s.arg("&" + local)
 			return
@@ -376,8 +377,8 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 }
 
-// judged returns the first C arguments of the call that checks a parameter: the name of the function and of the
-// parameter.
+// judged returns the first arguments of the C call that checks a parameter: the names of the function and of the
+// parameter, as C strings.
 func (s *shim) judged(p *abi.Param) string { return `"` + s.f.Name + `", "` + p.Name + `", ` }
 
 // whenWide adds a condition for calling the large-count form.
@@ -557,15 +558,15 @@ func outSize(f *abi.Function, p *abi.Param) string {
 	panic("gen: " + f.Name + ": no longest " + p.Name)
 }
 
-// role determines what the generated code passes to C for a buffer whose elements are not contiguous.
+// role determines what the generated code passes to C for a buffer that is a section with gaps between its elements.
 type role int
 
 const (
 	typed      role = iota // a datatype that describes the section, with count 1
-	scratch                // a copy, if the buffer has blocks of several processes or shares its datatype
+	scratch                // a copy: the buffer has blocks of several processes, or shares its datatype with another
 	whole                  // an error, since MPI uses the buffer as raw memory
 	address                // the address of the first element
-	single                 // the address, if one element of the datatype fits into one array element, else an error
+	single                 // the address if one element of the datatype fits into one array element; else an error
 	partitions             // a datatype that describes one partition, with count 1
 )
 
@@ -661,8 +662,9 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described records that the argument for p, a count or datatype, must be replaced by `value`, the count or datatype of
-// the section. The conversion of p adds the argument to the call, and the method `write` replaces it later.
+// described notes that the call must pass `value`, the count or datatype of the section, instead of p, which is the
+// program's count or datatype. The conversion of p adds an argument to the call as usual, and the method `write`
+// replaces that argument later.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }

@@ -52,8 +52,9 @@ contains
     if (me /= 0) call expect(c(4), gap, 'reduce on another process')
     call MPI_Scan(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(b, interleaved([me * (me + 1) / 2, 5 * me * (me + 1), 100 * (me + 1), me + 1]), 'scan')
-    ! A nonblocking call stores the result at completion. A process other than the root may write to its receive buffer
-    ! before completion, since that buffer is significant only at the root. The call must not overwrite this value.
+    ! A nonblocking call may store its result only at completion, and only at the root: elsewhere the receive buffer is
+    ! not significant. So another process may write to its receive buffer before completion, and the call must not
+    ! overwrite this value.
     b = gap
     d = gap
     call MPI_Ireduce(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)

@@ -78,8 +78,8 @@ MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	return status == MPI_F_STATUS_IGNORE ? 1 : status == MPI_F_STATUSES_IGNORE ? 2 : 0;
 }
 
-/* Creates a keyval for attributes that Fortran and C set. For an attribute that Fortran has set, C gets the address of
- * the value. */
+/* Creates a keyval for attributes that Fortran or C sets. If Fortran has set an attribute, C gets the address of its
+ * value. */
 MPI_Fint c_key(void) {
 	int key;
 	MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);

@@ -338,8 +338,8 @@ contains
   end subroutine
 
   ! Tests sections of an array whose derived type has a gap at its end, with an MPI datatype of the same extent. The
-  ! array is so large that the test would be slow if the section's datatype listed each basic element. The subroutine
-  ! also tests the real and imaginary parts of complex numbers.
+  ! array is large. If the section's datatype listed each basic element, the test would be slow. The subroutine also
+  ! tests the real and imaginary parts of complex numbers.
   subroutine particles()
     type, bind(C) :: particle
       real(C_DOUBLE) :: x(3)

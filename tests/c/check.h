@@ -26,7 +26,7 @@ static int check_size;   /* size of MPI_COMM_WORLD */
  * none. */
 static const char *check_arg;
 static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL for all */
-static int check_kind_tried;   /* 1 if this rank has created a window of windows.h */
+static int check_kind_tried;   /* 1 if this rank has created a window of windows.h; for check_end */
 
 enum { CHECK_MAX_PRINTED = 20 }; /* number of errors that one rank prints; further errors are only counted */
 
@@ -69,8 +69,8 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 /* Reports an error unless the call returns MPI_SUCCESS. */
 #define CHECK_OK(call) check_is_class(__FILE__, __LINE__, #call, call, MPI_SUCCESS, "MPI_SUCCESS")
 
-/* Reports an error unless the call returns an error of this class. The call's communicator or window must have
- * MPI_ERRORS_RETURN. */
+/* Reports an error unless the call returns an error of this class. The communicator or window of the call must have the
+ * error handler MPI_ERRORS_RETURN. */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
 /* Returns true if `list`, whose words are separated by blanks, contains `word`. */
@@ -135,7 +135,7 @@ static inline void check_begin_multiple(const char *file, int line, int *argc, c
 		check_fail(file, line, "thread level %d", provided);
 }
 
-/* Prints PASS or the number of errors. Returns the exit status of main. */
+/* Prints PASS or the number of errors. Returns 0 if there are no errors, otherwise 1; main returns this value. */
 static inline int check_print_result(int errors) {
 	printf(errors == 0 ? "PASS\n" : "FAIL: %d errors\n", errors);
 	return errors != 0;

@@ -1,7 +1,7 @@
 /* Four functions that hide the kind of synchronization, so that a test of an operation is written once and runs with
  * each kind.
  *
- *   epoch_open(sync, w);                 collective; local stores to the window are visible; operations may follow
+ *   epoch_open(sync, w);                 collective; makes earlier local stores visible; operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
  *     epoch_target_done(sync, w, t);     after the operations on target t; see epoch_reusable
  *   epoch_close(sync, w);                collective; all operations of all ranks are complete at all targets; local

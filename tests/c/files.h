@@ -1,12 +1,13 @@
-/* Functions for tests of MPI-IO. MPI deletes the files that they create when the files are closed, also after failed
- * checks. */
+/* Functions for tests of MPI-IO. The files that these functions create are deleted when they are closed, also after
+ * failed checks. */
 #ifndef FILES_H
 #define FILES_H
 
 #include "check.h"
 #include <unistd.h>
 
-/* Returns a name in the directory for temporary files, the same at all ranks, in a static buffer. Collective. */
+/* Returns the name of a file in the directory for temporary files, in a static buffer. The name is the same at all
+ * ranks. Collective. */
 static inline const char *file_name(const char *tag) {
 	static char name[512];
 	if (check_rank == 0) {

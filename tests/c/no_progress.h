@@ -35,7 +35,7 @@ static MPI_Win away_window;
 static _Atomic int *away_calls;
 static char away_text[300];
 
-/* Handles the signal of the watchdog: prints away_text and exits with status 1. */
+/* Handles SIGALRM, the signal of the watchdog: prints away_text and exits with status 1. */
 static void away_alarm(int signal) {
 	(void)signal;
 	if (write(2, away_text, strlen(away_text)) < 0)

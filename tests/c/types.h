@@ -85,7 +85,7 @@ static inline int op_allowed(int op, int class) {
 struct type {
 	const char *name;
 	MPI_Datatype handle;
-	size_t size; /* distance of two elements in bytes: the extent */
+	size_t size; /* extent: distance between two elements in an array, in bytes */
 	int class;
 	int is_unsigned;
 	void (*set)(void *p, uint64_t random);

@@ -40,7 +40,7 @@ struct window {
 	const char *name; /* name of the kind */
 	void *mem;        /* this rank's window memory */
 	MPI_Aint size;    /* size of mem in bytes */
-	int unit;         /* the displacement unit that the program asked for; a dynamic window has 1 */
+	int unit;         /* the unit that the program requested; MPI's unit of a dynamic window is 1 */
 	MPI_Comm comm;
 	int rank, n;  /* rank in comm; size of comm */
 	MPI_Aint *at; /* dynamic windows only: the address of each rank's memory */
@@ -62,7 +62,7 @@ static inline void window_zero(struct window *w) {
 enum {
 	GUARD = 64,
 	STATIC_MAX = 1 << 20
-}; /* GUARD: guard bytes on either side; STATIC_MAX: bytes of a static or automatic array */
+}; /* GUARD: bytes before and after the memory; STATIC_MAX: bytes of a static or automatic array */
 
 /* The info argument for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;

@@ -85,8 +85,8 @@ func total(per []int) (n int) {
 	return n
 }
 
-// slotArguments returns the ranks of a job in two forms. `slots` lists the hosts, as in "h1:2,h2:1". `each` lists the
-// host of every rank, as in "h1,h1,h2".
+// slotArguments returns the placement of a job's ranks in two forms. `slots` lists the hosts with their numbers of
+// ranks, as in "h1:2,h2:1". `each` lists the host of every rank, as in "h1,h1,h2".
 func slotArguments(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {
@@ -181,8 +181,8 @@ func (r *run) wait() (int, time.Duration) {
 	return status, time.Since(r.began)
 }
 
-// running returns the processes on all hosts that run the test programs. It sees them because all hosts of the test bed
-// have one process namespace.
+// running returns the process ids of all test programs on all hosts. It finds them in /proc, because all hosts of the
+// test bed share one process namespace.
 func running() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, exe := range all {

@@ -57,14 +57,14 @@ func TestEnds(t *testing.T) {
 			{[]int{2, 2}, "exit", 3, 0, ""},
 			{[]int{2, 2}, "kill", 1, 0, ""},
 			{[]int{2, 2}, "kill", 3, 0, ""},
-			{[]int{1, 1}, "kill", 0, 0, ""}, // no rank of the same host can notice it
+			{[]int{1, 1}, "kill", 0, 0, ""}, // rank 0 is alone on its host, so no rank there sees its end
 			{[]int{1, 1}, "kill", 1, 0, ""},
 			{[]int{1, 1}, "exit", 1, 0, ""},
 			{[]int{2, 2}, "late", 2, 4, ""},
 		} {
 			t.Run(fmt.Sprint(c.how, c.rank, "of", total(c.per)), func(t *testing.T) {
 				r := start(t, "", l.command(c.per, program("where"), c.how, strconv.Itoa(c.rank))...)
-				status, took := r.wait() // Hydra loses output of other ranks when a rank dies
+				status, took := r.wait() // ignores output: Hydra loses lines when a rank dies
 				t.Logf("status %d in %v", status, took.Round(time.Millisecond))
 				if c.status == 0 {
 					require.NotEqual(t, 0, status)
@@ -155,8 +155,8 @@ func TestInputAndOutput(t *testing.T) {
 	})
 }
 
-// TestTasksWithoutSrun checks tasks that srun starts without PMI. Each must be a job of one process, and one of them
-// must report this.
+// TestTasksWithoutSrun checks tasks that srun starts without PMI. Each task must run as a job of one process, and only
+// one of the tasks must report the missing PMI.
 func TestTasksWithoutSrun(t *testing.T) {
 	needBed(t)
 	built(t)

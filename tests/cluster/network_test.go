@@ -103,7 +103,7 @@ func TestPorts(t *testing.T) {
 			"dport != { 20000-20009, 30000-30099 } drop")
 		defer runCommand(t, "on", host, "nft", "delete table inet ports")
 	}
-	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own ports
+	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher needs ports too: those that the firewall permits
 	requireSuccess(t, network(t, false, "GOMPIRMA_PORTS=20000-20009"))
 	requireSuccess(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
 }
@@ -125,7 +125,7 @@ func TestPortsOfProcess(t *testing.T) {
 			requireNoProcesses(t)
 			ports := map[string]bool{}
 			for _, line := range strings.Split(out, "\n") {
-				// Ignore the launcher's own socket, which all processes inherit.
+				// Skip the launcher's own listening socket, which all processes inherit.
 				f := strings.Fields(line)
 				if strings.Contains(line, `"held"`) && !strings.Contains(line, "mpiexec") {
 					ports[f[3][strings.LastIndex(f[3], ":")+1:]] = true

@@ -59,7 +59,8 @@ func TestPrograms(t *testing.T) {
 		}
 		for _, variant := range variants {
 			t.Run(name+"."+variant, func(t *testing.T) {
-				// The hosts share only the directory of the programs. Tests of files need a shared one.
+				// The hosts share only the directory of the programs. Tests of files need a shared
+				// directory for temporary files.
 				command := append([]string{"env", "TMPDIR=" + filepath.Dir(program(name))},
 					headerLine(source, "env")...)
 				command = append(append(command, program(name)), strings.Fields(variant)...)

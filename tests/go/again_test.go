@@ -12,8 +12,8 @@ import (
 	"gompirma/tests/go/harness"
 )
 
-// TestInstanceRestart checks that a process can create its MPI instance (core.Instance), end it and create it again. It
-// tests one process without gompirun, and jobs on one and on two nodes. Sessions need this. No MPI call does only this,
+// TestInstanceRestart checks that a process can create its MPI instance (core.Instance), end it and create it again, as
+// sessions need. It tests one process without gompirun, and jobs on one and on two nodes. No MPI call does only this,
 // so the test builds the library with an additional function (capi/reopen.go).
 func TestInstanceRestart(t *testing.T) {
 	t.Parallel()

@@ -136,7 +136,7 @@ func TestCheckErrorClean(t *testing.T) {
 }
 
 // TestCheckErrorLoad checks a load that conflicts with a put. A load is no call and cannot return an error, so the next
-// call on the window must raise it.
+// call on the window must raise the error.
 func TestCheckErrorLoad(t *testing.T) {
 	program := compile(t, errorProgram, "--check", "-O1")
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program, "load", "handler")

@@ -124,7 +124,7 @@ func TestCheckSuite(t *testing.T) {
 			require.True(t, found[key], "%s is missing; found: %v\n%s", key, found, out)
 		}
 		if p.Needs == suite.Accesses && hasThreads(p) {
-			return // the synchronization of its threads is visible only if it is recompiled
+			return // without recompiling, --check does not see the synchronization of the threads
 		}
 		for key := range found {
 			require.True(t, may[key], "%s is not in the program\n%s", key, out)
@@ -136,8 +136,8 @@ func hasThreads(p *suite.Program) bool {
 	return strings.Contains(p.Name, "thread_") || strings.Contains(p.Name, "openmp_")
 }
 
-// needsRecompiling returns a function that reports if a program must be recompiled with --check. It must if loads and
-// stores matter for its result, or for the result of the other version in its file.
+// needsRecompiling returns a function that reports whether a program must be recompiled with --check. It must if loads
+// and stores matter for the findings in the program or in the other version of its file.
 func needsRecompiling(t *testing.T) func(*suite.Program) bool {
 	programs, err := suite.Load(filepath.Join(top, "tests/c/check"))
 	require.NoError(t, err)

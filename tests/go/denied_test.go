@@ -251,8 +251,9 @@ func TestDeniedReads(t *testing.T) {
 	}
 }
 
-// noHandlers is a program with the arguments ERRNO handler -- COMMAND. It runs a command under a seccomp filter that
-// ends the command when it installs a handler for a signal below 32. (The C library uses the signals from 32 on.)
+// noHandlers is a program that takes arguments like those of testdata/deny.c: ERRNO handler -- COMMAND. It runs the
+// command under a seccomp filter that ends the command when it installs a handler for a signal below 32. (The C library
+// uses the signals from 32 on.)
 const noHandlers = `
 #define _GNU_SOURCE
 #include <linux/filter.h>

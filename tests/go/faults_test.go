@@ -254,8 +254,8 @@ func stopOfFault(t *testing.T, args ...string) string {
 	return ""
 }
 
-// TestOutside checks that calls that need MPI report MPI_ERR_OTHER before MPI_Init and after MPI_Finalize, with a
-// message that says so.
+// TestOutside checks that calls that need MPI report MPI_ERR_OTHER before MPI_Init and after MPI_Finalize. The message
+// must say that MPI is not initialized, or has been finalized.
 func TestOutside(t *testing.T) {
 	for name, call := range map[string]string{
 		"MPI_Comm_rank":      "MPI_Comm_rank(MPI_COMM_WORLD, &x)",

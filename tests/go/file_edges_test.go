@@ -103,7 +103,7 @@ var sourceFile = regexp.MustCompile(`(?m)^0+ a (.*)\.c$`)
 // TestFileCycles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
 // file can be read after the files that it uses. It compares symbols of the object files. So the uses in inline
 // functions of a file's headers count as uses of the file. The object files of Go packages are those of the library,
-// which Go has cached (scripts/build.sh). This test compiles the others.
+// which Go has cached (scripts/build.sh). This test compiles the C files of all other directories.
 func TestFileCycles(t *testing.T) {
 	t.Parallel()
 	built(t)

@@ -41,7 +41,7 @@ const peers = 3
 type argument struct {
 	*abi.Param
 	class  string   // kind of the Fortran type
-	number int      // position; the test values are computed from it
+	number int      // position among the parameters, from which the test values are computed
 	n      int      // number of elements of an array, otherwise 0
 	length bool     // true if the argument is the length of another argument
 	dims   []string // dimensions, as in the table
@@ -175,7 +175,7 @@ func cFunction(f *abi.Function, id int) string {
 		case a.Kind.Fortran == "none":
 			wrong(name + " != 0")
 			continue
-		case a.Kind.Name == "C_BUFFER2": // Fortran's form may be one without a result
+		case a.Kind.Name == "C_BUFFER2": // this result is missing in some forms of the Fortran call
 			fmt.Fprintf(&write, "    *(void **)%s = &mock_buf[%d];\n", name, 16*a.number)
 			continue
 		}

@@ -173,7 +173,7 @@ func TestFortranMixedIntegers(t *testing.T) {
 		{"counter_mpi.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_f08_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "-fdefault-integer-8", ""},
-		// the link commands of autoconf's FLIBS and of libtool
+		// These cases link as autoconf's FLIBS and libtool do.
 		{"stencil_f77.f", "-fdefault-integer-8", "-fdefault-integer-8 -lgompirma_fortran", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "-lgompirma_fortran_i8", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "--abi -fdefault-integer-8 -lmpifort_abi", ""},

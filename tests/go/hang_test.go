@@ -21,8 +21,9 @@ func buildHangs(t *testing.T) string {
 	return compile(t, string(source), "-pthread")
 }
 
-// deadlocks lists the hangs of testdata/hangs.c, one per line. A line has the name of the hang and the options of
-// gompirun, then the expected reason why no rank can proceed. After each "+" it has another expected line of output.
+// deadlocks lists the hangs of testdata/hangs.c. The first line of an entry has the name of the hang and the options of
+// gompirun. The indented lines that follow have the expected reason why no rank can proceed and, after each "+",
+// another expected line of output.
 const deadlocks = `
 receives -n 2
     rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0

@@ -173,7 +173,7 @@ func TestInsightStats(t *testing.T) {
 				}
 				require.Equal(t, want.uses, got)
 			}
-			// Rank 0 sleeps a tenth of a second while the other ranks wait.
+			// In the program, rank 0 sleeps a tenth of a second while the other ranks wait for it.
 			require.Len(t, c.Costs, 3)
 			require.Regexp(t,
 				`(?m)^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
@@ -298,7 +298,7 @@ func TestInsightStatsPaths(t *testing.T) {
 	c = statistics(t, nil, 0, "-n", "2", "--nodes", "2", program, "1")
 	check(c, 0, network, network, network)
 	check(c, 1, network, network, network)
-	c = statistics(t, nil, 0, "-n", "2", program, "64") // 65 windows; only 63 windows have separate counters
+	c = statistics(t, nil, 0, "-n", "2", program, "64") // creates 65 windows, but only 63 have separate counters
 	check(c, 62, either, []string{"cma"}, ring)
 	others := c.Windows[63].Uses["get"]
 	require.Equal(t, "others", c.Windows[63].Name)

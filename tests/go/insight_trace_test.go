@@ -227,7 +227,8 @@ func (d *traceOutput) checkArrows(t *testing.T, want [][2]string) {
 	require.ElementsMatch(t, want, got)
 }
 
-// checkFences checks that in each fence the rank that arrives first waits for the other rank from its arrival on.
+// checkFences checks that in each fence the rank that arrives first waits for the other rank, beginning with its own
+// arrival.
 func (d *traceOutput) checkFences(t *testing.T) {
 	t.Helper()
 	mine, others := d.of(0, 0, "MPI_Win_fence"), d.of(1, 0, "MPI_Win_fence")

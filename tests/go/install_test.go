@@ -330,7 +330,7 @@ func TestInstall(t *testing.T) {
 		command(t, here, nil, "gcc", "-I", filepath.Join(prefix, "include"), "-o", "p", "p.c", "-L.",
 			"-lmpi_abi")
 		runs(t, nil, filepath.Join(here, "p"))
-		// without gompirun
+		// Start the program without gompirun.
 		command(t, here, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, "./p")
 	})
 

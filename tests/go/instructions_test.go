@@ -39,8 +39,8 @@ func instructionBounds(t *testing.T) map[string]map[string]float64 {
 // TestInstructions checks that calls on the fast paths need no more instructions than bench/compare/instructions.txt
 // allows. The cost of a call is the difference between a long and a short loop. The counts do not depend on the
 // machine's load, with one exception: a call may have to wake another rank. So the test measures again if a count is
-// out of range. A count of at most half of the bound is also out of range: then the bound is too high, or a call has
-// waited in the short loop only.
+// out of range. A count of at most half of the bound is also out of range: then the bound is too high, or a call in the
+// short loop has waited, which makes the difference too small.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")

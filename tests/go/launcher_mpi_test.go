@@ -135,7 +135,8 @@ func TestLauncherMPI(t *testing.T) {
 		if c.says == "" {
 			require.Empty(t, err)
 		}
-		// gompirun reports the end of a rank in one line. MPI_Abort and a fatal error print another line.
+		// gompirun prints one line about the end of a rank. MPI_Abort and a fatal error print a line of their
+		// own.
 		most := 1
 		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") || c.args == "own" {
 			most = 2
@@ -313,8 +314,8 @@ func TestLauncherTwoPrograms(t *testing.T) {
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
 
-// TestLauncherLateMessage checks that gompirun reads a PMI message that a rank has sent just before its end, even if
-// gompirun notices the end first.
+// TestLauncherLateMessage checks that gompirun reads a PMI message that a rank has sent just before its end. This must
+// work even if gompirun notices the end before it reads the message.
 func TestLauncherLateMessage(t *testing.T) {
 	for range 5 {
 		status, _, err := gompirun(t, "-n", "20", "sh", "-c",

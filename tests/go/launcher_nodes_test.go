@@ -114,9 +114,9 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. Neither of two time limits may end
-// the wait, although the rank is later than both: GOMPIRMA_PEER_TIMEOUT (1 s), after which a silent peer counts as
-// failed, and minInitTimeout (10 s), for which MPI_Init waits for a rank that has not answered yet.
+// TestLateRankInInit checks that MPI_Init waits for a rank that is alive but late. The rank is later than two time
+// limits, which must not end the wait. After GOMPIRMA_PEER_TIMEOUT (1 s) a silent peer counts as failed. minInitTimeout
+// (10 s) is the time for which MPI_Init waits for a rank that has not answered yet.
 func TestLateRankInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")

@@ -295,7 +295,7 @@ func TestLauncherEndsOrphans(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600; :) & echo done")
 	require.Zero(t, status, err)
 	require.Equal(t, "done\ndone\n", out)
-	// A remaining process that ends soon can still print.
+	// A process that remains after the end of its rank, but ends soon, can still print.
 	status, out, err = gompirun(t, "-n", "2", "sh", "-c", "(sleep 0.05; echo later) &")
 	require.Zero(t, status, err)
 	require.Equal(t, "later\nlater\n", out)
@@ -346,7 +346,7 @@ func TestLauncherSignals(t *testing.T) {
 func TestLauncherSignalsAtStart(t *testing.T) {
 	for range 20 {
 		for name, status := range map[string]int{"INT": 130, "USR1": 0} {
-			// On one processor, the rank often runs before gompirun returns from starting it.
+			// Run on one processor, where the rank often runs before gompirun knows its process id.
 			l := prepareProgram(t, "sh", "-c",
 				`exec taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"`,
 				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c",
@@ -728,7 +728,7 @@ func TestLauncherDescriptors(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer null.Close()
-	inherited := []*os.File{7: null, 9: null, 11: null} // descriptors 10, 12 and 14
+	inherited := []*os.File{7: null, 9: null, 11: null} // entry i becomes descriptor 3 + i: 10, 12 and 14
 	l := prepare(t, "-n", "5", "--output-dir", dir, "ls", "-l", "/proc/self/fd")
 	l.Cmd.ExtraFiles = inherited
 	require.Zero(t, l.run(t), &l.Err)

@@ -91,7 +91,7 @@ func launchLimited(t *testing.T, ulimit string, command ...string) *launch {
 	// Close the descriptors that this test inherited, because they count toward the limit.
 	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit +
 		` && exec "$0" "$@"`}, command...)
-	if os.Geteuid() == 0 { // drop only the capabilities: another user might not have access to the programs
+	if os.Geteuid() == 0 { // drop only root's capabilities: another user might not be able to read the programs
 		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}
 	program, err := exec.LookPath(command[0])
@@ -299,8 +299,8 @@ func runAsOtherUser(t *testing.T, l *launch, program string) {
 	l.Cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
-// usesAllMappings is a program that creates nearly as many memory mappings as the system permits (the first argument),
-// and then allocates memory until allocation fails.
+// usesAllMappings is a program whose first argument is the number of memory mappings that the system permits. It
+// creates nearly as many mappings, and then allocates memory until allocation fails.
 const usesAllMappings = `
 #include <mpi.h>
 #include <stdio.h>

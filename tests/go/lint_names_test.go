@@ -30,7 +30,7 @@ var foreignNames = map[string]string{
 		"mpich_N.c mpi_TYPEn_supported app.c halo.c FILE.md DIR/program.txt",
 }
 
-// span is a range of a text, from begin to before end.
+// span is the range of bytes from begin to end - 1 of a text.
 type span struct{ begin, end int }
 
 // blankOut returns a text in which blanks replace the ranges `spans`, so that all other characters keep their
@@ -112,7 +112,8 @@ func newTree() *identifiers {
 
 var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// variants matches the line "args:" in the first comment of a C test, which lists the arguments of its runs.
+// variants matches the line "args:" in the first comment of a C test. Comments may use the arguments of the test as
+// names.
 var variants = regexp.MustCompile(`(?m)^ \* args: .*$`)
 
 func (k *identifiers) add(t *testing.T, name, content string) {

@@ -13,7 +13,7 @@ import (
 )
 
 // proseDirs lists the directories and documents that TestLintProse checks, including subdirectories. The environment
-// variable GOMPIRMA_PROSE adds others, separated by colons.
+// variable GOMPIRMA_PROSE lists additional ones, separated by colons.
 var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
 	"README.md", "capi", "core", "cmd", "tests", "bench", "fortran", "docs")
 
@@ -105,7 +105,8 @@ func sentences(file, content string) (found []sentence) {
 	return found
 }
 
-// proseErrors returns the violations of the prose rules in a file. Each begins with its line number.
+// proseErrors returns the violations of the prose rules in a file. The text of each violation begins with the line
+// number.
 func proseErrors(file, content string) (found []string) {
 	add := func(line int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("%d: ", line)+fmt.Sprintf(format, args...))

@@ -104,7 +104,7 @@ func TestLintImportsGoOneWay(t *testing.T) {
 			}
 			return mine
 		}
-		// commands and tests may import all packages; capi is checked separately
+		// Commands, tests, benchmarks and generators may import all packages except capi itself.
 		if strings.HasPrefix(path, "cmd/") || strings.HasPrefix(path, "tests/") ||
 			strings.HasPrefix(path, "bench/") || filepath.Base(path) == "gen" {
 			for _, i := range own(p.Imports) {
@@ -168,7 +168,7 @@ var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 // files, and core/stack in capi/runtime.
 func TestLintPackageImports(t *testing.T) {
 	all := packages(t)
-	used := map[string]map[string]bool{} // by package
+	used := map[string]map[string]bool{} // a package, and the packages whose headers its C files include
 	for path := range all {
 		if strings.HasPrefix(path, "capi/") {
 			used[path] = map[string]bool{path: true}

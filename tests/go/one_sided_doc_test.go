@@ -28,7 +28,8 @@ func TestOneSidedDocument(t *testing.T) {
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
 		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // info keys of communicators
 		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // info keys of MPI_INFO_ENV
-		// environment variables that Go code reads
+		// The next three lines find environment variables: in strings of Go code, in calls of C code, in
+		// constants of Go code.
 		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
 		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // that C code reads
 		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // in constants of Go

@@ -23,7 +23,7 @@ import (
 var systemLibraries = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
 	"libstdc++.so.6"}
 
-// dynamicSymbols returns the libraries that a program or library needs, and its undefined MPI symbols.
+// dynamicSymbols returns the libraries that a program or library requires directly, and its undefined MPI symbols.
 func dynamicSymbols(t *testing.T, path string) (libraries, undefined []string) {
 	t.Helper()
 	file, err := elf.Open(path)
@@ -51,7 +51,7 @@ func standard(name string) bool {
 	return abi.FunctionByName(name) != nil
 }
 
-// scratch creates files and runs commands in a temporary directory.
+// scratch is a temporary directory in which a test creates files and runs commands.
 type scratch struct {
 	t   *testing.T
 	dir string

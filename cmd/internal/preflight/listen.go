@@ -10,8 +10,8 @@ import (
 )
 
 // ListenAddresses returns the addresses at which a program must listen. If GOMPIRMA_INTERFACE is set, it returns the
-// given addresses, all of which the variable permits. Otherwise it returns nil, which stands for all addresses of the
-// host.
+// given addresses except link-local ones. The caller passes only addresses that the variable permits. Otherwise it
+// returns nil, which stands for all addresses of the host.
 func ListenAddresses(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil

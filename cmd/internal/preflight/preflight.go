@@ -70,7 +70,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	server.secret <- sites[0].Secret
 	results := make([][]result, c.Size()) // results of this process, by rank and address
 	for step := 1; step < c.Size(); step++ {
-		to := (c.Rank() + step) % c.Size() // so that only one process at a time connects to each process
+		to := (c.Rank() + step) % c.Size() // in each step, every process is tested by exactly one other process
 		for _, a := range sites[to].Addresses {
 			r := result{Error: sites[to].Error}
 			if r.Error == "" {
@@ -179,8 +179,8 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 
 func oneWay(from, to site) string { return fmt.Sprintf("%s cannot connect to %s", from.Host, to.Host) }
 
-// best returns the index of the first address to which a connection works. A job would use this address. It returns -1
-// if no connection works.
+// best returns the index of the first address with a working connection, which is the address that a job would use. It
+// returns -1 if no connection works.
 func best(of []result) int {
 	for k, r := range of {
 		if r.Error == "" {
@@ -190,7 +190,8 @@ func best(of []result) int {
 	return -1
 }
 
-// advice returns advice on the operating system's errors that occur in the results.
+// advice returns advice on the first known cause among the errors in the results: another program at the address
+// (strangerText), or an error of the operating system.
 func advice(both ...[]result) string {
 	said := ""
 	for _, of := range both {
@@ -210,7 +211,7 @@ func advice(both ...[]result) string {
 	return "See the errors of the system in the lines above."
 }
 
-// faster reports networks that are faster than the network that a job would use.
+// faster names networks with at least twice the bandwidth of the network that a job would use by default.
 func faster(out io.Writer, sites []site, all [][][]result) {
 	told := map[string]bool{}
 	for i := range sites {

@@ -84,7 +84,7 @@ func answer(conn net.Conn, secret string) {
 	conn.SetDeadline(time.Now().Add(4 * probeTimeout))
 	for {
 		n, err := conn.Read(data)
-		if n > 0 && data[n-1] != 0 { // the last byte of the data is not zero
+		if n > 0 && data[n-1] != 0 { // the client marks the end of the data by a last byte that is not zero
 			conn.Write(word)
 			return
 		}
@@ -148,7 +148,7 @@ func probe(address, secret string) (r result) {
 	return r
 }
 
-// shortError returns only the operating system's error text, without the operation and address that Go adds.
+// shortError returns the operating system's text for an error. It omits the operation and the address, which Go adds.
 func shortError(err error) string {
 	var number syscall.Errno
 	switch {

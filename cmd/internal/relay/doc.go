@@ -22,7 +22,7 @@ import (
 // Frames: a byte for the type, four bytes for the length, and the data. Numbers are little-endian.
 const (
 	hello         = 'h' // rank, secret
-	welcome       = 'w' // mode, size of the ring in bytes
+	welcome       = 'w' // mode of recording (insight.Mode), size of the ring in bytes
 	ask           = 'a' // empty: asks for the time
 	answer        = 't' // the time
 	records       = 'r' // 8-byte words of records
@@ -47,7 +47,7 @@ func frame(what byte, parts ...[]byte) []byte {
 	return out
 }
 
-// receive reads a frame. It uses `buf` for the data if `buf` is large enough.
+// receive reads a frame and returns its type and data. The data is in `buf`, or in a new slice if `buf` is too small.
 func receive(r io.Reader, buf []byte) (what byte, data []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

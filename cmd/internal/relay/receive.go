@@ -17,7 +17,7 @@ import (
 type Receiver struct {
 	memory *insight.Memory
 	secret string
-	ring   int // size of the ranks' rings in bytes
+	ring   int // size of each rank's ring in bytes
 	stop   chan struct{}
 	now    func() time.Duration // CLOCK_MONOTONIC, except in tests
 	all    sync.WaitGroup
@@ -102,8 +102,9 @@ func (r *Receiver) serve(conn net.Conn) {
 	r.memory.Rank(rank).Reached(insight.NeverMore)
 }
 
-// claimRank reports whether the rank sends its records on this connection. A rank may connect to several addresses of
-// this host at once; it sends on one connection and closes the other connections.
+// claimRank reports whether `conn` is the connection on which the rank sends its records: the first one that calls
+// claimRank. A rank may connect to several addresses of this host at once. It sends on one connection and closes the
+// other connections.
 func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +115,7 @@ func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	return true
 }
 
-// Problems returns the ranks that have sent nothing, and the errors of the ranks that have.
+// Problems returns the ranks that have sent no data (`silent`), and the errors that occurred at the other ranks.
 func (r *Receiver) Problems() (silent []int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

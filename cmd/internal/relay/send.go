@@ -71,7 +71,7 @@ func Connect(where string, rank int) (*Sender, error) {
 	for i := range addresses {
 		r := <-results
 		if r.err == nil {
-			go func() { // closes connections that are established later
+			go func() { // closes the connections that are established after another one has been chosen
 				for range addresses[i+1:] {
 					if late := <-results; late.err == nil {
 						late.s.conn.Close()
@@ -145,7 +145,8 @@ func (s *Sender) answers() {
 	}
 }
 
-// offset returns the current offset to gompirun's clock, and whether the caller must request a new clock sample now.
+// offset returns the current offset to gompirun's clock. The result `asks` is true if the caller must now request
+// another sample of the clock.
 func (s *Sender) offset() (later time.Duration, asks bool) {
 	s.sync.mu.Lock()
 	defer s.sync.mu.Unlock()

@@ -28,7 +28,7 @@ type facts struct {
 	Cut        bool   `json:"cut"`
 	HasJob     bool   `json:"hasJob"`
 	Dropped    int64  `json:"dropped"`
-	DroppedBy  int    `json:"droppedBy"` // number of ranks with dropped records
+	DroppedBy  int    `json:"droppedBy"` // number of ranks that dropped records
 
 	Words         []string         `json:"words"`
 	Kinds         []string         `json:"kinds"`
@@ -42,7 +42,7 @@ type facts struct {
 	Waits         []waitFacts      `json:"waits"`
 	WaitsLeft     int              `json:"waitsLeft"` // number of entries that Waits omits
 	WaitTime      int64            `json:"waitTime"`  // total time of all waits, in ns
-	WaitPairs     pairs            `json:"waitPairs"` // of all waits; Bytes holds ns, To is -1 if unknown
+	WaitPairs     pairs            `json:"waitPairs"` // of all waits; Bytes holds ns, To is the awaited rank or -1
 	Windows       []windowFacts    `json:"windows"`   // by window number; number 0 is an unknown window
 	Checked       bool             `json:"checked"`
 	Conflicts     []trace.Conflict `json:"conflicts"`
@@ -56,7 +56,7 @@ type laneFacts struct {
 	Name   string  `json:"name"`
 	Host   string  `json:"host"`
 	Events int     `json:"events"`
-	Time   []int64 `json:"time"` // ns by kind
+	Time   []int64 `json:"time"` // time in ns, by kind of call (Kinds)
 }
 
 // callFacts holds the sums over all calls of a function.
@@ -95,13 +95,13 @@ type windowFacts struct {
 	Name     string   `json:"name"`
 	Dynamic  bool     `json:"dynamic"`
 	Sizes    []int64  `json:"sizes"` // sizes by rank; empty if unknown
-	From     int64    `json:"from"`  // begin of the first range
+	From     int64    `json:"from"`  // offset at which the first range begins, in bytes
 	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
-	Base     []string `json:"base"`   // only for a dynamic window, by rank: the address from which offsets count
+	Base     []string `json:"base"`   // of a dynamic window, by rank: the address from which offsets count
 	Number   []int64  `json:"number"` // number of operations by type: put, get, update
 	Bytes    []int64  `json:"bytes"`
-	Unplaced int64    `json:"unplaced"` // number of accesses to unknown offsets
+	Unplaced int64    `json:"unplaced"` // number of accesses whose offset is unknown; these are not in Heat
 	Heat     heat     `json:"heat"`
 }
 
@@ -314,7 +314,8 @@ func (g *traceData) heat(f *facts) {
 		w.Number, w.Bytes = make([]int64, accessKinds), make([]int64, accessKinds)
 		w.From, base[i] = -1, map[int32]int64{}
 	}
-	each(func(w int, e *event) { // base of the offsets: 0, or the lowest accessed address if dynamic
+	// Sets the base of the offsets: 0, or in a dynamic window the lowest accessed address
+	each(func(w int, e *event) {
 		if b, found := base[w][e.target]; e.disp >= 0 && f.Windows[w].Dynamic && (!found || e.disp < b) {
 			base[w][e.target] = e.disp &^ 63
 		}
@@ -366,8 +367,9 @@ func (g *traceData) heat(f *facts) {
 				spots[key] = s
 			}
 			s.count++
-			// The bytes of this range are the bytes before its end minus the bytes before its begin. In
-			// this way the rounded bytes of all ranges add up to e.bytes.
+			// The bytes of this range are the bytes before its end minus the bytes before its begin. Both
+			// numbers are rounded down, and the next range subtracts the number that this range adds. Thus
+			// the bytes of all ranges add up to e.bytes.
 			low, high := max(r*facts.Range-from, 0), min((r+1)*facts.Range-from, span)
 			s.bytes += mulDiv(e.bytes, high, span) - mulDiv(e.bytes, low, span)
 		}

@@ -59,7 +59,7 @@ func (t *table[T]) indexOf(v T) int32 {
 	return n
 }
 
-// traceData holds the content of a trace file. It is a trace.Sink.
+// traceData holds the content of a trace file. It implements trace.Sink, through which the reader fills it.
 type traceData struct {
 	sum        trace.Summary
 	lanes      []*lane
@@ -203,7 +203,8 @@ func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 		e := &l.events[i]
 		for len(stack) > 0 && stack[len(stack)-1].e.start+stack[len(stack)-1].e.dur <= e.start {
 			top := stack[len(stack)-1].e
-			if top.start == e.start && g.name(e).kind == trace.Wait { // e waits in top; both take 0 ns
+			// e is a wait within top, a call of 0 ns that begins at the same time
+			if top.start == e.start && g.name(e).kind == trace.Wait {
 				break
 			}
 			pop()

@@ -87,8 +87,8 @@ func TestTimes(t *testing.T) {
 		call(trace.Message, "MPI_Recv", 1, 360, 50, func(e *trace.Event) {
 			e.Waited, e.For, e.Bytes = 40, 0, 8
 		}),
-		// A call within another call, a wait outside of any call, and a wait that ends after its call because
-		// the trace is faulty.
+		// Adds three special cases: a call within another call, a wait outside of any call, and a wait that
+		// ends after its call because the trace is faulty.
 		call(trace.Collective, "MPI_Reduce", 0, 0, 100, nil),
 		call(trace.Other, "MPI_Type_size", 0, 10, 30, nil),
 		wait(0, 400, 5, trace.None),

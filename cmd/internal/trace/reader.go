@@ -24,7 +24,7 @@ type Summary struct {
 	Job
 	HasJob  bool // the file describes the job
 	Cut     bool // the file is truncated
-	Ignored int  // number of events that Writer does not write; other programs may add them
+	Ignored int  // number of events of kinds that Writer never writes; other programs may have added them
 }
 
 // Error describes a fault in a file, and its position.
@@ -254,7 +254,8 @@ func (r *reader) event(e *raw) error {
 		if e.ID == nil {
 			return errors.New("the field id of a flow is missing")
 		}
-		if e.Cat != RMA.String() { // the reader's users derive the arrows of operations from the operations
+		// Arrows of one-sided operations are skipped: users of the reader derive them from the operations
+		if e.Cat != RMA.String() {
 			r.sink.Flow(id, Flow{End: e.Ph == "f", Rank: rank, Thread: thread, Time: start})
 		}
 		return nil

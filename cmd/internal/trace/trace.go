@@ -56,13 +56,13 @@ type Event struct {
 	Dest   int    // receiver of the message
 	Source int    // sender of the message
 	Tag    int    // tag of the message
-	Bytes  int64  // data of the operation, message or collective at this rank; 0 if none or unknown
-	Comm   string // name or number
-	Window string // unique in the file: see Window.Name
+	Bytes  int64  // bytes that this rank moves in the call; 0 if none or unknown
+	Comm   string // name or number of the communicator; "" if none
+	Window string // name of the window, unique in the file (see Window.Name); "" if none
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
 	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
 	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
-	For    int    // the rank for which the thread waited; None if unknown
+	For    int    // rank in MPI_COMM_WORLD for which the thread waited; None if unknown
 }
 
 // NewEvent returns an event with these values; its optional fields are None.
@@ -77,7 +77,7 @@ type Flow struct {
 	End    bool // this is the head of the arrow, not its tail
 	Rank   int
 	Thread int
-	Time   int64 // ns; within the call at this end of the arrow
+	Time   int64 // time of this end in ns; lies within the call at this end
 }
 
 // Window describes a window.
@@ -96,7 +96,7 @@ type Conflict struct {
 	To       int64    `json:"to"`
 	Count    int64    `json:"count"` // number of occurrences; 0 counts as 1
 	Accesses []Access `json:"accesses"`
-	Advice   string   `json:"advice"` // what would order the accesses
+	Advice   string   `json:"advice"` // how the program could order the two accesses
 }
 
 // Access is one side of a conflict.
@@ -120,7 +120,7 @@ type Job struct {
 	Nodes      []string   `json:"nodes"`   // names of hosts, by node
 	NodeOf     []int      `json:"node_of"` // number of the node of each rank
 	Windows    []Window   `json:"windows"`
-	Dropped    []int64    `json:"dropped"`   // calls whose records were dropped, by rank
+	Dropped    []int64    `json:"dropped"`   // number of calls whose records were dropped, by rank
 	Checked    bool       `json:"checked"`   // run with --check
 	Conflicts  []Conflict `json:"conflicts"` // the most severe first
 	ExitStatus int        `json:"exit_status"`

@@ -42,7 +42,8 @@ func sample() ([]Event, []Flow, Job) {
 	wait := NewEvent(Wait, "wait", 1, 0, 1, 2)
 	wait.For = 2
 	bcast := NewEvent(Collective, "MPI_Bcast", 2, 0, -1500, 0)
-	own := NewEvent(RMA, "MPI_Get", 2, 0, 1001, 1009) // 1.001 and 1.009 are no exact floating-point numbers
+	// In microseconds, these times have no exact floating-point value
+	own := NewEvent(RMA, "MPI_Get", 2, 0, 1001, 1009)
 	own.Target = 2
 	flows := []Flow{{ID: math.MaxUint64, Rank: 1, Time: 3}, {ID: math.MaxUint64, End: true, Rank: 2, Thread: 4,
 		Time: 7}}
@@ -146,7 +147,8 @@ func TestCut(t *testing.T) {
 	file := written(t)
 	events, _, _ := sample()
 	seen, end := 0, bytes.LastIndex(file, []byte("\n],"))
-	first := bytes.IndexByte(file, '\n') + 2 // the first byte of the first event and one more
+	// Length of the file up to the first byte of the first event, inclusive
+	first := bytes.IndexByte(file, '\n') + 2
 	for n := first; n < len(file)-2; n++ {
 		k := newKept()
 		sum, err := Read(bytes.NewReader(file[:n]), k)

@@ -19,8 +19,8 @@ const catMemory = "memory"
 // flushAt is the number of buffered bytes at which the writer writes the buffer to the file.
 const flushAt = 1 << 16
 
-// Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines with one event in
-// each, so that a file without an end can be read. It must not be used by several goroutines concurrently.
+// Writer writes a file while the job runs. Events may arrive in any order. It writes each event as one line, and only
+// whole lines, so that the beginning of an unfinished file can be read. Only one goroutine at a time may use it.
 type Writer struct {
 	out    io.Writer
 	buf    []byte
@@ -98,8 +98,8 @@ func (w *Writer) Event(e Event) {
 	}
 }
 
-// arrow writes the arrow from an operation to the target's memory. The time of each end is later than the begin of its
-// event, so that viewers that sort by time place the end inside the event.
+// arrow writes the arrow from an operation to the target's memory. Each end gets a time just after the begin of its
+// event. Viewers sort by time, and would place an end at the same time before the event.
 func (w *Writer) arrow(e *Event) {
 	if !w.named[e.Target] {
 		w.named[e.Target] = true

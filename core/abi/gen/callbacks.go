@@ -11,9 +11,9 @@ import (
 	"gompirma/core/abi/genfile"
 )
 
-// callback is a function of capi that the packages below capi call through a pointer, a field of struct
-// gompi_go_callbacks. The field has the name of the function without gompi_. The function is declared in one of two
-// ways:
+// callback is a function of capi that packages below capi call through a pointer, since they cannot import capi. The
+// pointer is a field of struct gompi_go_callbacks; its name is the function's name without gompi_. A function is
+// declared in one of two ways:
 //
 //   - an exported function in capi/*.go, with pointers and handles as integers. A line before //export states the C
 //     types: "//gompi:callback int (const char *name, int size)". A negative result is a token for

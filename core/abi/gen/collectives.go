@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // end of the generated call into capi/coll: the last word of the name, and the arguments
+	ends      string // end of the generated call: last word of the function's name in capi/coll, and the arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -137,14 +137,15 @@ func dotted(fields []string) []string {
 	return out
 }
 
-// fieldsOf returns pairs of a field and the parameter that sets the field. The result `one` has the fields of the call,
-// and `sides` those of the send side and of the receive side. The result `wide` is true if array arguments have
-// elements of 64 bits.
+// fieldsOf returns pairs of a field of C's struct and the parameter that sets the field. The result `one` has the
+// fields that exist once in a call. The result `sides` has the fields of the send side (0) and of the receive side (1).
+// The result `wide` is true if array arguments have elements of 64 bits.
 func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	now := 0
 	for _, p := range c.CParams() {
 		if p.Kind.Name == "BUFFER" {
-			// a buffer without const is a receive buffer: also the buffer of MPI_Bcast at the root
+			// A buffer without const belongs to the receive side. This includes the buffer of MPI_Bcast,
+			// also at the root.
 			if now = 1; p.Const {
 				now = 0
 			}
@@ -160,9 +161,9 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	return one, sides, wide
 }
 
-// fieldOf returns the field that a parameter sets. The result `one` is true for a field of the call. It is false for a
-// field of the send or the receive side; the preceding buffer determines the side. Info and request set no field: they
-// are passed as separate arguments.
+// fieldOf returns the field that a parameter sets. The result `one` is true if the field exists once in a call.
+// Otherwise the send side and the receive side each have such a field, and the preceding buffer determines the side.
+// For info and request the field is "": they are passed as separate arguments.
 func fieldOf(p *abi.Param) (field string, one bool) {
 	array := len(p.Length) > 0
 	switch k := p.Kind.Name; {

@@ -67,8 +67,8 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
 }
 
-// callGo returns the body of a C function that makes `call`, a call into Go, and returns its result. The argument
-// `name` is a C expression for the name of the MPI function that Go executes, or "".
+// callGo returns the body of a C function that makes `call`, a call into Go, and returns its result. If Go executes a
+// whole MPI function, the argument `name` is a C expression for that function's name. Otherwise `name` is "".
 func callGo(name, call string) string {
 	enter, leave := "", ""
 	if name != "" {

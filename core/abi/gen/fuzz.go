@@ -59,7 +59,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// fuzzFlags returns the flags of a function: whether it returns an error code, and whether the library implements it.
+// fuzzFlags returns the flags of a function as C text: MISSING if the library does not implement it, NO_CODE if it
+// returns no error code, or 0.
 func fuzzFlags(have implementations, f *abi.Function) string {
 	var flags []string
 	if _, style := have.implementation(f); style == styleNone {
@@ -74,7 +75,7 @@ func fuzzFlags(have implementations, f *abi.Function) string {
 	return strings.Join(flags, " | ")
 }
 
-// width returns the size of an element of a parameter in bytes.
+// width returns the size in bytes of one element of a parameter, in C on a 64-bit machine.
 func width(p *abi.Param) int {
 	t := strings.TrimPrefix(p.CType(), "const ")
 	switch {
@@ -94,8 +95,9 @@ func width(p *abi.Param) int {
 	return 8 // MPI_Aint, MPI_Count, MPI_Offset, handles, functions
 }
 
-// bufferOf returns the indices of the two parameters that determine the length of buffer i: a count (of elements or
-// bytes) and a datatype. An index is -1 if the function has no such parameter.
+// bufferOf returns the indices of the two parameters from which the length of buffer i follows: a count (of elements or
+// bytes) and a datatype. The index of a parameter that the function does not have is -1. A count of bytes has no
+// datatype.
 func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	count, datatype = -1, -1
 	for j := i + 1; j < len(params) && count < 0; j++ {
@@ -119,8 +121,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	return count, -1
 }
 
-// lengthOf returns the length of an array as C text: the index of the parameter that holds the length, or the kind of
-// length. The second result is the length if it is fixed, else 0.
+// lengthOf returns two facts about the length of an array. The first is C text: the index of the parameter that holds
+// the length, or SCALAR, FIXED or OTHER. The second is the length if the first is FIXED, else 0.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0

@@ -160,7 +160,8 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// TestEveryCollective fails if an operation of core/coll lacks a form.
+// TestEveryCollective fails if an operation of core/coll lacks a generated form: blocking, nonblocking and persistent,
+// each with a large-count form.
 func TestEveryCollective(t *testing.T) {
 	have := implementations{}.withGenerated()
 	kind := coll.Kind(0)

@@ -104,8 +104,9 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	plan := insight.RecordItems(f)
 	for _, i := range plan {
 		if i.Form == insight.Members && i.IsOutput {
-			// After a handled error, the call may return MPI_SUCCESS without having created anything. So
-			// the wrapper later compares the handle with its value before the call.
+			// After an error that the program's error handler has handled, the call may return MPI_SUCCESS
+			// without having created a communicator. So the wrapper stores the handle before the call and
+			// compares it afterwards.
 			fmt.Fprintf(b, "    MPI_Comm was_%[1]s = %[1]s != NULL ? *%[1]s : MPI_COMM_NULL;\n",
 				i.Param.CName)
 		}
@@ -152,8 +153,8 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 
-// atWindow has, by MPI function, the C statements by which a wrapper notifies the counters: one before the call, one
-// after it. Most of the functions are calls on windows.
+// atWindow has, for each MPI function that concerns a window's counters, two C statements: one that the wrapper runs
+// before the call, and one that it runs after the call.
 var atWindow = map[string][2]string{
 	"MPI_Win_create":          {"", "gompi_insight_window_created(*win, comm);"},
 	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_created(*win, comm);"},
@@ -217,8 +218,8 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	}
 }
 
-// allBytes returns the C expression of bytesOf, extended to the values MPI_ROOT and MPI_PROC_NULL of the parameter
-// root.
+// allBytes returns the C expression of bytesOf, and makes it 0 if the parameter root is MPI_ROOT or MPI_PROC_NULL,
+// because the other arguments may then be undefined.
 func allBytes(f *abi.Function) string {
 	bytes := bytesOf(f)
 	switch {
@@ -349,7 +350,8 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	fmt.Fprintf(b, "        gompi_insight_add_list(t, %s, %s, %s);\n", p.CName, length, size)
 }
 
-// listLength returns the C expression of a list's length. The length is negative if the list is not significant.
+// listLength returns the C expression of the number of elements in a list parameter. The value is negative if the call
+// does not use the list.
 func listLength(f *abi.Function, p *abi.Param) string {
 	name := strings.TrimSuffix(f.Name, "_c")
 	some := strings.HasSuffix(name, "some")

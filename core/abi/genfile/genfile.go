@@ -79,7 +79,8 @@ func (g *Generator) Check() error {
 	return fmt.Errorf("stale: run go run ./%s\n%s", g.Package, strings.Join(names, "\n"))
 }
 
-// Stale returns the files whose content on disk differs from the generated content.
+// Stale returns the files whose content on disk differs from the generated content, each with the content that it must
+// have.
 func (g *Generator) Stale(root string) (Files, error) {
 	stale, err := g.Generate(root)
 	if err != nil {

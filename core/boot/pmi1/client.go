@@ -17,10 +17,10 @@ type Client struct {
 	kvsname string
 	limits  Limits
 
-	requestMu sync.Mutex // held from a request until its answer
+	requestMu sync.Mutex // held from the sending of a request until its answer has arrived
 	writeMu   sync.Mutex // held while writing a line; Abort acquires only writeMu, so as not to wait for a barrier
 	answers   chan Message
-	closed    chan struct{} // closed when the reader has ended; err is the reason
+	closed    chan struct{} // closed when the goroutine of read has ended; err then holds the reason
 	lost      chan struct{} // closed when the connection ends before Finalize or Close
 	err       error
 
@@ -28,15 +28,16 @@ type Client struct {
 	limit       time.Duration
 	barrierDone bool
 	watch       Watch
-	// Set after a timeout; later requests return it. Otherwise a late answer would be mistaken for the answer to a
-	// later request.
+	// Set when a request has timed out; all later requests return it. Otherwise the late answer to this request
+	// could be mistaken for the answer to a later one.
 	timeoutErr error
 
 	mu        sync.Mutex
 	finalized bool
 }
 
-// Limits are the launcher's limits in bytes, each including a terminating zero byte that the wire does not carry.
+// Limits holds the launcher's limits in bytes. Each limit includes a terminating zero byte, although no zero byte is
+// sent.
 type Limits struct{ KvsName, Key, Value int }
 
 // NewClient registers the process with the launcher at the other end of conn: it sends cmd=init and asks for the limits
@@ -109,7 +110,7 @@ func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
 		return 0, 0, fmt.Errorf("cannot write to the launcher: %w", err)
 	}
-	// Reads byte by byte: the bytes after these lines belong to NewClient's reader.
+	// Reads byte by byte, so that no byte after these lines is consumed: the reader of NewClient reads those bytes.
 	next := func(cmd string) (Message, error) {
 		var line []byte
 		for b := []byte{0}; ; line = append(line, b[0]) {

@@ -9,8 +9,8 @@ import (
 // DeadlineTick is the interval at which a wait checks its Deadline.
 const DeadlineTick = 100 * time.Millisecond
 
-// Deadline measures the remaining time of a wait. It counts only time in which this process ran. While this process did
-// not run, the awaited process may have been stopped too, or its answer may have arrived and still be unread.
+// Deadline measures the remaining time of a wait. It counts only time in which this process ran. Time in which this
+// process was stopped does not count: the awaited process may have been stopped too, or its answer may be unread.
 type Deadline struct {
 	left      time.Duration
 	last      time.Time
@@ -57,8 +57,9 @@ var (
 	ErrIncomplete = errors.New("some processes have not reached this point of MPI_Init")
 )
 
-// failureGrace is the time that Await still waits after a process has failed. In this time the launcher may end this
-// process. An end by the launcher is preferred, because the launcher reports the cause more precisely.
+// failureGrace is the time for which Await still waits after it has seen that a process failed. In this time the
+// launcher may end the job and with it this process. That end is preferred, because the launcher reports the cause more
+// precisely.
 const failureGrace = time.Second
 
 // Await receives the launcher's answer from the channel `ready`. It waits at most the time `limit`, unless the limit is

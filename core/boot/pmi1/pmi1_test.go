@@ -171,7 +171,7 @@ func TestDrainOpenConnection(t *testing.T) {
 	require.NoError(t, err)
 	s.Drain(0)
 	require.True(t, s.State(0).Finalized)
-	s.Drain(0) // no effect the second time
+	s.Drain(0) // a second Drain has no effect
 	theirs.Close()
 }
 

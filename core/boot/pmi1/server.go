@@ -28,7 +28,8 @@ type Conn interface {
 // Event is a change of a process's state of which the server notifies the launcher.
 type Event int
 
-// Failed means that the process violated the protocol after its init; the server has closed its connection.
+// The states of which the server notifies the launcher. Failed means that the process violated the protocol after its
+// cmd=init, so that the server has closed its connection.
 const (
 	Initialized Event = iota + 1
 	Finalized
@@ -55,9 +56,9 @@ type State struct {
 	Finalized   bool
 	Aborted     bool
 	Status      int   // exit status of the abort
-	FailedRank  int   // the failed process that caused the abort; -1 if none
-	Error       bool  // an MPI error caused the abort
-	Err         error // how the process violated the protocol
+	FailedRank  int   // rank of the failed process that caused the abort; -1 if none
+	Error       bool  // the error handler of a failed MPI call caused the abort
+	Err         error // how the process violated the protocol; nil if it did not
 }
 
 // Server is the launcher's side: the key-value space, the barrier, and the state of each process. It is safe for

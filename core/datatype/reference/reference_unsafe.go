@@ -25,9 +25,9 @@ func Unpack(address uintptr, count int64, program []int64, position int64, src [
 	})
 }
 
-// each calls f with the contiguous parts of up to `limit` bytes of data, from byte `position` of the packed form on.
-// The argument `at` of f is the offset of the part in the packed form, relative to `position`. each returns the number
-// of bytes. It panics for a part outside the bounds of the type.
+// each calls f with each contiguous part of the data, from byte `position` of the packed form on, until f has got
+// `limit` bytes. The argument `at` of f is the offset of the part in the packed form, relative to `position`. The
+// result is the number of bytes that f has got. each panics for a part outside the bounds of the type.
 func each(address uintptr, count int64, p []int64, position, limit int64,
 	f func(memory []byte, at int64)) (done int64) {
 	lo, hi, last := p[datatype.HeadTrueLB], p[datatype.HeadTrueUB], (count-1)*p[datatype.HeadExtent]

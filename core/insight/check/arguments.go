@@ -18,8 +18,8 @@ type collArguments struct {
 	hasRoot   bool
 	op        uint64
 	data      dataInfo
-	mustMatch bool     // data must be equal at all members
-	counts    []uint64 // must be equal at all members
+	mustMatch bool     // data has the same signature at all members, or the call is an error
+	counts    []uint64 // element counts that must be equal at all members
 	equal     []argument
 }
 
@@ -129,10 +129,10 @@ func sum(counts []uint64) (n int64) {
 	return n
 }
 
-// list describes the data that a member of a collective sends to each member, or receives from each.
+// list describes the data that one member of a collective sends to the other members, or receives from them.
 type list struct {
-	counts []uint64         // by member; a single element applies to all members
-	types  []*datatype.Type // by member; a single element applies to all members
+	counts []uint64         // by member; one element stands for all members
+	types  []*datatype.Type // by member; one element stands for all members
 	member int              // the only member with which data is exchanged; -1 for all members
 }
 
@@ -142,8 +142,8 @@ type lists struct {
 	sends, receives list
 }
 
-// at returns the count and the datatype for a member. t is nil if the call exchanges no data with that member, or if
-// the count or datatype is unknown.
+// at returns the count and the datatype of the data that is exchanged with a member. The result t is nil if no data is
+// exchanged with it, or if count or datatype is unknown.
 func (l *list) at(member int) (count int64, t *datatype.Type) {
 	of := func(n int) int { return min(member, n-1) }
 	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
@@ -153,8 +153,8 @@ func (l *list) at(member int) (count int64, t *datatype.Type) {
 	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
 }
 
-// listsOf returns the lists of a call. The result `is` is false if the collective has no count or datatype for each
-// member.
+// listsOf returns the lists of a call. The result `is` is false if the collective has neither a count nor a datatype
+// for each member.
 func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	l.site = k.newSite(e)
 	side := func(s string, member int) list {

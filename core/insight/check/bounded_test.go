@@ -58,7 +58,8 @@ func (p *player) call(rank int, name string, in, out values) {
 		}
 	}
 	p.checker.Record(rank, r)
-	for _, v := range append(r.Inputs, r.Outputs...) { // overwritten, since records are not valid after Record
+	// The checker must not keep the words of a record after Record has returned.
+	for _, v := range append(r.Inputs, r.Outputs...) {
 		for i := range v.Words {
 			v.Words[i] = 0x5a5a5a
 		}

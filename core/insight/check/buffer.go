@@ -42,8 +42,8 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	add := func(what kind, address, count, datatype string, times int) {
 		each(what, address, e.In(count).Uint()*uint64(times), datatype)
 	}
-	// lists records the buffer of a call that has a count and a displacement for each member. Displacements are in
-	// bytes if each member has its own datatype.
+	// lists records the accesses to a buffer that has a count and a displacement for each member. Displacements are
+	// in bytes if each member has its own datatype, otherwise in extents of the datatype.
 	lists := func(what kind, address, counts, displs, datatypes string) {
 		if inPlace(e.In(address).Uint()) {
 			return
@@ -88,7 +88,8 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	if isFile && !file.isEnd {
 		add(file.bufferKind(), "buf", "count", "datatype", 1)
 	}
-	member := !inter || !root // in an intercommunicator, the root only exchanges data with the remote group
+	// False at the root of an intercommunicator, which exchanges data only with the remote group.
+	member := !inter || !root
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend":
 		add(reads, "buf", "count", "datatype", 1)
@@ -190,8 +191,8 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	}
 }
 
-// leaveBuffers ends the use of a call's buffers, unless the call has started a request or begun a split collective,
-// which keeps using them.
+// leaveBuffers ends the use of a call's buffers. It does nothing if the call has started a request or begun a split
+// collective, because that operation keeps using the buffers.
 func (c *Checker) leaveBuffers(k *rank, e *event) {
 	if startsRequest(e) || beginsSplit(e) {
 		return
@@ -202,7 +203,8 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// noteStore records access a, for the check of MPI_MODE_NOSTORE, if a writes to window memory of rank k itself.
+// noteStore records the latest write of rank k to its own window memory, if access a is such a write. The check of
+// MPI_MODE_NOSTORE needs it.
 func (c *Checker) noteStore(k *rank, a *access) {
 	if a.kind != writes {
 		return

@@ -28,7 +28,7 @@ type Call struct {
 	Tag     int
 	Senders []SendCall // the calls that sent the received data
 
-	WaitedFor int // the rank that the call waited for
+	WaitedFor int // rank for whose action the call waited longest
 	Waited    time.Duration
 }
 
@@ -102,17 +102,18 @@ func Follow(ranks int, use func(*Call)) *Checker {
 	return c
 }
 
-// RecordsLost reports to the checker that records have been lost. The lost records belong to calls that several ranks
-// make together, or to calls that create or complete objects. A checker made by Follow then no longer reports waits
-// between ranks and matches of messages. Any other checker ignores all later records, because a lost receive,
-// completion or collective would look like a leak or a race.
+// RecordsLost tells the checker that records have been lost which other records depend on: records of calls that
+// several ranks make together, or of calls that create or complete objects. Afterwards a checker made by Follow no
+// longer reports waits between ranks and matches of messages. Any other checker ignores all later records, because a
+// lost receive, completion or collective would look like a leak or a race.
 func (c *Checker) RecordsLost() {
 	if c.recordsLost {
 		return
 	}
 	c.recordsLost = true
 	for _, k := range c.ranks {
-		k.unresolvedOps = 0 // Checked must not wait for these operations, because all later records are ignored
+		// All later records are ignored, so these operations stay unresolved. Checked must not wait for them.
+		k.unresolvedOps = 0
 	}
 }
 

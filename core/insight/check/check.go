@@ -43,9 +43,9 @@ type Checker struct {
 	openFiles       map[*file]bool // files that at least one process has not closed
 	recordCount     int            // number of records since the last call of forget
 	newFindings     []*Finding
-	follow          func(*Call) // set by Follow: is called with each call, and no conflicts are searched; else nil
+	follow          func(*Call) // set by Follow: called with each call; the checker then searches for no conflicts
 	syncCheck       bool        // the caller will call Checked
-	recordsLost     bool        // records were lost: from then on, collectives and matching are unknown
+	recordsLost     bool        // records were lost, so the state of collectives and messages is unknown
 	event           event       // the current record
 	windowCall      call        // state of the current operation on a window; reused for the next one
 	strandCount     int         // number of strand numbers in use
@@ -61,7 +61,7 @@ type rank struct {
 	space             *space
 	comms             map[uint64]*comm
 	idups             []pendingIdup
-	commCounts        map[string]int // number of communicators by commKey.description
+	commCounts        map[string]int // for each commKey.description, the number of communicators with it
 	types             map[uint64]*datatype.Type
 	wins              map[uint64]*window
 	requests          map[uint64]*request
@@ -76,11 +76,11 @@ type rank struct {
 	heldLocks         []heldLock // locks that the rank holds on windows
 	ended             bool
 	current           *call
-	returnedCalls     []returnedCall // calls that have returned and have not been checked yet
+	returnedCalls     []returnedCall // returned calls whose results wait for Checked
 	unraised          []conflictingCall
 	replays           map[int]*replay // by thread
 	hasUnknownReceive bool            // a receive of the rank has completed, but its message is unknown
-	unresolvedOps     int             // number of the rank's operations whose target memory is unknown
+	unresolvedOps     int             // number of operations whose bytes at the target are unknown
 }
 
 // alias is another rank's window memory that is mapped in this rank's address space.
@@ -245,7 +245,7 @@ func (k *rank) newSite(e *event) *callSite {
 	return &callSite{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
 }
 
-// locationNumber returns the number of the program location of a call. Equal locations have the same number at all
+// locationNumber returns the number of the program location from which a call was made. The number is the same for all
 // ranks.
 func (c *Checker) locationNumber(s *callSite) int {
 	p := c.locate(s.rank, s.address)

@@ -31,7 +31,7 @@ type comm struct {
 // collectives, or the rounds of a persistent collective.
 type sequence struct {
 	counts      map[int]int       // by rank, the number of the rank's calls
-	collectives []*collectiveCall // calls that at least one member has not left; element 0 is call number `first`
+	collectives []*collectiveCall // calls that some member has not left; element 0 has the number `first`
 	first       int
 }
 
@@ -53,16 +53,16 @@ func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	return q.collectives[number-q.first]
 }
 
-// commKey identifies a communicator whose creation is not a collective call on a known communicator. The key is the
-// same at all members. The description has the call, the parent communicator and tag, and the members. The number
-// counts the communicators with the same description that the rank made before.
+// commKey identifies a communicator whose creation is not a collective call on a communicator that the checker knows.
+// The key is the same at all members. The field `description` has the function, the parent communicator, the tag and
+// the members. The field `number` counts the earlier communicators of the rank with this description.
 type commKey struct {
 	description string
 	number      int
 }
 
-// pendingIdup is a communicator that a rank has started to create by MPI_Comm_idup, and that the rank has not used yet.
-// MPI_Comm_idup returns the handle at once.
+// pendingIdup is the result of an MPI_Comm_idup whose handle the rank has not used yet. MPI_Comm_idup returns the
+// handle at once, but the communicator becomes usable only later.
 type pendingIdup struct {
 	*comm
 	handle uint64
@@ -187,15 +187,15 @@ type collectiveCall struct {
 	sequence     *sequence
 	flow         flow
 	entered      map[int]vector
-	waitsExactly bool // members wait for all members that flow states, not for fewer
+	waitsExactly bool // members wait for all members that `flow` states, and not only for some of them
 	last         int  // rank that arrived last, at time lastAt
 	lastAt       time.Duration
-	rootAt       time.Duration // when the root arrived; 0 if it has not
+	rootAt       time.Duration // time of the root's arrival; 0 if it has not arrived
 	leftCount    int
 	root         int
 	window       *window              // the window that the call makes
 	file         *file                // the file that the call opens
-	windowParts  map[int]memberMemory // by rank, the rank's memory of that window, as far as the arguments show it
+	windowParts  map[int]memberMemory // by rank: its memory of `window`, as far as its arguments show it
 	arguments    collArguments        // arguments of the first member that arrived
 	lists        map[int]lists
 	newComms     map[string]*comm // communicators that the call makes, by key of their members

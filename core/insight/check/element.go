@@ -90,8 +90,9 @@ func sameElements(a, b *access) bool {
 	return true
 }
 
-// sameElements reports whether the elements in the overlap of two ranges are the same. A range begins at the first byte
-// of an element. The function does not check elements of a type with gaps.
+// sameElements reports whether two ranges have the same elements in the bytes that they share: the same type, and the
+// same element boundaries. A range begins at the first byte of an element. sameElements does not compare the boundaries
+// of elements with gaps.
 func (x typedSpan) sameElements(y typedSpan) bool {
 	if x.element != y.element {
 		return false

@@ -146,7 +146,7 @@ func (c *Checker) leaveFile(k *rank, e *event) {
 	}
 	succeeded := e.Result == abi.MPI_SUCCESS
 	if meet := e.call.collective; meet != nil && !succeeded {
-		meet.leaveMember(k) // the members agree on the error, so all of them leave
+		meet.leaveMember(k) // if the call fails, it fails at all members, so all of them have left
 	}
 	if f := k.files[e.In("fh").Uint()]; f != nil && c.follow == nil {
 		c.updateFile(k, e, f)

@@ -22,7 +22,7 @@ type fileMember struct {
 	position int64 // of the individual file pointer in etypes; -1 if unknown
 	thread   int   // thread that has used the individual file pointer last
 	isAtomic bool
-	synced   vector    // clock at the entry of the last MPI_File_sync or MPI_File_open that has returned
+	synced   vector    // clock at the entry of this rank's latest completed MPI_File_sync or MPI_File_open
 	unsynced []*access // writes that are complete, but that no MPI_File_sync has followed
 }
 
@@ -121,7 +121,8 @@ func (c *Checker) enterFile(k *rank, e *event) {
 		e.call.fileAccess = &access{site: k.newSite(e), kind: a.kind, spans: spans, file: f}
 		c.addFileAccess(k, m, e.call.fileAccess)
 		if a.kind == reads && e.call.collective != nil {
-			// collectives count as synchronization: a rank that has returned is ordered after all reads
+			// In this case collectives count as synchronization: a rank that has returned is ordered after
+			// all reads of the others.
 			e.call.fileAccess.endInFile(e.call.now)
 		}
 	}
@@ -209,8 +210,8 @@ func (c *Checker) completeFileAccess(k *rank, a *access) {
 	m.unsynced = append(m.unsynced, a)
 }
 
-// continuesWith reports whether access a of the same call in the program writes the bytes behind x, or the same bytes
-// again. Both end with the next MPI_File_sync, so one access can represent them.
+// continuesWith reports whether access a, made by the same call in the program, writes the bytes directly behind x or
+// the same bytes again. Both accesses end with the next MPI_File_sync. Therefore one access can represent both.
 func (x *access) continuesWith(a *access) bool {
 	if x.site.address != a.site.address || len(x.spans) > 1 || len(a.spans) > 1 {
 		return false

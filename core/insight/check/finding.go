@@ -10,12 +10,13 @@ import (
 
 // Finding is one result of --check.
 type Finding struct {
-	// race: conflict in a window's memory or a file; buffer: use of a buffer that an operation is still using
+	// Kind of the finding. For example, race is a conflict in a window's memory or a file, and buffer is the use of
+	// a buffer that an operation is still using.
 	Kind   string `json:"kind"`
 	Window string `json:"window,omitempty"` // the window's name, as users know it
 	File   string `json:"file,omitempty"`   // name of the file whose bytes the accesses touch
 	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
-	// offset of the bytes in the window or file, or their address if they are in neither
+	// Offset of the first byte in the window or file. If the bytes belong to neither, this is their address.
 	First   uint64     `json:"first"`
 	Bytes   uint64     `json:"bytes"`
 	Places  []CallRole `json:"accesses"`
@@ -83,9 +84,9 @@ func (c *Checker) add(owner int, a *access, start vector) {
 	c.addOwned(c.resolveOwner(owner, a), a, start)
 }
 
-// unresolvedPart returns the window memory of another member that contains the bytes. That memory is mapped at this
-// rank, but its address at the other member is still unknown. unresolvedPart returns nil if the bytes do not belong to
-// memory of this kind.
+// unresolvedPart returns the window memory of another member that contains the bytes. This memory is mapped at this
+// rank, but its address at the other member is not known yet. If the bytes belong to no such memory, unresolvedPart
+// returns nil.
 func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
@@ -96,9 +97,9 @@ func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	return nil
 }
 
-// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. The memory may
-// belong to another rank and be mapped at this rank. Then resolveOwner converts the spans to addresses of the other
-// rank.
+// resolveOwner returns the rank that owns the memory of an access, whose spans are addresses at the given rank. Memory
+// of another rank may be mapped at the given rank. In this case resolveOwner converts the spans to addresses at the
+// owner.
 func (c *Checker) resolveOwner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {

@@ -8,7 +8,8 @@ import (
 
 // This file finds memory that is freed while it belongs to a window.
 
-// reportFreedInUse reports that the program has freed memory that belongs to a window.
+// reportFreedInUse reports that the program has freed memory that belongs to a window. The record's result is the
+// handle of this window.
 func (c *Checker) reportFreedInUse(k *rank, r *insight.Record) {
 	if w := k.wins[uint64(r.Result)]; w != nil && !k.ended {
 		c.reportMemory(w, k, stillUsed,

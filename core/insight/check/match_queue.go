@@ -18,7 +18,7 @@ func (e envelope) matches(s *send) bool {
 type matchQueue[T any] struct {
 	all        ordered.List
 	byEnvelope map[envelope]*ordered.List // elements by envelope
-	last       int                        // number of the newest element
+	last       int                        // number of the newest element; elements are numbered in order of arrival
 }
 
 // queued is an element of a matchQueue.

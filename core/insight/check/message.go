@@ -17,10 +17,10 @@ type send struct {
 	queued[*send]
 	receive     *receive  // the matched receive; nil before the match
 	receivedAt  moment    // moment at which the message was received; zero before
-	buffers     []*access // buffers in use until the message is received, because their request has been freed
+	buffers     []*access // buffers of a send whose request has been freed; in use until the message is received
 	replay      *replay   // replay of the thread that started the send
 	isReplayed  bool      // the start of the send has been replayed
-	isUnblocked bool      // in the replay, the end of the send does not wait for the receive
+	isUnblocked bool      // the replay does not wait for the receive at the end of this send
 }
 
 // receive is a receive that waits for a message or has been matched with one.
@@ -39,7 +39,7 @@ type receive struct {
 // if the source is unknown.
 func (c *Checker) completeReceive(m *comm, k *rank, r *receive, from, tag int) {
 	if r.send != nil && from >= 0 && (r.send.from != from || r.send.tag != tag) {
-		// The receive has been matched with a message that belongs to another receive.
+		// The message that was matched with this receive belongs to another receive, so the match is undone.
 		s := r.send
 		r.send, s.receive = nil, nil
 		queueAt(&m.unmatchedSends, k.number).restore(&s.queued, s)

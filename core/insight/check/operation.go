@@ -14,11 +14,11 @@ type operation struct {
 	target         int // rank in MPI_COMM_WORLD, like origin
 	epoch          int // number of the access epoch, if MPI_Win_start opened it; else -1
 	isGet          bool
-	start          vector    // clock that precedes its access at the target
+	start          vector    // clock after which the access at the target is ordered
 	began          moment    // moment of the call
 	targetAccess   *access   // access at the target; nil if it touches no memory
 	originAccesses []*access // accesses to the origin's buffers
-	isFetched      bool      // the origin has been ordered after the updates whose result it has fetched
+	isFetched      bool      // the origin has fetched a result, and was ordered after the updates that it shows
 	targetInfo     *targetInfo
 	isEarly        bool // the target has not posted the exposure epoch yet
 	isCompleted    bool // the access epoch has ended
@@ -214,13 +214,14 @@ type targetInfo struct {
 	typed    []typedSpan
 	count    int64
 	disp     int64
-	spans    []span // as if the operation's data began at address 1<<62
+	spans    []span // relative to the data's begin, which stands at address 1<<62
 	fetches  bool
 	held     []heldLock
 }
 
-// resolveTarget determines the bytes at the target that an operation accesses. If the target has not returned from the
-// creation of the window yet, resolveTarget is called again as soon as the target has returned.
+// resolveTarget determines the bytes at the target that an operation accesses. This is not possible before the target
+// has returned from the creation of the window. In that case, resolveTarget is called again when the target has
+// returned.
 func (c *Checker) resolveTarget(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.comm.members, o.target)]
 	if !p.known {

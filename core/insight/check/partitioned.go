@@ -23,7 +23,7 @@ type channel struct {
 	from      int
 	sendBytes int64                    // size of a partition at the sender, in bytes
 	recvBytes int64                    // size of a partition at the receiver, in bytes
-	rounds    map[int]*readyPartitions // rounds that the receiver has not completed, numbered from 1
+	rounds    map[int]*readyPartitions // rounds that the receiver has not completed, by number from 1
 }
 
 // readyPartitions holds the partitions of a round that the sender has marked ready.

@@ -62,8 +62,9 @@ func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
 	})
 }
 
-// observes reports whether `a` is an atomic access of the program, and either `b` is atomic too or `a` is a load that
-// may poll for the effect of `b`.
+// observes reports whether `a` may see the effect of `b` and is then ordered after it. `a` must be an atomic access of
+// the program. Moreover `b` must be atomic too, or `a` must be a load that may poll for the effect of a window
+// operation `b`.
 func (a *access) observes(b *access) bool {
 	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
 }

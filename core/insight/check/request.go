@@ -13,7 +13,7 @@ type request struct {
 	site          *callSite // the call that made the request
 	meeting       *collectiveCall
 	send          *send
-	isSynchronous bool // the request is complete only after the receive has started
+	isSynchronous bool // the request completes only after the matching receive has started
 	isStandard    bool
 	receive       *receive
 	operation     *operation // operation on a window
@@ -33,9 +33,9 @@ type persistent struct {
 	partitioned
 }
 
-// addRequest records the request that a call has made. Handles repeat only after a long time. Exception: several
-// requests that were complete at once may have the same handle. If capi/insight/requests.c does not distinguish these
-// requests, the latest request with a handle counts.
+// addRequest records the request that a call has made. Its handle identifies the request, since handles repeat only
+// after a long time. Exception: several requests that were complete at once may have the same handle. If
+// capi/insight/requests.c does not distinguish them, the handle stands for the latest of them.
 func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	h := e.Out("request")
 	if !h.HasValue() {
@@ -228,8 +228,8 @@ func (c *Checker) cancelRequest(k *rank, r *request) {
 	}
 }
 
-// finishAll treats all active requests as complete. It serves calls with more requests than a record holds. A call of
-// this kind may have completed requests that the record does not show.
+// finishAll treats all active requests as complete. It is for calls with more requests than a record holds: such a call
+// may have completed requests that the record does not show.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
 		if r.isActive {
@@ -279,7 +279,8 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 		if over {
 			c.finish(k, e, h[i], status)
 		} else {
-			c.endBuffers(k, r) // avoids false findings
+			// The request may still be active, but its buffers are released to avoid false findings.
+			c.endBuffers(k, r)
 			c.dropFileAccess(r.fileAccess)
 		}
 	}

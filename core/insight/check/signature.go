@@ -33,7 +33,7 @@ func dataOfType(count int64, t *datatype.Type) (s dataInfo) {
 	if s.runs, s.hasRuns = t.Signature(count, maxRuns); !s.hasRuns {
 		s.runs = nil
 	}
-	for _, r := range s.runs { // MPI_BYTE, MPI_PACKED and MPI_CHAR count as matching any other type
+	for _, r := range s.runs { // data of MPI_BYTE, MPI_PACKED or MPI_CHAR matches data of any type
 		if h := r.Basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
 			s.hasRuns = false
 		}

@@ -30,16 +30,16 @@ type access struct {
 	ordered   bool // updates of the same origin are ordered
 	remote    bool // made by an operation on a window, at the target or to the origin's buffer
 	async     bool // made for a request, which may be pending after the call returns
-	strand    int  // for remote and async accesses: the strand that started it
+	strand    int  // strand that started the access, if it is remote or async
 	group     *operation
 	spans     []span // ascending and separated by gaps
 	held      []heldLock
 	file      *file  // the file, if the access is to bytes of a file
-	completed moment // of a write to a file: when the call or its request was complete; zero before
+	completed moment // of a write to a file: moment when the call or its request was complete; zero before that
 	owner     int    // the rank that owns the memory
-	clock     vector // of an atomic store: a rank that sees the store is ordered after this clock
-	// If set, this is not an access but the beginning of an update. A rank that sees the update is ordered after
-	// this clock.
+	clock     vector // of an atomic store: clock after which a rank that sees the store is ordered
+	// If set, this entry marks only the beginning of an update and is no access. A rank that sees the update is
+	// ordered after this clock.
 	updateClock      vector
 	isDeferred       bool    // not in a space yet, because the owner of the memory is still unknown
 	root             *access // the access that represents this one in the space; nil if this one is in the space
@@ -48,7 +48,7 @@ type access struct {
 	isDropped        bool    // in no space any longer, because its memory was freed
 	isOver           bool    // this access and all accesses that it represents have ended, at end
 	end              moment
-	secondEnd        *moment // end by the access's own strand, after another strand has ended the access
+	secondEnd        *moment // end of the access for its own strand, if another strand had ended it before
 }
 
 // endedBefore reports whether end or secondEnd of the access precedes v.
@@ -66,8 +66,8 @@ func (a *access) endAgain(at moment) {
 	}
 }
 
-// repeats reports whether access a of an operation or request repeats access x, which has not ended. Any access that
-// conflicts with a also conflicts with x, because x began before a.
+// repeats reports whether access a, by an operation or request, equals access x by an earlier operation or request that
+// has not ended. Then any access that conflicts with a also conflicts with x, because x began earlier.
 func (a *access) repeats(x *access) bool {
 	if x.isOver || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.updateClock != nil {
 		return false
@@ -77,8 +77,8 @@ func (a *access) repeats(x *access) bool {
 		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
-// representBy makes x, which is in the space, also represent a. Then a need not be in the space. A program may have a
-// million such accesses that have not ended.
+// representBy makes x, which is in the space, also represent a, so that a need not be in the space. This saves memory:
+// a program may have a million equal accesses that have not ended.
 func (a *access) representBy(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
 	x.representedCount++
@@ -92,8 +92,8 @@ func (a *access) cannotConflict(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }
 
-// abandon ends access a if another access represents a. It records no end time for a: the end of the representing
-// access counts.
+// abandon ends access a if another access represents a. It does not record when a ended, because only the end of the
+// representing access counts.
 func (a *access) abandon() {
 	if a.root != nil && !a.hasEnded {
 		a.hasEnded = true
@@ -133,8 +133,8 @@ const (
 	maxPages = 16
 )
 
-// lastKey identifies similar accesses. Of the ended accesses with one key, the space keeps only the latest, because any
-// access that conflicts with an earlier one also conflicts with the latest.
+// lastKey identifies similar accesses. Of the ended accesses with the same key, the space keeps only the latest. The
+// earlier ones are not needed, because any access that conflicts with an earlier one also conflicts with the latest.
 type lastKey struct {
 	// The strand that ended the access. An access of one strand cannot replace an earlier access of another strand,
 	// because a future access may be ordered after only one of the two.

@@ -137,8 +137,8 @@ func (p *replay) advance() bool {
 	return n > 0
 }
 
-// blockedBy reports whether a step of rank k is not possible yet (result waits), and returns the known threads that the
-// step waits for.
+// blockedBy reports in `waits` whether a step of rank k is not possible yet. The result `others` has the threads that
+// the step is known to wait for.
 func (s *step) blockedBy(k *rank) (others []*replay, waits bool) {
 	switch {
 	case s.endSend != nil:

@@ -8,8 +8,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// conflictingCall identifies a call, load or store that made the later access of a conflict. A call can raise an error
-// for the conflict; a load or store cannot.
+// conflictingCall identifies what made the later access of a conflict: a call, or a load or store of the program. Only
+// a call can raise an error for the conflict.
 type conflictingCall struct {
 	thread int
 	start  time.Duration
@@ -65,10 +65,10 @@ func (c *Checker) SetRecordEnd(rank int, position uint64) {
 // target will soon return from the creation of the window.
 const maxResolveWait = time.Second
 
-// Checked returns the ring position up to which a rank's calls have been checked; 0 if the position has not advanced
-// since the last call of Checked. It also returns the record ends of those newly checked calls that must raise an
-// error, because they made the later access of a conflict. If that call has already got its result, or the later access
-// is a load or store, the thread's next call on the window raises the error.
+// Checked returns the ring position up to which a rank's calls have been checked. The position is 0 if it has not
+// advanced since the last call of Checked. The result `conflicts` has the record ends of those newly checked calls that
+// must raise an error, because they made the later access of a conflict. That access may also be a load or store, or
+// its call may already have its result. Then the thread's next call on the window raises the error.
 func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflicts []uint64) {
 	k := c.ranks[rank]
 	for len(k.returnedCalls) > 0 && (k.unresolvedOps == 0 || now-k.returnedCalls[0].end > maxResolveWait) {

@@ -10,11 +10,11 @@ import (
 // Clocks identify a strand by a number that is unique in the job.
 type strand struct {
 	number int
-	clock  vector // valid while another strand runs
+	clock  vector // clock of the strand while another strand runs; the running strand's clock is rank.clock
 	round  int    // value of threads.round when the strand ran last
 }
 
-// fork is a moment of a strand after which new strands may start.
+// fork is a moment of a strand. New strands that start at this fork are ordered after it.
 type fork struct {
 	clock vector
 	round int
@@ -139,8 +139,8 @@ func (c *Checker) newStrand(k *rank, start vector) *strand {
 	return s
 }
 
-// idleRounds is the number of rounds (calls of clocks) after which an inactive strand no longer keeps accesses in the
-// spaces. The checker does not find conflicts with accesses that it has dropped for this reason.
+// idleRounds limits for how long an inactive strand keeps old accesses in the spaces, in rounds (calls of clocks).
+// After this number of rounds the checker may drop such accesses, and then does not find conflicts with them.
 const idleRounds = 16
 
 // clocks calls the function `use` with the clock of each strand that may act in the future. All future actions of the

@@ -46,7 +46,8 @@ func TestStrands(t *testing.T) {
 	works(0)
 	require.True(t, unknown.before(k.clock))
 
-	// Of two concurrent strands, the second starts when the first has ended, but is not ordered after the first.
+	// The second strand starts after the first has ended. But both started at the same fork, so the second is not
+	// ordered after the first.
 	does(0, insight.Fork, 1)
 	does(0, insight.Fork, 2)
 	does(5, insight.Enter, 1)

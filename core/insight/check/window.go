@@ -18,7 +18,8 @@ type window struct {
 	comm        *comm // its members, and their collective calls on the window
 	parts       []memberMemory
 	openOps     map[int][]*operation // by origin, operations that are not complete at their targets
-	// By strand, the strand's operations that another strand has ended and the strand itself has not.
+	// By strand: operations of this strand that another strand has ended, and that this strand itself has not ended
+	// yet.
 	endedByOthers map[int][]*operation
 	locks         map[int]*lockState     // by target
 	exposures     map[int][]*exposure    // by target, exposure epochs that have not ended
@@ -38,7 +39,8 @@ type memberMemory struct {
 	base  uint64
 	size  uint64
 	unit  int64
-	// clocks of updates that began before known was set; a rank that sees the updates is ordered after them
+	// Clocks of updates that began while known was false. A rank that sees such an update is ordered after its
+	// clock.
 	updateClocks []vector
 	deferred     []func() // functions that add the accesses that were made before known was set
 }
@@ -61,8 +63,8 @@ type exposure struct {
 	origins      []int
 	clock        vector
 	completed    map[int]completion
-	doneOps      []*operation // operations that are complete at the target when this epoch ends
-	epochNumbers map[int]int  // by origin, the number of the epoch among the epochs of this pair
+	doneOps      []*operation // operations that become complete at the target when this epoch ends
+	epochNumbers map[int]int  // by origin: number of this epoch among the target's epochs for that origin
 	moment       moment
 	site         *callSite
 	isNoput      bool
@@ -248,15 +250,15 @@ func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
 	})
 }
 
-// maxEndedByOthers is the largest number of operations per strand that another strand has ended and the strand itself
-// has not.
+// maxEndedByOthers is the largest length of a list in endedByOthers.
 const maxEndedByOthers = 1 << 14
 
-// removeOps calls the function `use` with each pending operation of a rank that precedes the current call, and removes
-// the operation if `use` returns true. It skips operations of other threads that are not ordered before the call: in
-// another run they may follow the call. If a strand has ended an operation of a second strand, removeOps calls `use`
-// again when the second strand calls removeOps. The reason: the second strand need not be ordered after the first
-// strand's end of the operation.
+// removeOps calls the function `use` with each pending operation of a rank that precedes the current call. If `use`
+// returns true, removeOps removes the operation. It skips operations of other threads that are not ordered before the
+// call, because in another run they may follow the call.
+//
+// One strand may end an operation of a second strand. removeOps then calls `use` again when the second strand calls
+// removeOps, because the second strand need not be ordered after the first strand's end of the operation.
 func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.endedByOthers[self]; len(mine) > 0 {
@@ -485,8 +487,8 @@ func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget 
 			c.completeOp(o, at)
 		} else if c.completeAtOrigin(o, at); o.targetAccess != nil && o.targetAccess.root != nil &&
 			o.epoch < 0 && !o.isEarly {
-			// Another access represents this one. An origin that polls may never flush, so this access must
-			// end here.
+			// Another access represents this one in the space. The origin may poll and never flush, so this
+			// access must end here.
 			o.targetAccess.abandon()
 			return true
 		}

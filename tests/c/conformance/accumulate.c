@@ -16,7 +16,7 @@ struct area {
 	int64_t sum[MOST];
 	double real[MOST];
 	int max[MOST];
-	int16_t last[MOST]; /* only rank i mod n writes element i */
+	int16_t last[MOST]; /* element i is replaced only by rank i mod n */
 };
 
 static void check_area(struct window *w, int count) {

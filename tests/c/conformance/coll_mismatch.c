@@ -153,8 +153,8 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 		longer |= comes && s[y] > r[me];
 		different |= comes && s[y] != r[me];
 	}
-	/* A rank with a wrong result of a reduction must report an error. So gompirma compares the length of each rank
-	 * with that of another rank. */
+	/* In a reduction each rank whose result is wrong must report an error. To detect this, gompirma compares the
+	 * length of each rank with that of another rank. Ranks whose result is right may report an error or not. */
 	if (call >= REDUCE) {
 		int concerned = call == REDUCE ? me == root : call == SCAN || call == EXSCAN ? me > 0 && me >= odd : 1;
 		return concerned ? TRUNCATED | SHORTER : SUCCESS | TRUNCATED | SHORTER;
@@ -165,13 +165,13 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 }
 
 static void one(int call, int form, int odd, int all_lengths, int odd_sends, int odd_receives) {
-	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* rank `odd`, or its right neighbour */
+	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* root: `odd` or its right neighbour */
 	for (int i = 0; i < n; i++)
 		s[i] = r[i] = all_lengths;
 	s[odd] = odd_sends;
 	r[odd] = odd_receives;
 	if (call >= REDUCE && (odd_sends != odd_receives || n == 1))
-		return; /* a reduction has only one length */
+		return; /* a reduction has one length for both directions */
 	int code = make(call, form, root, s[me], r[me], &room), class = check_class(code);
 	int may = allowed(call, root, odd, s, r);
 	int is = class == MPI_SUCCESS        ? SUCCESS

@@ -12,7 +12,7 @@ enum { MOST = 9000, COMMS = 4 };
 
 static int n, me;
 static int data[64 * MOST * 2], result[64 * MOST * 2];
-static MPI_Datatype gaps, pair; /* an int with a gap; two ints */
+static MPI_Datatype gaps, pair; /* gaps: an int and a gap; pair: two ints */
 static MPI_Op left;
 
 /* Returns the left operand unless it is 0. Does not commute. */
@@ -25,7 +25,8 @@ static void take_left(void *in, void *inout, int *len, MPI_Datatype *type) {
 
 static int value(int from, int to, int i, int round) { return from * 1000003 + to * 10007 + i * 3 + round + 1; }
 
-/* How this member describes n ints in this round: the type, the count, and the step between two ints in ints. */
+/* How this member describes n ints in this round: the datatype, the count, and the distance between two ints, in
+ * ints. */
 struct way {
 	MPI_Datatype type;
 	int count, step;
@@ -84,7 +85,7 @@ static void moves(MPI_Comm comm, int count, int round) {
 	put_in(data, &s, count, me, 0, round);
 	for (int k = 0; k < n; k++)
 		counts[k] = r.count, starts[k] = k * r.count;
-	if (round % 2) /* all members make the same call */
+	if (round % 2) /* the form is the same at all members, because MPI requires one call */
 		MPI_Allgatherv(data, s.count, s.type, result, counts, starts, r.type, comm);
 	else
 		MPI_Allgather(data, s.count, s.type, result, r.count, r.type, comm);

@@ -1,4 +1,4 @@
-/* Proves: neighborhood collectives deliver every block to the right place. Covers grids (with edges, with the same
+/* Proves: neighborhood collectives deliver every block to the right place. Covers grids (with borders, with the same
  *   process as left and right neighbor, with a process as its own neighbor) and a distributed graph with double edges.
  *   The blocks of missing neighbors do not change. A communicator without topology is refused. MPI-5.0 8.6
  * np: 1 2 5

@@ -293,7 +293,7 @@ static MPI_Comm everybody(MPI_Comm comm) {
 	return to;
 }
 
-static uint64_t own; /* random state of this rank */
+static uint64_t own; /* state of the random numbers that only this rank draws */
 
 static int draw(int below) { return (int)(check_random(&own) % (uint64_t)below); }
 
@@ -471,7 +471,7 @@ static void ahead(MPI_Comm comm) {
 }
 
 /* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse the shared memory
- * of the freed communicator. Its old contents must not be mistaken for counters of calls. */
+ * of the freed communicator, and must not take the old contents of this memory for counters of the new one. */
 static void after_others(MPI_Comm comm) {
 	enum { TURNS = 30, MANY = 256 };
 	static long long in[MANY], out[2 * MANY];

@@ -61,7 +61,7 @@ static void other_numbers(void) {
 	int sends[2], receives[2], to[2], from[2];
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
-		int n = turn / 3 % 7 + 1; /* sent to the right, and received from the left */
+		int n = turn / 3 % 7 + 1; /* number of words to the right neighbour and from the left one */
 		sends[0] = 2;
 		sends[1] = n;
 		receives[0] = n;
@@ -133,8 +133,8 @@ static void several(void) {
 	}
 }
 
-/* Repeats calls on the intercommunicator between process 0 and the other processes: a broadcast to them, and the sum of
- * their data. */
+/* Repeats calls on the intercommunicator between process 0 and the other processes: process 0 broadcasts to the other
+ * processes, and gets the sum of their data. */
 static void between_groups(void) {
 	if (inter == MPI_COMM_NULL)
 		return;

@@ -1,7 +1,8 @@
 /* Proves: the data of a nonblocking collective reaches the last member, which waits for it, while the members that
- *   forward the data compute. After the start, those members call no MPI except to post more receives. Such a receive
- *   may take messages of the collective out of the queue. Also covers an intercommunicator between process 0 and the
- *   other processes. gompirma promises this; the standard allows members to forward data only in their next call
+ *   forward the data compute. After the start, those members call no MPI except to post more receives. When such a
+ *   receive is posted, the library may find messages of the collective in the queue and must process them. Also covers
+ *   an intercommunicator between process 0 and the other processes. gompirma promises this; the standard allows members
+ *   to forward data only in their next call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1
@@ -33,7 +34,7 @@ int main(int argc, char **argv) {
 		MPI_Comm over = between ? inter : W;
 		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
-		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* 10 ints: one record of the inbox */
+		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* 10 ints fit into one inbox record */
 		bool waits = place == last; /* at the end of the tree: root of a reduction, last rank of a broadcast */
 		if (round / 2 % 2)
 			place = last - place;

@@ -105,7 +105,7 @@ static void look(int count, int root, int times) {
 		}
 		for (int k = 1; k < times; k++)
 			power *= n;
-		again = all * power; /* each start of an in-place reduction reduces the previous result */
+		again = all * power; /* each start of the in-place reduction takes the previous result as its input */
 		EXPECT("MPI_Iallreduce", b.sum[i], all);
 		EXPECT("MPI_Iallreduce in place", b.place[i], again);
 		EXPECT("MPI_Iscan", b.upto[i], upto);

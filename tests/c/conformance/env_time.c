@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 	} while (now() - inner < 0.05);
 	double inner_end = now();
 	last = MPI_Wtime();
-	double outer_end = now(); /* inner, outer: clock_gettime within and around the interval of MPI_Wtime */
+	double outer_end = now(); /* clock_gettime: `inner` lies within the interval of MPI_Wtime, `outer` around it */
 	CHECK(last - first > 0.99 * (inner_end - inner) - tick && last - first < 1.01 * (outer_end - outer) + tick,
 	      "%g s by MPI_Wtime, %g to %g s by the clock", last - first, inner_end - inner, outer_end - outer);
 	int flag, *global = NULL;

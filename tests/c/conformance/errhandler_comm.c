@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 	      last_code);
 	calls = 4;
 
-	if (strcmp(check_arg, "wait") == 0) { /* an error found while waiting: truncation */
+	if (strcmp(check_arg, "wait") == 0) { /* MPI_Wait finds the error: the message exceeds the receive buffer */
 		MPI_Request r;
 		MPI_Irecv(&small, 1, MPI_INT, check_rank, 9, copy, &r);
 		MPI_Send(pair, 2, MPI_INT, check_rank, 9, copy);

@@ -26,7 +26,7 @@ static void external(void) {
 	CHECK_OK(MPI_File_get_type_extent(f, MPI_DOUBLE, &extent));
 	CHECK(extent == 8, "the extent of MPI_DOUBLE is %ld", (long)extent);
 	MPI_Barrier(MPI_COMM_WORLD);
-	/* with a filetype: every second double */
+	/* Use a filetype that selects every second double. */
 	MPI_Type_vector(1, 1, 2, MPI_DOUBLE, &t);
 	MPI_Type_create_resized(t, 0, 16, &vector);
 	MPI_Type_free(&t);

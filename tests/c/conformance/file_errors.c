@@ -67,7 +67,7 @@ static void arguments(void) {
 	CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL), MPI_ERR_ARG);
 	MPI_Type_free(&t);
 	CHECK_OK(MPI_File_set_view(f, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
-	CHECK_CLASS(MPI_File_write_at(f, 0, data, 3, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO); /* 1.5 etypes */
+	CHECK_CLASS(MPI_File_write_at(f, 0, data, 3, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO); /* 3 ints: 1.5 etypes */
 	CHECK_CLASS(MPI_File_set_size(f, -1), MPI_ERR_ARG);
 	/* a wrong argument at one rank fails the call at all ranks */
 	CHECK_CLASS(MPI_File_write_all(f, data, check_rank == 0 ? -1 : 2, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_COUNT);

@@ -1,6 +1,6 @@
-/* Proves that accesses survive faults of the system: interrupted and short calls are continued, and if a call fails at
- * one process of a collective access, all processes return the error and none waits. The program defines the system
- * calls that read and write files, so that the library calls these definitions. MPI-5.0 14.7.
+/* Proves that accesses survive faults of the system. Interrupted and short calls are continued. If a call fails at one
+ * process of a collective access, all processes return the error, and none waits forever. The program defines the
+ * system calls that read and write files, so that the library calls these definitions. MPI-5.0 14.7.
  *
  * np: 1 4
  * nodes: 2
@@ -60,7 +60,8 @@ ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t offset) {
 
 enum { BLOCKS = 200, BLOCK = 700, BYTES = BLOCKS * BLOCK };
 static char data[BYTES * 2], back[BYTES * 2];
-/* view: the filetype, in which the blocks of the ranks alternate. runs: the type of every second block in memory. */
+/* view: the filetype, in which the blocks of all ranks alternate. runs: the memory datatype, whose data is every second
+ * block of the buffer. */
 static MPI_Datatype view, runs;
 
 static void fill(int number) {

@@ -14,18 +14,18 @@
 enum {
 	WORD = 4, /* all sizes and offsets are multiples of this many bytes */
 	MAX_WORDS = 1 << 14,
-	MAX_SEGMENTS = 24, /* segments of a tile */
-	MAX_COUNT = 700,   /* words of an access */
+	MAX_SEGMENTS = 24, /* limit of segments in a tile */
+	MAX_COUNT = 700,   /* limit of words in an access */
 	MAX_RANKS = 8,
 	STEPS = 40,
 };
 
-/* The views of all ranks repeat one tile, which consists of segments in ascending order. One rank sees each segment, or
- * no rank does. */
+/* The views of all ranks repeat one tile, which consists of segments in ascending order. At most one rank sees each
+ * segment, unless is_common is set. */
 static struct {
 	int segments, owner[MAX_SEGMENTS], words[MAX_SEGMENTS];
 	int tile_words, disp_words;
-	int is_common; /* all ranks see the words of owner 0 */
+	int is_common; /* if true, all ranks see only the segments of owner 0 */
 	int is_big_endian, etype_words;
 } view;
 
@@ -33,7 +33,7 @@ static uint32_t model[MAX_WORDS], content[MAX_WORDS];
 static char is_written[MAX_WORDS];
 static long file_words;                  /* size of the file */
 static long pointers[MAX_RANKS], shared; /* positions of the file pointers in etypes */
-static uint64_t state;                   /* all ranks draw the same numbers */
+static uint64_t state;                   /* state of the random numbers, the same at all ranks */
 static int amode, step, is_sequence_ok;
 static uint64_t seed;
 static MPI_File file;
@@ -102,11 +102,11 @@ static void set_view(void) {
 		view.owner[s] = s < check_size ? s : draw(check_size + 1);
 		view.words[s] = view.etype_words * (1 + draw(draw(4) == 0 ? 40 : 5));
 	}
-	int is_regular = draw(3) == 0, length = view.words[0]; /* equal segments, whose owners alternate */
+	int is_regular = draw(3) == 0, length = view.words[0]; /* if true: segments of one length, owners alternate */
 	view.segments -= is_regular ? view.segments % check_size : 0;
 	for (int s = 0; s < view.segments && is_regular; s++)
 		view.owner[s] = s % check_size, view.words[s] = length;
-	for (int s = 0; s < view.segments && !is_regular; s++) { /* shuffled */
+	for (int s = 0; s < view.segments && !is_regular; s++) { /* shuffle the segments */
 		int other = draw(view.segments), owner = view.owner[s], words = view.words[s];
 		view.owner[s] = view.owner[other], view.words[s] = view.words[other];
 		view.owner[other] = owner, view.words[other] = words;
@@ -210,8 +210,8 @@ static void access_file(void) {
 		collective = 0; /* nonblocking ordered accesses do not exist */
 	long first[MAX_RANKS], etypes[MAX_RANKS];
 	for (int r = 0; r < check_size; r++) {
-		/* in a common view accesses of several ranks would conflict, so only one rank takes part, except in
-		 * ordered accesses */
+		/* In a common view, accesses of several ranks would conflict. So only one rank takes part, except in
+		 * ordered accesses, in which the ranks access the file one after another. */
 		int takes_part = pointer == SHARED && collective ? 1 : view.is_common ? r == only : 1;
 		first[r] = pointer == EXPLICIT ? draw(300) : pointer == INDIVIDUAL ? pointers[r] : shared;
 		if (word_at(r, first[r] * view.etype_words) >= MAX_WORDS)

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 	char value[64];
 	int flag = 0, data[2] = {0};
 	check_begin(&argc, &argv);
-	hints_file(); /* first, because MPICH reads the variable once */
+	hints_file(); /* must be the first test, because MPICH reads ROMIO_HINTS only once */
 	MPI_File f = file_create("size");
 	CHECK_OK(MPI_File_set_size(f, 1000));
 	CHECK_OK(MPI_File_get_size(f, &size));

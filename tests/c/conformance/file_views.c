@@ -119,15 +119,15 @@ static void try(int kind, MPI_Offset disp, int skipped, int strided) {
 		MPI_Type_vector(words, 4, 8, MPI_BYTE, &memory);
 		MPI_Type_commit(&memory);
 	}
-	/* what the file must look like after this rank's access */
+	/* Compute the contents that the file must have after this rank's access. */
 	memset(model, 0x5a, ROOM * 4);
 	memset(packed, 0x5a, (size_t)TILES * (size_t)tile);
 	for (int i = 0; i < bytes; i++)
 		packed[skipped * unit + i] = memory == MPI_BYTE ? data[i] : data[i / 4 * 8 + i % 4];
 	MPI_Unpack(packed, TILES * tile, &position, model + disp, TILES, filetype, MPI_COMM_SELF);
 	CHECK_OK(MPI_File_set_view(f, disp, etype, filetype, "native", MPI_INFO_NULL));
-	/* the ranks write one after another, because their views overlap; the filetypes of kinds 5 and 6 do not
-	 * overlap */
+	/* The views of the ranks overlap, so the ranks write one after another. The filetypes of kinds 5 and 6 do not
+	 * overlap, so all ranks write together. */
 	int together = kind == 5 || kind == 6;
 	if (together) { /* combine the changes of all ranks */
 		for (int i = 0; i < ROOM * 4; i++)

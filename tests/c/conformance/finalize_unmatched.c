@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
 		for (int i = 0; i < N; i++)
 			CHECK(in[i] == i + from, "element %d is %d, not %d", i, in[i], i + from);
 	}
-	MPI_Finalize(); /* not check_end, which would first synchronize with the other ranks */
+	MPI_Finalize(); /* check_end would first synchronize the ranks */
 	if (check_rank == check_size - 1)
 		check_print_result(check_errors);
 	return check_errors != 0;

@@ -61,7 +61,8 @@ static void body(struct window *w) {
 			      i, mem[i], n);
 		check_tickets(w, fetched, count);
 
-		/* NO_OP reads and ignores its origin arguments; REPLACE swaps. Only rank 0 swaps, at its neighbour. */
+		/* MPI_NO_OP reads and ignores its origin arguments; MPI_REPLACE swaps. Only rank 0 swaps, with the
+		 * memory of its neighbour. */
 		int t = 1 % n, read[MOST], new[MOST];
 		for (int i = 0; i < MOST; i++)
 			new[i] = 500 + i;

@@ -21,9 +21,9 @@ static void note(int value, int made) {
 	seen[value >> 3] |= (unsigned char)(1 << (value & 7));
 }
 
-/* Creates and frees N objects one after another, and then LIVE objects at a time. The arguments are code: MAKE creates
- * an object in x, TOINT converts its handle to a number, USE calls MPI with x, FREE frees x, STALE checks that calls
- * refuse a freed x. */
+/* Creates and frees N objects one after another, and then LIVE objects that exist at the same time. The last arguments
+ * are code: MAKE creates an object in x, TOINT converts its handle to a number, USE calls MPI with x, FREE frees x,
+ * STALE checks that calls refuse a freed x. */
 #define KIND(TYPE, N, MAKE, TOINT, USE, FREE, STALE)                       \
 	{                                                                  \
 		TYPE x, first, list[LIVE];                                 \

@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
 	MPI_Info_free(&env);
 	made_with(info, comm);
 	CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "perhaps"));
-	CHECK_OK(MPI_Comm_set_info(comm, info)); /* the value is invalid, so the value in force stays */
+	CHECK_OK(MPI_Comm_set_info(comm, info)); /* the new value is invalid, so the old one stays in force */
 	CHECK_OK(MPI_Comm_get_info(comm, &env));
 	expect(env, "mpi_assert_no_any_tag", "true");
 	MPI_Info_free(&env);

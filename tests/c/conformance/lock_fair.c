@@ -1,9 +1,9 @@
-/* Proves: no rank starves when other ranks lock one target repeatedly. A thread may queue for a lock behind k threads.
- *   It then gets the lock after at most k locks of these threads and 64 * (k + 1) locks of other threads. The limit is
- *   64 for each of the k + 1 ownership transfers. writer: the thread wants an exclusive lock while the other ranks take
- *   shared locks. reader: the reverse. The bound does not hold while the thread still tries to acquire the lock without
- *   queuing. So the count starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard
- *   does not require fairness
+/* Proves: no rank starves when other ranks lock one target repeatedly. Assume that a thread queues for a lock behind k
+ *   threads. It gets the lock after at most k locks of these threads and 64 * (k + 1) locks of other threads: 64 for
+ *   each of the k + 1 ownership transfers. Variant writer: the thread wants an exclusive lock while the other ranks
+ *   take shared locks. Variant reader: the reverse. The bound does not hold while the thread still tries to acquire the
+ *   lock without queuing. So the count starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3;
+ *   the standard does not require fairness
  * np: 2 3 4 6
  * nodes: 1 (the ranks report their progress to each other in shared memory)
  * args: writer reader
@@ -25,7 +25,7 @@ enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
  * last `before` ranks queue for it, and then rank 0 queues behind them. */
 struct told {
 	_Atomic int queuing; /* the ranks whose queue position is at most `queuing` may call MPI_Win_lock */
-	_Atomic int calling; /* process and thread of the rank that calls MPI_Win_lock next; 0 if none calls it yet */
+	_Atomic int calling; /* process id of the rank about to call MPI_Win_lock, or 0; thread: its thread id */
 	_Atomic int thread;
 	_Atomic int go; /* 1 when the queue is complete, so that the remaining ranks start to lock */
 };

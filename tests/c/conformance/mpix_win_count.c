@@ -1,6 +1,6 @@
 /* Proves: MPIX_Gompirma_win_count counts operations that do not take the direct path, by kind and path, with their
- *   bytes. It counts each operation once, also request-based operations and those with derived datatypes. Refused
- *   operations, and operations after counting ended, are not counted. Direct operations are never counted.
+ *   bytes. It counts each operation once, also request-based operations and those with derived datatypes. It does not
+ *   count refused operations, direct operations, or operations made after the program ended the counting.
  * np: 2
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1

@@ -227,9 +227,9 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win); MPI_Win_flush_local(check_rank, win);        \
 	  MPI_Win_unlock(check_rank, win))
 
-static FILE *shown; /* reads the file to which standard error is redirected */
+static FILE *shown; /* for reading the file to which standard error is redirected */
 
-/* Returns true if the library has reported that this thread called into Go since the last call of entered(). */
+/* Returns true if the library has reported, since the previous call of entered(), that this thread called into Go. */
 static int entered(void) {
 	char line[256], mine[64];
 	int found = 0;

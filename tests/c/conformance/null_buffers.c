@@ -95,8 +95,8 @@ static void collectives(void) {
 	CHECK_CLASS(MPI_Iallreduce(value, NULL, 1, I, MPI_SUM, W, &r), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Allreduce_init(value, NULL, 1, I, MPI_SUM, W, MPI_INFO_NULL, &r), MPI_ERR_BUFFER);
 	no_request("collectives");
-	/* Uses a communicator of one process. These buffers are significant only at the root, so with more members the
-	 * other members would wait for the root. */
+	/* Uses a communicator of one process. These buffers are significant only at the root, so only the root would
+	 * detect the error, and other members would wait for it. */
 	CHECK_CLASS(MPI_Gather(value, 1, I, NULL, 1, I, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Scatter(NULL, 1, I, result, 1, I, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Reduce(value, NULL, 1, I, MPI_SUM, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);

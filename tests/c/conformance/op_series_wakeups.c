@@ -18,7 +18,7 @@
 
 enum { SERIES = 500, EACH = 20, PAUSE_US = 100 };
 
-/* Returns how often the threads of a process have gone to sleep. */
+/* Returns how often the threads of a process have gone to sleep in total. */
 static long sleeps(int pid) {
 	char path[300], line[200];
 	long all = 0, n;
@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
 				fewest = now;
 		}
 		MPI_Win_unlock(0, win);
-		/* not checked with a single core: with fewer cores than ranks, threads poll only briefly */
+		/* Not checked on a machine with one core, because threads poll only briefly if there are fewer cores
+		 * than ranks. */
 		CHECK(fewest < EACH / 2 || cpus < 2,
 		      "the target went to sleep %ld times in a series of %d operations, in the best of %d", fewest,
 		      EACH, SERIES);

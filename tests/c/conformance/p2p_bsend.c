@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
 		}
 		for (int k = 0; k < COUNT; k++)
 			data[k] = -1; /* the caller may change the data now */
-		if (time % 2) {       /* detaching before the peer receives would block */
+		if (time % 2) {       /* MPI_Buffer_detach would block until the peer has received */
 			for (int i = MESSAGES - 1; i >= 0; i--) {
 				MPI_Recv(data, COUNT, MPI_INT, other, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 				CHECK(data[COUNT - 1] == other * 1000000 + time * 100000 + i * 1000 + COUNT - 1,
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 		CHECK(got == buffer && size == room, "detach gives %p, %d, not %p, %d", (void *)got, size,
 		      (void *)buffer, room);
 	}
-	/* a message that can never fit */
+	/* This message is larger than the whole buffer. */
 	CHECK_OK(MPI_Buffer_attach(buffer, 2000));
 	CHECK_CLASS(MPI_Bsend(data, COUNT, MPI_INT, other, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
 	CHECK_OK(MPI_Bsend(data, 10, MPI_INT, other, 1, MPI_COMM_WORLD));

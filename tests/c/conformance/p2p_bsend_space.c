@@ -73,7 +73,7 @@ static void sender(MPI_Comm c) {
 	CHECK_OK(MPI_Request_free(&freed));
 	turn(); /* the second message is received */
 	turn();
-	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* until the library has freed the second message's space */
+	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* until the second message's space is free again */
 		CHECK_CLASS(code, MPI_ERR_BUFFER);
 	/* The message fits by its size, although no single gap is large enough. */
 	CHECK_OK(send(c, 400000 - OVER, 4));

@@ -1,7 +1,7 @@
 /* Proves: a receive without a matching message can be cancelled. MPI_Test_cancelled is true only for such a receive.
- *   The next receive gets the message that the cancelled receive would have matched. A matched receive completes.
- *   MPI_Request_get_status reports completion without completing the request. Requests freed while active still
- *   receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
+ *   The next receive gets the message that would have matched the cancelled receive. A receive that is already matched
+ *   completes. MPI_Request_get_status reports completion without completing the request. Requests freed while active
+ *   still receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
  * np: 1 2
  * ref: mpich
  * nodes: 2

@@ -86,7 +86,7 @@ static void alone(int to, int tag) {
 				MPI_Cancel(&r);
 				MPI_Request_free(&r);
 			}
-	/* a message that has left is not cancelled, and arrives */
+	/* A message that has already been sent cannot be cancelled, and arrives. */
 	MPI_Request r;
 	MPI_Status s;
 	MPI_Isend(data, 1, MPI_DOUBLE, to, tag + 1, W, &r);

@@ -1,7 +1,7 @@
-/* Proves: every call that completes or queries a null or inactive request stores all fields of the empty status,
- *   MPI_ERROR too: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled. Covers every kind
- *   of persistent request. A call that completes an active request does not write MPI_ERROR of the status, nor does a
- *   blocking receive. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
+/* Proves: every call that completes or queries a null or inactive request stores all fields of the empty status:
+ *   MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS in MPI_ERROR, 0 elements of any type, not cancelled. Covers every kind of
+ *   persistent request. Neither a blocking receive nor a call that completes an active request writes MPI_ERROR of the
+ *   status. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
  * np: 1 2
  * args: null inactive active
  * ref: none (MPICH leaves MPI_ERROR of the empty status as it was)

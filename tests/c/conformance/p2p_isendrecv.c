@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
 		MPI_Recv(to, 0, MPI_INT, 0, 2, w, MPI_STATUS_IGNORE);
 		MPI_Recv(to, MOST, MPI_INT, 0, 1, w, MPI_STATUS_IGNORE);
 	}
-	/* The receive fails, but the message is sent all the same. */
+	/* The receive is too short and fails; the message to the other rank is sent nevertheless. */
 	fill(from, MOST, 1, me);
 	CHECK_OK(MPI_Isendrecv(from, MOST, MPI_INT, other, 4, to, 10, MPI_INT, other, 4, w, &r));
 	CHECK_CLASS(MPI_Wait(&r, &s), MPI_ERR_TRUNCATE);

@@ -223,8 +223,8 @@ int main(int argc, char **argv) {
 	MPI_Win_lock_all(0, win);
 	for (int way = 0; way < WAYS; way++) {
 		MPI_Request r = MPI_REQUEST_NULL;
-		/* One-sided and partitioned operations cannot be cancelled. A one-sided request cannot be freed
-		 * before it is complete. */
+		/* One-sided and partitioned operations cannot be cancelled. In addition, a one-sided request must not
+		 * be freed before it is complete. */
 		if (strcmp(check_arg, "window") == 0 && way >= CANCEL)
 			continue;
 		if (strcmp(check_arg, "partitioned") == 0 && way == CANCEL)

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 		if (check_rank == 1)
 			MPI_Start(&request);
 		meet();
-		for (int step = -1; step < sends; step++) { /* number of ready partitions; -1: send not started */
+		for (int step = -1; step < sends; step++) { /* number of ready partitions; -1 before MPI_Start */
 			if (check_rank == 0 && step == 0)
 				MPI_Start(&request);
 			if (check_rank == 0 && step > 0)

@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 	MPI_Get_count(&status, MPI_INT, &count);
 	CHECK(b == -1 && status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG && count == 0,
 	      "with nobody: %d from %d, tag %d, count %d", b, status.MPI_SOURCE, status.MPI_TAG, count);
-	/* shifts along a line instead of a ring, so the first and the last rank have one neighbour only */
+	/* Shift along a line: unlike in a ring, the first and the last rank have only one neighbour. */
 	int up = me + 1 < n ? me + 1 : MPI_PROC_NULL, down = me > 0 ? me - 1 : MPI_PROC_NULL;
 	a = 100 + me, b = -1;
 	MPI_Sendrecv(&a, 1, MPI_INT, up, 2, &b, 1, MPI_INT, down, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 			MPI_Ssend(data, count, MPI_INT, other, i, MPI_COMM_WORLD);
 			atomic_store(mine, i);
 		} else {
-			for (flag = 0; !flag;) /* until the message has arrived; then checks the flag for a while */
+			for (flag = 0; !flag;) /* polls for the message; the next loop checks the flag for a while */
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 			for (int k = 0; k < 200; k++) {
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

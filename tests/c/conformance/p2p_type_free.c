@@ -85,7 +85,7 @@ static void body(int n, int late, int other) {
 		fill(n, round);
 		meet(other);
 		for (int step = 0; step < 2; step++) {
-			if (matched ? step == 0 : step != late) { /* the send comes first if the receive is late */
+			if (matched ? step == 0 : step != late) { /* if `late` is set, the send precedes the receive */
 				t = make(n, GAP);
 				MPI_Isend(out, 1, t, other, 5, MPI_COMM_WORLD, &r[1]);
 				if (strcmp(how, "receive") != 0)

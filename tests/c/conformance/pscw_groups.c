@@ -34,7 +34,7 @@ static void ring(struct window *w, int time) {
 	MPI_Group_free(&to);
 }
 
-/* Tests a star: all other ranks write to the window of `centre` if `inward` is set. Otherwise `centre` writes to the
+/* Tests a star. If `inward` is true, all other ranks write to the window of `centre`. Otherwise `centre` writes to the
  * windows of all other ranks. */
 static void star(struct window *w, int centre, int inward, int time) {
 	int *mem = w->mem, others[16], k = 0, value = 1000 + w->rank * 100 + time;

@@ -17,8 +17,8 @@ enum { LARGE = 30000, ROOM = 61440, TIMES = 12, WAITS = 0, SLEEPS, TESTS, COMES_
 
 static int data[LARGE], got[LARGE];
 
-/* Runs an access epoch. Layout of the target in ints: element 0 is a sum; then LARGE elements to which the origin puts;
- * then LARGE elements that it gets. */
+/* Runs an access epoch. The target's memory consists of ints: element 0 is a sum to which the origins add, the next
+ * LARGE elements are written by puts, and the last LARGE elements are read by gets. */
 static void origin(struct window *w, int target, MPI_Group group, int time) {
 	int count = time % 2 ? 1 : LARGE, one = 1;
 	for (int i = 0; i < count; i++)

@@ -43,7 +43,7 @@ struct particle {
 enum { PARTICLES = 4, MEMBERS = 5 };
 
 static void fill(struct particle *p, int rank, int i) {
-	memset(p, 0x55, sizeof *p); /* padding too */
+	memset(p, 0x55, sizeof *p); /* also sets the padding */
 	p->kind = (char)('a' + i);
 	for (int j = 0; j < 3; j++)
 		p->x[j] = rank + 0.25 * i + j;

@@ -71,7 +71,7 @@ static void check_status(int i, const MPI_Status *s) {
 	case NOTHING_2:
 	case IDLE:
 		break;
-	default: /* for a send or a collective, only the cancelled flag is defined */
+	default: /* the standard defines only the cancelled flag for sends and collectives */
 		from = s->MPI_SOURCE, tag = s->MPI_TAG, length = count;
 	}
 	CHECK(s->MPI_SOURCE == from && s->MPI_TAG == tag && count == length,

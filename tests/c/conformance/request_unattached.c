@@ -1,5 +1,5 @@
-/* Proves: if one of several active operations accesses memory that is not attached, only its call or its request
- *   reports the error. The other active operations return the right data. MPI-5.0 12.2.4, 12.3.5
+/* Proves: if one of several active operations accesses memory that is not attached, the error is reported only by the
+ *   call of that operation or by its request. The other active operations return the right data. MPI-5.0 12.2.4, 12.3.5
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 2

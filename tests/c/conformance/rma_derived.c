@@ -126,7 +126,7 @@ static void matching(MPI_Datatype leaf, int *tn, MPI_Datatype *tt, int *on, MPI_
 		}
 	}
 	MPI_Type_commit(tt);
-	if (below(2)) { /* swap the two sides */
+	if (below(2)) { /* half of the time, exchange origin and target type */
 		MPI_Datatype t = *ot;
 		int n = *on;
 		*ot = *tt, *on = *tn;

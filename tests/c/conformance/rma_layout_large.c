@@ -14,7 +14,7 @@
 enum { WORDS = 120000, PIECES = 15000 };
 
 static const char *shape;
-static int count; /* copies of type */
+static int count; /* number of copies of the datatype in one operation */
 static MPI_Datatype type;
 static int lengths[PIECES], places[PIECES];
 static long at[WORDS]; /* indices of the words in the type, in the order of its type map */
@@ -40,7 +40,7 @@ static void make_type(void) {
 		for (int i = 0; i < PIECES; i++)
 			add(places[i] = 7 * i + i % 5, 2);
 		MPI_Type_create_indexed_block(PIECES, 2, places, MPI_LONG, &type);
-	} else if (strcmp(shape, "sizes") == 0) { /* in reverse order */
+	} else if (strcmp(shape, "sizes") == 0) { /* blocks in reverse order of address */
 		for (int i = 0; i < PIECES; i++)
 			add(places[i] = 7 * (PIECES - 1 - i), lengths[i] = 1 + i % 4);
 		MPI_Type_indexed(PIECES, lengths, places, MPI_LONG, &type);

@@ -1,7 +1,7 @@
 /* Proves: MPI_Win_unlock of MPI_PROC_NULL without a preceding MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing.
- *   Locks of other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once, as programs do if
- *   neither neighbor exists. Each lock needs its own unlock and keeps the lock epoch open. Tests every window kind.
- *   MPI-5.0 12.3, 12.5.3
+ *   Locks of other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once at a time, as programs
+ *   do if neither neighbor exists. The lock epoch stays open until each of these locks is unlocked. Tests every window
+ *   kind. MPI-5.0 12.3, 12.5.3
  * np: 1 2
  * args: alone beside twice all
  * ref: none (MPICH accepts any MPI_Win_unlock of MPI_PROC_NULL; Open MPI refuses to lock it)

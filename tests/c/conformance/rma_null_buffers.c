@@ -87,7 +87,7 @@ static void accumulates(struct window *w, int t) {
 
 static void fetches(struct window *w, int t) {
 	MPI_Aint d = window_at(w, t, 0);
-	value[0] = 1000 * t; /* the value at the target, so that a compare and swap would succeed */
+	value[0] = 1000 * t; /* equal to the target's value, so that a wrongly executed compare and swap would store */
 	value[1] = -1;
 	REFUSED(MPI_Fetch_and_op(NULL, result, I, t, d, MPI_SUM, w->win));
 	REFUSED(MPI_Fetch_and_op(NULL, result, I, t, d, MPI_PROD, w->win));

@@ -46,7 +46,7 @@ struct long_double_int {
 struct pair {
 	MPI_Datatype type;
 	const char *name;
-	int extent, value, index; /* bytes 0 to value - 1: the value; the 4 bytes at offset index: the index */
+	int extent, value, index; /* the value is at bytes 0 to value - 1, the 4-byte index at offset `index` */
 };
 
 #define ROW(mpi, c) \

@@ -13,7 +13,7 @@
 
 static int value = 7, result = -1;
 
-/* Checks that every operation on target is refused now. */
+/* Checks that the current epoch allows no operation on `target`: each operation returns MPI_ERR_RMA_SYNC. */
 static void no_access(struct window *w, int target) {
 	MPI_Request r = MPI_REQUEST_NULL;
 	MPI_Datatype I = MPI_INT;

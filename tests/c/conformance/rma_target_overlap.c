@@ -23,7 +23,7 @@ enum { PIECE = 3024, PIECES = 15 }; /* PIECE is a multiple of LARGEST, but not o
 static const struct element {
 	const char *name;
 	int size;
-	int torn; /* entries may overlap in part of an element, because any bytes are a valid value */
+	int torn; /* true if entries may overlap by a part of an element: any bytes are a valid value */
 } elements[] = {{"int", sizeof(int), 1},       {"byte", 1, 0},
 		{"short", sizeof(short), 1},   {"double", sizeof(double), 0},
 		{"int64", sizeof(int64_t), 1}, {"long double", sizeof(long double), 0},
@@ -136,7 +136,7 @@ static const char *const shape_name[] = {"list with repetitions",
 struct shape {
 	MPI_Datatype type;
 	int count, n;
-	MPI_Aint at[MOST], low, high; /* all bytes are in [low, high) */
+	MPI_Aint at[MOST], low, high; /* offsets from the base address: all bytes lie in [low, high) */
 };
 
 static void entries(struct shape *s, MPI_Aint at, int n, int size) {
@@ -257,7 +257,7 @@ static int differs(int e, const char *found, const char *wanted, int n) {
 
 enum { PUT, GET, ACCUMULATE, FETCH };
 
-/* Makes one operation on the right neighbour in each rank. Compares the result with that of a loop over the entries. */
+/* Makes one operation on the right neighbour in each rank. Compares its effect with that of a loop over the entries. */
 static void one(struct window *w, int call, int e, int op, const struct shape *s, MPI_Aint place) {
 	int size = elements[e].size, right = (w->rank + 1) % w->n, count = s->n;
 	char *mem = w->mem, *mine = call == GET ? result : mem;

@@ -122,7 +122,7 @@ static void copies(struct window *w) {
 			memset(mem, 0x11, BYTES);
 			memset(from, 0x22, BYTES);
 			memset(to, 0x33, BYTES);
-			/* the offset of byte k of the records in a buffer of this form */
+			/* PLACE gives the offset of byte k of the records in a buffer of the given form. */
 #define PLACE(form, k) (!forms[form].gaps ? (k) : (k) / 16 * 32 + (k) % 16 / 8 * 16 + (k) % 8)
 			for (int k = 0; k < count * 16; k++) {
 				mem[PLACE(t, k)] = (char)(w->rank + 3 * k);

@@ -89,7 +89,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		extent = 120;
 		break;
 	}
-	case 10: { /* 7 x 5 ints on 2 x 3 processes: process (1, 1); rows cyclic in pairs, columns in blocks */
+	case 10: { /* process (1, 1) of 2 x 3 has part of 7 x 5 ints: rows cyclic in pairs, columns in blocks */
 		int gsizes[] = {7, 5}, distribs[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
 		    dargs[] = {2, MPI_DISTRIBUTE_DFLT_DARG}, psizes[] = {2, 3};
 		MPI_Type_create_darray(6, 4, 2, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_INT, &t);

@@ -39,7 +39,7 @@ static void with(char *mem, const char *what) {
 	CHECK_OK(MPI_Win_attach(win, mem + 2048, 512));
 	CHECK_OK(MPI_Win_attach(second, mem + 1500, 10)); /* allowed: `second` is another window */
 	CHECK_CLASS(MPI_Win_detach(win, mem + 1025), MPI_ERR_BASE);
-	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* size 0, attached twice, so it needs two detaches */
+	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* regions of size 0 may be attached twice, and then need two detaches */
 	CHECK_OK(MPI_Win_attach(win, mem, 0));
 	CHECK_OK(MPI_Win_attach(win, NULL, 0));
 	CHECK_OK(MPI_Win_detach(win, mem));

@@ -39,8 +39,8 @@ int main(int argc, char **argv) {
 	MPI_Sendrecv(mine, PIECES, MPI_AINT, from, 0, at, PIECES, MPI_AINT, target, 0, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 
-	/* Types with two words of each region, from its second word on, in reverse order of the regions. `too_far`
-	 * includes the region that is not attached. */
+	/* Create types with the second and third word of each region, the last region first. `too_far` includes the
+	 * region that is not attached; `apart` does not. */
 	int lengths[PIECES];
 	MPI_Aint places[PIECES];
 	MPI_Datatype apart, too_far;

@@ -96,7 +96,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	if (size > 0)
 		CHECK(strcmp(in_place_mode(mem + size / 2, NULL), "rw-p") == 0, "%s: mode %s after MPI_Win_free", what,
 		      in_place_mode(mem + size / 2, NULL));
-	in_place_fill(mem, (size_t)size, me, 6); /* still writable */
+	in_place_fill(mem, (size_t)size, me, 6); /* the memory must still be writable */
 	CHECK_FILLED(mem, (size_t)size, me, 6, what);
 	free(buffer);
 	free(got);

@@ -28,7 +28,7 @@ static long blocks(void) {
 	return n;
 }
 
-static long counted[2]; /* number of blocks, number of mappings */
+static long counted[2]; /* [0]: blocks of memfds, [1]: mappings, after the first windows */
 
 static void count(long *to) {
 	int mappings;

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int order = 0; order < 2; order++)
-			for (int how = 0; how < 3; how++) { /* the windows that request sharing: both, a, b */
+			for (int how = 0; how < 3; how++) { /* both windows request sharing, only a, or only b */
 				unsigned char *mem = aligned_alloc(PAGE, SIZE);
 				MPI_Win a, b;
 				in_place_fill(mem, SIZE, check_rank, 0);

@@ -196,7 +196,7 @@ int main(int argc, char **argv) {
 			MPI_Info_create(&info);
 			MPI_Info_set(info, given[g].key, given[g].value);
 			MPI_Info_set(info, "a_key_that_nobody_knows", "true");
-			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* can only be queried: ignored here */
+			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* ignored: the key is for queries only */
 			win = make(flavor, info);
 			MPI_Info_free(&info);
 			for (int k = 0; k < KEYS; k++)

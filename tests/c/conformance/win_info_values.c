@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
 			for (unsigned b = 0; b < sizeof bad / sizeof *bad; b++) {
 				use(flavor, 64, 1, one(bad[b].key, bad[b].value), bad[b].key);
 				use(flavor, 64, 1, last ? one(bad[b].key, bad[b].value) : one("unknown", "x"),
-				    bad[b].key); /* only one member passes the value */
+				    bad[b].key); /* only the last rank passes the value */
 			}
 		} else if (strcmp(check_arg, "untrue") == 0) {
 			use(flavor, 64 + 128 * check_rank, 4, one("same_size", "true"), "sizes that differ");

@@ -10,7 +10,7 @@
  */
 #include "../windows.h"
 
-static int lowest; /* lowest rank with memory, or -1 */
+static int lowest; /* lowest rank with memory; -1 if no rank has memory */
 
 /* Returns true if every process of the node can address the memory of rank. */
 static int shared(const struct window *w, int rank) {

@@ -1,6 +1,6 @@
 /* Draws a call: the function, and which of its arguments are wrong. Every choice depends only on the seed, the number
- * of the call, the parameter and the state common to all ranks, so all ranks draw the same call. Only addresses and
- * handles differ. */
+ * of the call, the parameter and the state common to all ranks, so all ranks draw the same call. Only the values of
+ * addresses and handles differ between ranks. */
 #include <fnmatch.h>
 #include <stdarg.h>
 

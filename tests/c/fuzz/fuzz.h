@@ -51,7 +51,7 @@ struct param {
 	int width;            /* size of an element in bytes */
 	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED or OTHER */
 	int64_t fixed;        /* the number of elements if length is FIXED */
-	int count, type;      /* of a buffer: indices of the parameters with its count (or size) and datatype, or -1 */
+	int count, type;      /* indices of a buffer's count (or size) and datatype parameters; -1 if missing */
 	const char *callback; /* C type of a function parameter */
 };
 
@@ -102,7 +102,7 @@ enum thing {
 struct argument {
 	union value value;
 	enum truth truth;
-	int here;       /* the argument is wrong at this rank only */
+	int here;       /* true if the argument is wrong at this rank only */
 	int classes[6]; /* the expected error classes, terminated by 0; if empty, any class */
 	struct object *object;
 	int64_t n;       /* number of elements of an array */
@@ -124,8 +124,8 @@ struct call {
 	int state_error; /* the state of an object makes the call erroneous; state_classes has the expected classes */
 	int state_classes[6];
 	const char *state_note;
-	const char *state_hold; /* why the call must not be made in this state of an object, or NULL */
-	const char *held;       /* why the call must not be made, or NULL */
+	const char *state_hold; /* why the state of an object forbids the call, or NULL */
+	const char *held;       /* the reason why this call is not made (would_block.c), or NULL */
 };
 
 void draw_call(struct call *c, uint64_t number, int only); /* only: index of the function to call, -1 for any */
@@ -177,7 +177,7 @@ struct object {
 		lone; /* of communicators, groups, windows; lone: intercommunicator whose local group has one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
-	int nobody;                       /* true if all neighbors are MPI_PROC_NULL */
+	int nobody;                       /* true if this rank has neighbors and all of them are MPI_PROC_NULL */
 	int64_t bytes, extent, low, high; /* of types: size, extent, true lower and upper bound */
 	int committed, usable;            /* of types; usable: small enough for the cells of memory.c */
 	int flavor;                       /* this field and the next ones, up to `unit`, are properties of windows */
@@ -185,7 +185,7 @@ struct object {
 	int target, exposed, started, completed, broken;
 	void *base;
 	int64_t length, unit;
-	int persistent, active, general, partitioned, collective, p2p; /* of requests */
+	int persistent, active, general, partitioned, collective, p2p; /* properties of requests */
 };
 
 extern struct object pool[THINGS][SLOTS];

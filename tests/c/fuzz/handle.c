@@ -53,7 +53,7 @@ static int is_usable(const struct object *o) { return o->usable; }
 static int is_communicable(const struct object *o) { return o->usable && o->committed; }
 static int is_several(const struct object *o) {
 	return is_communicable(o) && o->bytes > 32;
-} /* larger than one element of any predefined type */
+} /* the data exceeds one element of any predefined type */
 static int is_uncommitted(const struct object *o) { return !o->committed; }
 static int is_dynamic(const struct object *o) { return o->flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 static int is_static(const struct object *o) { return o->flavor != MPI_WIN_FLAVOR_DYNAMIC; }

@@ -9,14 +9,14 @@ enum {
 	CELL = 1 << 20,
 	MIDDLE = CELL / 2, /* offset of the argument in its cell: a type may extend to both sides of the address */
 	GUARD = 64,
-	LONGEST = 32768, /* maximum bytes of an array */
+	LONGEST = 32768, /* maximum size of an array in bytes */
 	REACH = 8192,    /* bytes on either side of a buffer's address that are checked */
 	PATTERN = 0xa5,
 	LASTING = 32
 };
 
 static char *cells, *lastings;
-static size_t dirty[MAX_PARAMS];    /* upper bound of the number of bytes of each cell that lost the pattern */
+static size_t dirty[MAX_PARAMS];    /* for each cell, at least the number of bytes that no longer have the pattern */
 static char saved[MAX_PARAMS][256]; /* copies of the arguments that are both input and output */
 
 static char *reserve(size_t size) {

@@ -37,7 +37,7 @@ static int ndims_of(const struct call *c) {
 	return c->comm ? c->comm->ndims : 0;
 }
 
-/* Returns true if the parameter is the length of an array that the caller passes. */
+/* Returns true if parameter i is the length of an array parameter. */
 static int is_length(const struct call *c, int i) {
 	for (int k = 0; k < c->f->n; k++)
 		if (c->f->params[k].length == i)
@@ -127,12 +127,12 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 		return strcmp(p->name, "sources") == 0 ? ((mine - 1 - k) % size + size) % size : (mine + 1 + k) % size;
 	}
 	if (strcmp(p->name, "edges") == 0)
-		return k; /* an edge from process k to itself, so that both ends of the edge specify the edge */
+		return k; /* an edge from each process to itself, which both ends of the edge specify */
 	if (root && inter)
 		return c->comm->lone ? MPI_ROOT : 0;
 	if (partitioned)
 		return MPI_PROC_NULL;
-	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* a pending receive may match a send to any rank */
+	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* a message to a rank may match its pending receive */
 		return MPI_PROC_NULL;
 	if (peer && below(c, 3) == 0)
 		return MPI_PROC_NULL;

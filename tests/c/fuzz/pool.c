@@ -59,8 +59,8 @@ void *thing_null(enum thing thing) {
 	return nulls[thing];
 }
 
-/* Finds a live object by its handle. Several entries may have the same handle, which is then freed once per entry;
- * an entry that may be freed takes precedence over a predefined one. */
+/* Finds a live object by its handle. If several entries have the same handle, prefers an entry that may be freed to a
+ * predefined one. Such a handle is freed once per entry. */
 static struct object *find(enum thing thing, const void *handle) {
 	struct object *found = NULL;
 	for (int s = 0; s < SLOTS; s++)
@@ -209,7 +209,7 @@ static void release(struct object *o) {
 	int key = (int)o->value.number;
 	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* receives the communicator's messages now; MPI_Finalize would wait for large ones */
+		drain(); /* receives all messages now, because MPI_Finalize would wait for large ones */
 	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:
@@ -402,8 +402,8 @@ static struct object *adopt(enum thing thing, union value value, int maker, uint
 	return o;
 }
 
-/* Notes that a call has started or ended persistent requests, and that messages may be in flight. Every rank notes
- * this, even if it did not make the call (would_block.c). */
+/* Marks the persistent requests that a call has started or completed, and notes that messages may be in flight. Every
+ * rank does this, even a rank that did not make the call (would_block.c). */
 static void note_requests(struct call *c) {
 	int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*|Pready*");
 	if (c->f->chapter == 3 || c->f->chapter == 4)

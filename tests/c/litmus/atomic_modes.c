@@ -4,7 +4,7 @@
  *   First test; all ranks repeat concurrently:
  *       300 accumulates (MPI_SUM) of the first 64 elements; then one accumulate of all 2000 elements
  *   Second test; the ranks take turns. The rank whose turn it is:
- *       200 accumulates, most of the first 68 elements, some of all 2000
+ *       200 accumulates, most of them of the first 68 elements, some of all 2000
  *   Meanwhile each other rank:
  *       40 times a fetch-and-add of one of these elements and an accumulate of one to four of them
  *   Forbidden: a lost addition. The test runs on each window kind.

@@ -1,4 +1,4 @@
-/* Message passing through the window of rank 0. If there are only two ranks, rank 0 does the work of rank 2:
+/* Message passing through the window of rank 0. Rank 2 reads; if there are only two ranks, rank 0 reads:
  *     rank 1: put data = i; flush; accumulate REPLACE flag = i; flush
  *     rank 2: repeat f = get_accumulate NO_OP flag until f = i; then get data; flush
  * Forbidden: the reader sees flag i and data < i. Runs with small and large data on each window kind.

@@ -2,7 +2,7 @@
  * orders. The guarantees of the subset hold:
  *     waw: REPLACE a; REPLACE b ends at b           raw: REPLACE a; NO_OP fetches a
  *     war: NO_OP; REPLACE a does not fetch a        rar: NO_OP; NO_OP do not decrease while another origin only adds
- *     for each subset, also none: no addition is lost
+ *     for each subset, also the empty one: no addition is lost
  * Forbidden: any other outcome; MPI_Win_get_info reports another subset than the requested one. Runs on each window
  * kind.
  * MPI-5.0 12.7.2, 12.2.1

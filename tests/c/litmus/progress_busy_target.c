@@ -1,6 +1,6 @@
 /* Rank 0, the target, makes no further MPI call: it loops endlessly or pauses. The other ranks access rank 0's memory
  * in all windows: with all operations and every kind of lock and flush, or (pscw) with start, operations and complete
- * after rank 0's post. At the end the other ranks abort the job.
+ * after rank 0's post. At the end the other ranks abort the job, because rank 0 never returns.
  * Forbidden: a call of the other ranks does not return.
  * MPI-5.0 12.7.3
  * np: 2 4

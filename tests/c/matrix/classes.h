@@ -15,7 +15,7 @@ enum { BEFORE = 96, BEHIND = 64, MANY = 1280, AREA = BEFORE + 6 * MANY + BEHIND,
 struct class {
 	const char *name;
 	const struct type *leaf; /* the predefined type of all elements */
-	size_t data;             /* bytes of a leaf without padding: 12 of the 16 bytes of MPI_DOUBLE_INT */
+	size_t data;             /* bytes of a leaf that carry its value: 12 of the 16 bytes of MPI_DOUBLE_INT */
 	MPI_Datatype type;
 	MPI_Aint extent;
 	int few; /* number of copies of the type in a small operation */

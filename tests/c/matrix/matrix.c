@@ -186,8 +186,9 @@ static void run_as(struct window *w, const struct operation *o, const struct cla
 	run_once(w);
 }
 
-/* Runs one cell. With a few elements it makes the calls without and with _c, each with the class at the target, at the
- * origin and on both sides. Then it makes one call with many elements, in one of these combinations. */
+/* Runs one cell: the calls without and with _c with a few elements, then one call with many. The class is the datatype
+ * at the target, the origin or both; predefined or mixed types are always at both. Calls that take a single element run
+ * once only. */
 static void cell(struct window *w, const struct operation *o, const struct class *c) {
 	static int turn;
 	int first = c->derived && !c->several ? 0 : AT_BOTH;

@@ -15,7 +15,8 @@ struct operation {
 	int request; /* true for the request-based operations, MPI_R... */
 };
 
-/* The name put/put_c stands for both calls: a cell passes if MPI_Put and MPI_Put_c pass. */
+/* The name put/put_c stands for MPI_Put and MPI_Put_c: a cell passes if both calls pass. The other names are formed in
+ * the same way. */
 static const struct operation operations[] = {
 	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
 	{"get/get_c", CALL_GET, OP_NO_OP, 0},

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
 	for (int j = 0; j < check_size; j++)
 		for (int k = 0; k < vc[j]; k++)
 			CHECK(vb[vd[j] + k] == j * 100 + check_rank, "v from %d", j);
-	/* a nonzero count of an empty type matches count 0 at the other rank */
+	/* a rank may pass a nonzero count of an empty type where the other rank passes count 0 */
 	MPI_Datatype e;
 	MPI_Type_contiguous(0, MPI_INT, &e);
 	MPI_Type_commit(&e);

@@ -38,9 +38,8 @@ static void body(struct window *w) {
 		CHECK_OK(MPI_Win_shared_query(w->win, r, &size, &unit, &base));
 		int is = mem[WORDS - 1 - r], was = 100 * w->rank + WORDS - 1 - r,
 		    expect = r != w->rank && size > 0 ? -r - 1 : was;
-		/* The expected value follows from symmetry: rank r can store to this rank's memory if and only if this
-		 * rank can store to the memory of rank r. The exception is a window with two kinds of memory
-		 * (KIND_MIXED). */
+		/* If this rank got rank r's memory from MPI_Win_shared_query, rank r got this rank's memory and has
+		 * stored -r - 1 in it. A window with two kinds of memory (KIND_MIXED) is an exception. */
 		CHECK(is == expect || w->kind == KIND_MIXED, "%s: what rank %d stored here is %d, not %d", w->name, r,
 		      is, expect);
 	}

@@ -27,7 +27,7 @@ static void body(struct window *w) {
 			for (int t = 0; t < w->n; t++) { /* the same order on all ranks, so that accumulates collide */
 				if (h < 2)
 					MPI_Win_lock(h ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
-				if (i % 3) /* add in one call, otherwise in one call per element */
+				if (i % 3) /* adds in one call; every third time in one call per element */
 					CHECK_OK(MPI_Accumulate(ones, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT,
 								MPI_INT, MPI_SUM, w->win));
 				for (int e = 0; i % 3 == 0 && e < COUNT; e++)

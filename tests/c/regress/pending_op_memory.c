@@ -15,8 +15,9 @@
 
 enum { BYTES = 24 << 20, DOUBLES = BYTES / sizeof(double), MIB = (1 << 20) / sizeof(double), SMALL = 100000 };
 
-/* Returns the number of bytes that docs/CLUSTER.md allows ("A process keeps"): for arriving data, for data to other
- * nodes, and for an operation whose origin type has gaps. The last 500,000 bytes allow for rounding by malloc. */
+/* Returns the limit of private memory in bytes ("A process keeps" in docs/CLUSTER.md). The terms are arriving data,
+ * data to other nodes, and an operation whose origin type has gaps. The last 500,000 bytes allow for rounding by
+ * malloc. */
 static long allowed(void) {
 	MPI_Comm node;
 	int near;

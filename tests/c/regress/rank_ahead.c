@@ -168,7 +168,8 @@ static void body(const char *what, int turn) {
 	}
 }
 
-/* Returns true if rank 0 only accesses the last rank's window. end_window checks the result. */
+/* Returns true if the variant consists of accesses of rank 0 to the last rank's window. end_window checks their
+ * result. */
 static int is_one_sided(const char *what) {
 	return strcmp(what, "put") == 0 || strcmp(what, "lock") == 0 || strcmp(what, "accumulate") == 0 ||
 	       strcmp(what, "fetch") == 0 || strcmp(what, "request") == 0;
@@ -200,7 +201,8 @@ static void end_window(void) {
 	MPI_Win_free(&win);
 }
 
-/* Creates the persistent or partitioned request, or attaches the buffer, for messages from rank 0 to the last rank. */
+/* Prepares messages from rank 0 to the last rank: creates the persistent or partitioned request, or attaches the buffer
+ * of MPI_Bsend. Does nothing for other variants. */
 static void begin_repeated(void) {
 	static char buffer[1 << 24];
 	if (rank != 0 && rank != n - 1)

@@ -50,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Converts a group id: `id` is the id that any member uses. Returns the id that `member` uses for the same group. */
+/* Converts a group id: `id` is the id in the view of some member. Returns the id in the view of `member`. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {

@@ -8,8 +8,8 @@
  *                   then sleeps at once, and a wait with a time limit times out soon.
  * Set these flags only while no other thread runs.
  *
- * ThreadSanitizer does not understand memory fences, of which the library has few. It reports no false race,
- * because each word that a fence orders is atomic, or is also ordered by a release and an acquire. */
+ * ThreadSanitizer ignores memory fences. Each word that one of the library's few fences orders is atomic, or is also
+ * ordered by a release and an acquire. So ThreadSanitizer reports no false race. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -102,7 +102,7 @@ static char *unit_memory(size_t bytes) {
 /* Creates the table of n processes. node_of[i] is the node of process i, and index[i] its index on the node. If node_of
  * is NULL, all processes are on this node. This process is number 0. */
 static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
-	static struct gompi_processes *kept[1024]; /* references to the tables, so that the leak checker reports none */
+	static struct gompi_processes *kept[1024]; /* keeps references to all tables for the leak checker */
 	static int number;
 	struct gompi_processes *t = kept[number++] = gompi_processes_new();
 	if (t == NULL || gompi_processes_add(t, 0, n, node_of, index) != 0)
@@ -127,7 +127,7 @@ static void unit_node(int n) {
 	gompi_go_callbacks = (struct gompi_go_callbacks){.raise_error = unit_raise, .find_failed = unit_nothing};
 }
 
-/* Returns the size of a window's control memory with `lines` member entries and n members on this node. */
+/* Returns the size of a window's control memory with `lines` member entries, for n members on this node. */
 static size_t unit_control(int lines, int n) {
 	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
 }

@@ -23,7 +23,7 @@ static struct packet {
 	int64_t due;
 	ssize_t length;
 	char bytes[LONGEST];
-} packets[PACKETS]; /* ring from first to last; packets that arrive while it is full are lost, as on a wire */
+} packets[PACKETS]; /* ring of packets from `first` to `last`; if it is full, arriving packets are lost */
 static unsigned first, last;
 
 static int64_t now(void) {
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
 			struct packet *p = &packets[first % PACKETS];
 			struct sockaddr_in to = {.sin_family = AF_INET};
 			if ((p->bytes[0] & 0xf0) != 0x40)
-				continue; /* IPv4 only */
+				continue; /* drops packets that are not IPv4 */
 			memcpy(&to.sin_addr, p->bytes + 16, 4);
 			sendto(wire, p->bytes, (size_t)p->length, 0, (struct sockaddr *)&to, sizeof to);
 		}

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	MPI_Error_class(rc, &class);
 	printf("rank %d got %s\n", rank, class == MPI_SUCCESS ? "the lock" : "an error");
 	fflush(stdout);
-	sleep(1); // let the other ranks get the lock or an error too
+	sleep(1); // MPI_Abort ends the job, so wait until the other ranks have the lock or an error too
 	MPI_Abort(MPI_COMM_WORLD, 5);
 	return 0;
 }

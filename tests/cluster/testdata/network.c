@@ -1,6 +1,6 @@
-/* Puts the number of every rank to every other rank, each in a different order, and to rank 0 last. With an argument
- * only the ranks of the first half put, so that no rank of the second half requests a connection. Prints "fine" on rank
- * 0. */
+/* Every rank puts its rank + 1 to every rank, itself included. Each rank begins with a different target. With an
+ * argument only the ranks of the first half put, so that no rank of the second half requests a connection. Prints
+ * "fine" on rank 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 
 // piece describes the data of several elements at a position in a buffer.
 type piece struct {
-	at   int64 // bytes from the buffer's address
+	at   int64 // position of the elements: offset in bytes from the buffer's address
 	t    *datatype.Type
 	data []byte
 }
@@ -353,7 +353,8 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						// Over all sizes and numbers of processes, v has each of its 8 values.
+						// The bits of v select MPI_IN_PLACE and the two types. All sizes and
+						// numbers of processes together cover all 8 values.
 						v := (i*2 + seed/4%2) % 8
 						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
 							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,

@@ -96,8 +96,8 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// onAllRanks runs f concurrently for every process, with its MPI_COMM_WORLD. If calls of f return errors, it fails the
-// test with the first error.
+// onAllRanks runs f concurrently for every process, with the process's MPI_COMM_WORLD. If calls of f return errors, it
+// fails the test with the first of these errors.
 func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
 	t.Helper()
 	errs := make([]error, len(es))

@@ -79,8 +79,8 @@ func TestPredefinedOperations(t *testing.T) {
 					pack(packed, &from)
 					unpack(&to, packed)
 				}
-				// The message algorithm may begin at the root instead. Then rounding and the bits of
-				// NaN may differ.
+				// In an algorithm over messages the reduction may begin at the root instead. Then
+				// rounding and the bits of NaN may differ.
 				inexact := b.Class == datatype.Floating || b.Class == datatype.Complex ||
 					b.Class == datatype.Pair
 				if !bytes.Equal(want, recv) && !inexact {

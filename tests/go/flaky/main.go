@@ -86,8 +86,8 @@ type result struct {
 	output string
 }
 
-// runner runs the selected tests of one kind once. When ctx ends, the runner ends the tests that still run, and returns
-// only the results of the tests that had ended before.
+// runner runs once the selected tests of ctest or of one Go package. When ctx ends, the runner ends the tests that
+// still run, and returns only the results of the tests that had ended before.
 type runner func(ctx context.Context, round int) ([]result, error)
 
 // command returns a command that receives SIGINT when `ctx` ends, so that the command can end its own processes.

@@ -27,7 +27,7 @@ type Job struct {
 	Seed     uint64
 	Calls    int
 	Handler  int
-	Phase    string // Phase and Function are for Outside: the job calls only Function
+	Phase    string // set for Outside only: the job makes only calls of Function, in this phase of MPI
 	Function string
 }
 
@@ -63,7 +63,8 @@ func (f *Finding) String() string {
 // Result holds the findings and the counts of a job.
 type Result struct {
 	Findings []*Finding
-	// numbers of calls by function: those made, those that succeeded, and those not made because they might block
+	// The number of calls of each function: those made, those that succeeded, and those not made because they might
+	// block.
 	Made, Done, Held map[string]int
 	Total            int // calls made by rank 0
 }
@@ -85,7 +86,7 @@ func (r *Result) Add(o *Result) {
 // Runner starts jobs.
 type Runner struct {
 	Launcher, Program string
-	Dir               string        // for temporary files
+	Dir               string        // directory for temporary files
 	Patience          time.Duration // a job without progress for this time counts as hung
 }
 

@@ -130,7 +130,7 @@ func compareKernels(t *testing.T, n int) {
 	require.Greater(t, pairs, 400)
 }
 
-// x87 returns an integer in the x87 format of 80 bits. The function quad returns it in IEEE quadruple precision.
+// x87 converts an integer to the x87 format of 80 bits. The function quad converts it to IEEE quadruple precision.
 func x87(x int) []byte {
 	p := make([]byte, 16)
 	if x != 0 {

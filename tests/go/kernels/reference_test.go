@@ -201,7 +201,7 @@ func fromHalf(h uint16) float32 {
 	switch {
 	case exp == 31:
 		if frac != 0 {
-			frac |= 0x200 // the hardware makes a signaling NaN quiet
+			frac |= 0x200 // like the hardware, turns a signaling NaN into a quiet one
 		}
 		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
 	case exp == 0:

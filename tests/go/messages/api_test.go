@@ -39,7 +39,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) Buffer {
 	return Buffer{addr: addr, size: count * l.Size(), count: count, typ: t}
 }
 
-// Mode is the mode of a send (enum gompi_mode). The flag Urgent may be added.
+// Mode is the mode of a send (enum gompi_mode), optionally combined with the flag Urgent.
 type Mode uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	Urgent      Mode = 1 << 4
 )
 
-// Request is a send or receive. Its p2p.Request is nil if the operation completed when it was started.
+// Request is a send or receive. Its p2p.Request is nil if the operation was already complete when it was started.
 type Request struct {
 	p2p.Request
 	buf Buffer // referenced so that it stays alive

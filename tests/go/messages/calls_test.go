@@ -139,8 +139,8 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		// When this second message has arrived, the first message must have arrived, too.
 		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
 		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
-		// The requests may already be reused for other operations. The sender's request completes after the
-		// receive.
+		// The receive may be complete already, and its request in use for another operation. The request of the
+		// send completes only after the receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
 			return a.pendingSends() == 0
@@ -279,8 +279,8 @@ func TestFailureEndsWait(t *testing.T) {
 }
 
 // TestCMARefused checks that data is sent in segments if a process cannot read the sender's memory through CMA. The
-// system may forbid the access, or the sender's process id may name another process here. The test changes the token by
-// which a reader recognizes the sender.
+// system may forbid the access, or the receiver may be in another process namespace, where the sender's process id
+// names another process. The test changes the token by which a reader recognizes the sender.
 func TestCMARefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].inbox(0), inboxToken)++

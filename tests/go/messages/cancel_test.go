@@ -106,7 +106,7 @@ func TestCancelProbed(t *testing.T) {
 				m, err := e.Mprobe(e.World, 0, 0, 3, &st)
 				require.NoError(t, err)
 				r.Cancel()
-				if size < 1<<20 { // otherwise the data may still arrive during the receive below
+				if size < 1<<20 { // larger data may still be in transfer until the receive below
 					require.NoError(t, es[0].Wait(r, &st))
 					require.False(t, st.Cancelled)
 					clear(out) // the send is complete, so the application may change its buffer

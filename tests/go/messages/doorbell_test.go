@@ -9,8 +9,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// wasNotified reports whether e's progress thread was woken since the last call of wasNotified. It marks the thread as
-// asleep.
+// wasNotified reports whether e's progress thread was woken since the last call of wasNotified. It then marks the
+// thread as asleep, so that the next call can detect the next wake-up.
 func wasNotified(e *Engine) bool {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	return atomic.SwapUint32(u32(cell, shm.CellProgressSleeps), 1) == 0

@@ -18,11 +18,11 @@ const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
 	congestedFrom = 32 << 20 // bytes of unexpected messages of a VCI
 	entryCost     = 256      // bytes charged for an unexpected message besides its data
-	manyNumbers   = 4096     // a table of more than 4096 send numbers is freed once it is empty
+	manyNumbers   = 4096     // if a table has more send numbers than this, it is freed once it is empty
 	lanes         = 4
 	inboxSize     = shm.MessageRingSize / lanes
 
-	// offsets in an inbox
+	// Offsets in bytes of the fields of an inbox (struct gompi_inbox).
 	inboxTail  = 0
 	inboxHead  = 64
 	inboxFlow  = 128

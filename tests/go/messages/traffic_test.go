@@ -168,7 +168,8 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 			i := rnd.Intn(len(posted))
 			x := posted[i]
 			// Wait only if this process has nothing left to send or the receive is complete. Otherwise the
-			// plan itself, not the engine, could deadlock.
+			// processes could wait for each other because of the order in the plan, without an error of the
+			// engine.
 			if len(toSend) > 0 && !x.r.IsComplete() {
 				e.Progress()
 				continue

@@ -28,13 +28,13 @@ type span struct{ from, to int }
 // Basic is a predefined datatype: its kind of arithmetic, and the bytes that carry its value. All other bytes are
 // padding.
 type Basic struct {
-	Name   string // of the MPI handle
+	Name   string // name of the MPI handle
 	Kind   kind
 	Extent int    // extent in bytes
 	Spans  []span // bytes that carry the value
-	part   *Basic // complex types: the real type; pairs: the value's type
-	index  *Basic // pairs: the index's type
-	at     int    // pairs: the index's offset
+	part   *Basic // the real type of a complex type, or the value's type of a pair
+	index  *Basic // the index's type of a pair
+	at     int    // the index's offset in a pair, in bytes
 }
 
 // align returns the alignment of the type in C.

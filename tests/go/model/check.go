@@ -28,7 +28,7 @@ type event struct {
 	origin                   int
 	call                     *Action
 	op                       Op
-	operand, compare, result []byte // result: the fetched value in the program's output, or nil
+	operand, compare, result []byte // result: value that the call fetched; nil if it fetches none
 }
 
 // place is the position of an element: the rank of a member, and the offset in the member's memory.
@@ -117,7 +117,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 	return nil
 }
 
-// differ returns the first offset at which `want` and `got` differ, or -1.
+// differ returns the first offset at which `want` and `got` differ, or -1 if they are equal.
 func differ(want, got []byte) int {
 	for i := range want {
 		if want[i] != got[i] {
@@ -137,7 +137,7 @@ func show(want, got []byte, at int) string {
 		want[from:to], n)
 }
 
-// users returns a listing of the calls of the phase that access a byte of a rank's memory.
+// users returns a listing of the calls of the phase that access the byte at offset `at` of a rank's memory.
 func (c *checker) users(rank, at int) string {
 	var b strings.Builder
 	for origin, actions := range c.ph.Ranks {

@@ -11,15 +11,15 @@ const (
 	reading
 	writing
 	accumulating
-	incrementing // by verbIncrement, under exclusive locks
-	touching     // by loads and stores of one rank
+	incrementing // changed by verbIncrement under exclusive locks
+	touching     // accessed by loads and stores of one rank
 )
 
 // cell is the state of one byte of a window in a phase.
 type cell struct {
 	use     use
 	tainted bool  // the origin has changed the byte in this phase, so that no other rank may read it
-	origin  int8  // the only origin, or several
+	origin  int8  // the only origin that has accessed the byte, or `several`
 	segment int16 // segment of the origin's last access (tracker.segments)
 	element int32 // index in tracker.elements
 }
@@ -30,7 +30,7 @@ const several = -1
 type element struct {
 	base     int
 	basic    *Basic
-	origin   int  // the only origin, or several
+	origin   int  // the only origin that has accessed the element, or `several`
 	alone    bool // no other origin may access the element until the end of the phase
 	ops      map[Op]bool
 	calls    int

@@ -10,11 +10,11 @@ import (
 // Type is a predefined datatype, or a constructor with its arguments. The model computes the type map of a Type from
 // the standard's definitions, without the library under test.
 type Type struct {
-	Basic *Basic // predefined
+	Basic *Basic // the predefined type; nil if a constructor makes the type
 	ctor  string // constructor, in the form that interp.c reads
 	args  []int
 	kids  []*Type
-	id    int // number in the program text; set when the type is written
+	id    int // number of the type in the program text; 0 until the type is written
 
 	elems            []elem // the typemap, without lb and ub markers
 	lb, ub           int
@@ -317,7 +317,8 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	if inBytes {
 		unit = s.grain
 	}
-	// Place the blocks in random order without overlap, from a random start. disps is in units.
+	// Place the blocks in random order without overlap, from a random start. The displacements `disps` are
+	// multiples of `unit` bytes, or of the extent of `kid`.
 	disps := make([]int, len(lengths))
 	at := s.IntN(5) - 2
 	for _, i := range s.Perm(len(lengths)) {

@@ -19,7 +19,7 @@ type Profile struct {
 	Depth    int  // maximum nesting of datatypes
 	Mixed    bool // calls may concurrently accumulate into one element with different operations
 	Hot      int  // percentage of accumulates that reuse the target location of an earlier accumulate
-	Burst    int  // percentage of accumulates that are repeated many times; if > 0, there are collide phases
+	Burst    int  // percentage of accumulates that are repeated many times; above 0 also makes collide phases
 	Plain    bool // no derived datatypes
 	Strange  bool // elements may be misaligned
 	// Reference avoids features that Debian's MPICH does not support correctly: window sizes and addresses that are
@@ -40,7 +40,7 @@ type generator struct {
 	win  *Window
 	ph   *Phase
 	use  *tracker
-	past [][]*Action // accumulate-type calls of this phase, by target
+	past [][]*Action // accumulates, fetches and swaps of this phase, by target
 }
 
 // Generate returns the program of a seed. The same seed and profile always give the same program.
@@ -154,7 +154,7 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
-			// types that gompirma updates by compare-and-swap or under a lock
+			// Prefer types that gompirma updates by compare-and-swap or under a lock.
 			if g.profile.Burst > 0 && g.IntN(2) == 0 {
 				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
 			}
@@ -361,7 +361,7 @@ func (g *generator) pscw() {
 				g.do(r, "wait")
 			}
 		}
-		if g.win.Kind == "shared" { // rank's loads and stores access its own memory
+		if g.win.Kind == "shared" { // makes the loads and stores of this rank's memory visible
 			g.do(r, "own")
 			g.do(r, "barrier")
 			g.do(r, "own")
@@ -546,7 +546,8 @@ func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool)
 	return requests
 }
 
-// place returns a random displacement in zone z of m's memory for `count` copies of t, or -1 if they do not fit.
+// place returns a random location in zone z of m's memory for `count` copies of t: the displacement, and the offset in
+// bytes from the start of m's memory. The displacement is -1 if it finds no location.
 func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, at int) {
 	from, to := t.bounds(count)
 	region := m.Regions[z.region]
@@ -572,7 +573,7 @@ func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, a
 // elements returns a random number of elements of a call.
 func (g *generator) elements() int {
 	if most := g.profile.Elements; g.profile.Burst == 100 && most > 100 && g.IntN(2) == 0 {
-		return 64 + g.IntN(most-64) // accumulates of this size lock the target
+		return 64 + g.IntN(most-64) // accumulates of 64 elements and more lock the target
 	}
 	if g.IntN(3) == 0 {
 		return 1
@@ -878,7 +879,7 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	case verbGet:
 		a.RType, a.RCount, a.Result = result()
 	case verbGetAccumulate:
-		if a.Op != opNoOp || g.IntN(2) == 0 { // else the origin arguments stay NULL, 0, MPI_DATATYPE_NULL
+		if a.Op != opNoOp || g.IntN(2) == 0 { // MPI_NO_OP permits origin arguments NULL, 0, MPI_DATATYPE_NULL
 			a.OType, a.OCount, a.Origin = origin()
 		}
 		a.RType, a.RCount, a.Result = result()

@@ -179,7 +179,7 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 	at := r.IntN(len(where))
 	where[at] ^= 1 << r.IntN(8)
 	if what == "memory" {
-		// The checker accepts any value in the padding of long double.
+		// Give up if the changed byte is padding of a long double, because the checker accepts any value there.
 		for _, actions := range ph.Ranks {
 			for _, a := range actions {
 				loose := false

@@ -29,7 +29,7 @@ type Program struct {
 type Window struct {
 	Kind    string   // create, allocate, shared, dynamic
 	Info    []string // key=value
-	Held    bool     // stays in one MPI_Win_lock_all epoch
+	Held    bool     // true if the window stays in one MPI_Win_lock_all epoch
 	Order   []int    // rank in MPI_COMM_WORLD of each member, in the order of ranks in the window
 	Members []*Member
 }
@@ -71,13 +71,13 @@ type Action struct {
 	Verb string
 	Args []int
 
-	Form int // formRequest, formCount, formBottom
+	Form int // bit mask of formRequest, formCount and formBottom
 	// number of consecutive calls: they use the same origin buffer, but each has its own result buffer
 	Times        int
 	Op           Op
 	Target       int // rank in the window, or procNull
-	Region, Disp int // Region of the target's memory; Disp in displacement units, from the region's start
-	At           int // the same location in bytes, from the start of the target's memory
+	Region, Disp int // Region: index in the target's Regions; Disp: from the region's start, in displacement units
+	At           int // the same location as an offset in bytes from the start of the target's memory
 	Origin       *Buffer
 	Compare      *Buffer
 	Result       *Buffer

@@ -119,7 +119,8 @@ func (l *Launcher) Try(p *Program) error {
 	return err
 }
 
-// Only returns a copy of the program that has all synchronization but only the calls with the given numbers.
+// Only returns a copy of the program with all its synchronization, in which only the calls with the given numbers
+// remain.
 func (p *Program) Only(ids map[int]bool) *Program {
 	q := *p
 	q.Phases = nil

@@ -75,7 +75,7 @@ type event struct {
 	Elapsed                       float64
 }
 
-// line is a line that a test printed, or the package if test is "".
+// line is a line of output, and the test that printed it. test is "" if the package printed the line outside of a test.
 type line struct{ test, text string }
 
 var (

@@ -44,7 +44,8 @@ type Program struct {
 	Reference string
 	Hangs     bool      // the program may hang without a checker
 	Findings  []Finding // empty for a clean program
-	// Needs is Accesses if a checker needs to see loads and stores to report nothing for a clean program.
+	// Needs is Accesses if the program is clean, but a checker that does not see loads and stores would report
+	// something.
 	Needs Needs
 }
 
@@ -63,15 +64,15 @@ const (
 type Finding struct {
 	Kind    string
 	Needs   Needs
-	Marks   []string // names of the marks (@name) on the lines
+	Marks   []string // names of the marks (@name) in the comments of the lines
 	Lines   []int    // lines of both accesses, in any order; one line if the other access is not in the source
 	Windows []string // names of windows; the report must have one of them
 	Targets []int    // target ranks; the report must have one of them; empty if the report has none
 	Rank    int      // owner of the memory or object; -1 for any rank
-	// For leak and freed: datatype, communicator, group, info, op, window, file, request, message. For a race on a
-	// file: file.
+	// Object is the kind of the leaked or freed object: datatype, communicator, group, info, op, window, file,
+	// request or message. For a race on a file it is "file".
 	Object string
-	Name   string // name of an assertion or hint
+	Name   string // name of the assertion or hint that is not true
 	// Argument is the argument of a collective call that differs between members: root, op, length or name; of a
 	// call on a file also amode, etype, datarep, size, flag or offset.
 	Argument string

@@ -57,7 +57,7 @@ static void groups(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Hangs like the function groups(). Here rank 0 already sleeps when rank 1 completes its epoch. */
+/* Hangs like the function groups(). The difference is that rank 0 already sleeps when rank 1 completes its epoch. */
 static void groups_late(void) {
 	if (rank == 1)
 		usleep(300000);
@@ -409,7 +409,7 @@ static void two_threads(void) {
 
 /* --- Jobs that do not hang */
 
-static void (*awaits)(void); /* waits for an event from outside of the job */
+static void (*awaits)(void); /* waits for an event outside of the job, such as input from a pipe */
 static sem_t *semaphore;
 static int descriptors[2];
 enum { OUTSIDE_SECONDS = 2 };

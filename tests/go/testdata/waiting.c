@@ -226,7 +226,7 @@ static void operations(void) {
 #define REQUEST(name, ...) (PAIR(name, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	REQUEST(MPI_Rput, large, LARGE, MPI_CHAR, 1, 0, LARGE, MPI_CHAR, away);
 	REQUEST(MPI_Raccumulate, many, INTS, MPI_INT, 1, 0, INTS, MPI_INT, MPI_SUM, away);
-	/* LATER: the wait for the request waits for the result of the operation. */
+	/* LATER: MPI_Wait completes the request of the operation only after the result has arrived. */
 #define LATER(name, ...) (PAIR(MPI_Wait, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	LATER(MPI_Rget, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
 	LATER(MPI_Rget_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);

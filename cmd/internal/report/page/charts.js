@@ -136,8 +136,9 @@ function added(lists) {
 	return [...sums.values()];
 }
 
-// inBlocks returns a cell for each pair of blocks of ranks. Its value is the sum of element `of` of the pairs. Rank -1
-// means that the rank is unknown; such pairs are in column `unknown`.
+// inBlocks returns a cell for each pair of blocks of ranks that has events. The cell's value is the sum over its pairs
+// of ranks of element `of` (the index of the count or of the bytes). A rank of -1 is unknown. Such pairs are in the
+// column `unknown`.
 function inBlocks(pairs, of, unknown) {
 	const cells = new Map();
 	for (const p of pairs) {
@@ -190,8 +191,8 @@ function heatCells(w, ways, unit) {
 	return [...cells.values()].filter(c => c[2] > 0);
 }
 
-// heatRows returns the ranks that have a row: the window's members. If the job has more than 256 ranks, these are only
-// the accessed targets.
+// heatRows returns the ranks that have a row in the heat map. In a job of up to 256 ranks these are all members of the
+// window, otherwise only the targets that were accessed.
 function heatRows(w) {
 	if (facts.ranks > 256) return [...new Set(w.heat.target || [])].sort((a, b) => a - b);
 	const all = Array.from({length: facts.ranks}, (_, i) => i);

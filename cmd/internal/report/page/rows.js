@@ -122,15 +122,15 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	}
 	const columns = Array.from({length: kinds}, () => []);
 	const least = timeline.filter === "" ? 1 : Math.ceil(height / 2);
-	const open = new Array(kinds).fill(null); // last rectangle of each kind; an equal next one extends it
+	const open = new Array(kinds).fill(null); // last rectangle of each kind; an equal next rectangle extends it
 	for (let step = 0; step < steps; step++) {
 		let below = 0, sum = 0;
 		for (let kind = 0; kind < kinds; kind++) {
 			const share = Math.max(sums[step * kinds + kind], 0) / perStep;
 			sum = Math.min(sum + share, 1);
 			let to = Math.round(sum * height);
-			// A call that takes almost no time has a minimum height, so that it is visible. The height is
-			// larger if there is a filter.
+			// A call that takes almost no time gets a minimum height, so that it is visible. If the user
+			// has set a filter, this minimum is half of the row's height.
 			if (to - below < least && used[step] >> kind & 1) to = Math.min(below + least, height);
 			const h = Math.min(to, height) - below, o = open[kind];
 			if (h > 0) {
@@ -146,7 +146,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			below = Math.max(below, Math.min(to, height));
 		}
 	}
-	// at least one shape: ECharts does not update a group without children
+	// The list must never be empty, because ECharts does not update a group without children.
 	const shapes = [{type: "runs", shape: {list: []}, silent: true}];
 	const add = (list, fill) => {
 		if (list.length) shapes.push({type: "runs", shape: {list}, style: {fill}, silent: true});

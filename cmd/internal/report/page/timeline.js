@@ -28,7 +28,8 @@ function describe(i, row) {
 	return parts.join(" · ");
 }
 
-// find returns the shortest event at a time (`best`), the number of events near it (`n`), and their number by name.
+// find returns the shortest event of a row within `tolerance` of a time (`best`), the number of events there (`n`), and
+// the number of these events by name (`near`).
 function find(t, row, tolerance) {
 	const start = column("start"), dur = column("dur"), near = new Map();
 	const [first, last] = within(row, t - tolerance, t + tolerance);

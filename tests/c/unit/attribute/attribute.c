@@ -15,7 +15,7 @@ enum { OTHER = MPI_ERR_OTHER };
 #define COMM GOMPI_KEYVAL_COMM
 
 static struct gompi_error_status v;
-static bool delete_succeeds; /* true: the callback delete_fails returns MPI_SUCCESS */
+static bool delete_succeeds; /* true if the callback delete_fails returns MPI_SUCCESS instead of an error */
 
 /* --- Callbacks of the application. They record each deletion as two digits: the object and the value */
 

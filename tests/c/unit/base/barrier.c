@@ -34,7 +34,8 @@ static void run_rounds(int me) {
 		stored[k % ROUND_SLOTS][me] = k + 1;
 		CHECK(run_barrier(me, &number) == MPI_SUCCESS, "the barrier failed");
 		CHECK(!is_split || gather_count == k + 1, "round %d: member 0 was there %ld times", k, gather_count);
-		/* Safe: the next store to these array elements follows two barriers later, after all members' loads. */
+		/* These plain loads do not race with stores: a member stores to these elements again only two barriers
+		 * later, when all members have loaded them. */
 		for (int i = 0; i < n; i++)
 			CHECK(stored[k % ROUND_SLOTS][i] == k + 1,
 			      "%d members, round %d: member %d left member %d at %ld", n, k, me, i,

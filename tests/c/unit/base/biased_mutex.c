@@ -75,7 +75,7 @@ static void interrupt_owner(int i) {
 	}
 }
 
-/* 2 * the number of acquisitions by the other thread, plus 1 while the owner requests another acquisition */
+/* Twice the number of acquisitions by the other thread, plus 1 while the owner requests another acquisition. */
 static gompi_a32 visit_seq;
 
 static void request_visit(void) {

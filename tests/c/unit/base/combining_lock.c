@@ -41,8 +41,8 @@ static struct lock_kind *kind;
 
 static gompi_a32 posted[THREADS];   /* number of units of work that each thread has posted; relaxed stores */
 static uint32_t done[THREADS];      /* number of units that have been done for each thread; guarded by the lock */
-static gompi_a32 arrived, left;     /* number of times that threads have begun a round, and ended a round */
-static gompi_a32 lost, left_behind; /* number of rounds that ended with work undone; number of failed trylocks */
+static gompi_a32 arrived, left;     /* arrived: number of times that a thread has begun a round; left: ended a round */
+static gompi_a32 lost, left_behind; /* lost: rounds that ended with work undone; left_behind: failed trylocks */
 static gompi_a32 held_rounds;       /* 1 + the last ordered round in which thread 0 has acquired the lock */
 
 /* Returns true for ordered rounds: thread 1 posts its work after thread 0 has acquired the lock, and thread 0 releases

@@ -121,7 +121,8 @@ static void ring_answer(void) {
 	CHECK(gompi_ring_flush(w, 1, "test") == MPI_SUCCESS, "a flush after the ring has wrapped around");
 }
 
-/* Reserves a cell of the ring of process 0 and does not fill it: process 0 cannot serve later cells of its ring. */
+/* Reserves a cell of the ring of process 0 and does not fill it, so that process 0 cannot serve the later cells of its
+ * ring. */
 static void reserve_own_cell(void) { gompi_add_seq_cst(&((struct gompi_ring *)gompi_node.operation_rings)->tail, 1); }
 
 static void serve_after_sleeps(void) {

@@ -81,14 +81,16 @@ static bool do_one_unit(void) {
 	quick_serves++;
 	return worked;
 }
-/* Returns false, as has_work of a service. So only a thread that is about to sleep serves this service. */
+/* Serves as the has_work function of a service. It always returns false, so only a thread about to sleep serves the
+ * service. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	full_serves++;
 	return false;
 }
 
-/* A service whose poll is expensive, and which uses on_wait_end. */
+/* Number of polls and of ended waits of a service whose poll function is expensive and which has an on_wait_end
+ * function. */
 static int expensive_polls, ends;
 static bool always_ready(void) { return true; }
 static bool poll_expensive(void) {
@@ -97,8 +99,8 @@ static bool poll_expensive(void) {
 }
 static void count_wait_end(void) { ends++; }
 
-/* Returns true, as the condition of a wait, after *arg polls. The last poll also adds work. It simulates work of
- * another thread: that thread has seen this thread poll, and relies on this thread to do the work. */
+/* Serves as the condition of a wait, which becomes true after *arg polls. The last poll also adds work, as another
+ * thread would do that has seen this thread poll and relies on it to do the work. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)

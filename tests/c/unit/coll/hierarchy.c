@@ -12,7 +12,7 @@
 
 enum { MAX_RANKS = 9, CALLS = UNIT_REPEATS(400), LONGEST = 180000 };
 
-static uint64_t max_round_bytes; /* maximum length of the collectives of a round */
+static uint64_t max_round_bytes; /* limit of the number of bytes of a collective in a round */
 
 static int n, nodes;
 static int32_t node_of[MAX_RANKS], local_rank_of[MAX_RANKS], order[MAX_RANKS]; /* order: ranks by node */
@@ -301,7 +301,7 @@ static void test_changing_head(int i) {
 		while (written < LARGE_BYTES && out[written] == 0)
 			written++;
 		CHECK(written == LARGE_BYTES, "a broadcast of %d bytes wrote byte %d", SMALL_BYTES, written);
-		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* nonzero, so that out shows a copy of too many bytes */
+		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* nonzero, so that `out` shows excess copied bytes */
 			memset(damaged_shm->member[0].body[b], 2, GOMPI_SHM_SMALL_BYTES);
 	}
 	gompi_store(&reader_done, 1);
@@ -342,7 +342,7 @@ int main(void) {
 				gompi_shm_coll_close(views[i]->shm_coll);
 			gompi_hierarchy_close(views[i]);
 		}
-		/* With two members, the root's last record may be undelivered, because no call had to wait for it. */
+		/* Deliver the remaining records: with two members, no call had to wait for the root's last record. */
 		while (mail_serve()) {
 		}
 		CHECK(network_empty() || check_errors > 0, "round %u: some records were not received", round);

@@ -34,7 +34,8 @@ static int is_input(const char *b, int call, int member, uint64_t bytes) {
 	return 1;
 }
 
-/* Returns true if `b` has `bytes` bytes, beginning with byte `from`, of the reduction over ranks 0 to upto - 1. */
+/* Returns true if `b` holds `bytes` bytes of the reduction over ranks 0 to upto - 1. `from` is the number of the first
+ * of these bytes. */
 static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
 	for (uint64_t i = from; i < from + bytes; i += 2) {
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
@@ -215,8 +216,8 @@ static void run_random_calls(int me) {
 	}
 }
 
-/* Opens the collectives of all members anew. The other members can read the memory of the first `reads` members. If
- * `large` is true, there is memory for large buffers. */
+/* Opens the shared-memory collectives of all members again. The other members can read the memory of the first `reads`
+ * members. If `large` is true, there is memory for large buffers. */
 static void open_views(bool large, int reads) {
 	int32_t peers[MAX_RANKS];
 	for (int i = 0; i < n; i++)

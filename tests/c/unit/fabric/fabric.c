@@ -21,7 +21,7 @@ struct record {
 
 static gompi_a64 echoed, done, streamed[UNIT_THREADS];
 static gompi_a64 arrived_bytes;
-static uint64_t last_number; /* number of records of kind COUNT that have arrived, on all ports */
+static uint64_t last_number; /* number that the next record of kind COUNT must have, on any port */
 
 static uint64_t mix(uint64_t x) {
 	x ^= x >> 31;
@@ -366,7 +366,7 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_barrier();    /* the peer was blocked in read(2), so its progress thread answered all records */
+	pair_barrier();    /* the peer, blocked in read(2), answered by its progress thread until now */
 	round_trips(1000); /* both processes run this call at the same time */
 	pair_barrier();
 	many_records(UNIT_REPEATS(200000));

@@ -27,9 +27,9 @@ static struct gompi_net_op *posted[256];
 static int posted_n;
 static struct fi_cq_msg_entry finished[4096];
 static int finished_n;
-static int refuse_one_in; /* k: the provider refuses one of k calls at random; 0: it refuses no call */
+static int refuse_one_in; /* one of this many calls is refused at random; 0 if no call is refused */
 
-/* Frames and records that the peer has received. */
+/* Number of frames and of records that the peer has received. */
 static uint32_t peer_frames;
 static uint64_t peer_records;
 

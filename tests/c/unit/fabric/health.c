@@ -33,7 +33,7 @@ static int wait_for(uint64_t number) { return gompi_await(&gompi_my_cell()->wait
 static double seconds_since(int64_t begin) { return (double)(gompi_now_ns() - begin) / 1e9; }
 
 /* Makes the second process fail in the way `how` while the first process sends or waits. Checks that the first process
- * detects the failure after `least` to `most` seconds. Does not return. */
+ * detects the failure not earlier than `least` and not later than `most` seconds afterwards. Does not return. */
 enum how { KILLED, STOPPED };
 static void test_failure(enum how how, bool sends, double least, double most) {
 	uint64_t sent = 1;

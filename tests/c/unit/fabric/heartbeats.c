@@ -32,8 +32,8 @@ struct process {
 	struct gompi_peer *_Atomic *peers;
 	struct gompi_peer *peer_list, *pending_list, *retry_list;
 	int64_t next_round_ns;    /* the time of the next round of the process's progress thread */
-	int64_t stopped_until_ns; /* the process does nothing until this time */
-	bool is_killed;           /* other processes of the same node detect this */
+	int64_t stopped_until_ns; /* the process runs no code before this time */
+	bool is_killed;           /* true if the process is killed, which processes of its node detect */
 	bool is_cut;              /* true if no frame leaves or reaches the process */
 	int64_t known_since_ns;   /* the time when the process learned of a failure; 0 if it does not know of one */
 	uint32_t peers_created;
@@ -77,7 +77,7 @@ static void switch_to_process(int rank) {
 
 static struct gompi_node_header *header_of(int node) { return (struct gompi_node_header *)(void *)control[node]; }
 
-/* Counts the calls, and simulates the check which processes of this node are alive. */
+/* Number of calls of find_dead, which simulates how a process detects failed processes of its own node. */
 static uint64_t find_dead_calls;
 static void find_dead(void) {
 	find_dead_calls++;
@@ -93,7 +93,7 @@ static void find_dead(void) {
 
 struct event {
 	int64_t at;
-	uint64_t number; /* order of the events that have the same time */
+	uint64_t number; /* sequence number: orders the events that have the same time */
 	int32_t to;
 	uint32_t length; /* length of the frame; 0 if the event is a round of a progress thread */
 	char frame[64];

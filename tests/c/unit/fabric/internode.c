@@ -272,7 +272,7 @@ int main(void) {
 		for (int i = 0; i < MAX_MEMBERS; i++)
 			gompi_store(&calls_begun[i], 0);
 		unit_threads(network_members, run);
-		/* With two members, the root's last record may be undelivered, because no call had to wait for it. */
+		/* Deliver the remaining records: with two members, no call had to wait for the root's last record. */
 		while (mail_serve()) {
 		}
 		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",

@@ -50,7 +50,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
 		sum = (char)(sum + ((char *)r)[i]);    /* reads every byte of the record */
-	bool is_request = r->kind < INTERNODE_IS_OPEN; /* the other kinds are answers */
+	bool is_request = r->kind < INTERNODE_IS_OPEN; /* false for answers (kinds from INTERNODE_IS_OPEN on) */
 	CHECK(!is_request ||
 		      (r->id == said.id && (r->kind == INTERNODE_QUERY_OPEN || r->generation - said.generation < 2)),
 	      "call %u sends as number %u", said.generation, r->generation);
@@ -70,7 +70,7 @@ bool gompi_fabric_progress(void) { return false; }
 /* --- Records from the other members */
 
 static int n, me, rounds, unsynced_calls;
-static bool all_open; /* all members know that all members have opened the group */
+static bool all_open; /* true if all members know that all members have opened the group */
 static int32_t peers[MAX_MEMBERS];
 static uint32_t generation;      /* number of the last call in the group */
 static uint32_t uncertain_until; /* calls up to this generation may have accepted a corrupted record */
@@ -223,7 +223,7 @@ static void deliver_bcast(int root, const void *data, uint32_t bytes) {
 
 static void begin_leaders(uint64_t id, int members, int which) {
 	n = members, me = which, rounds = 0, unsynced_calls = 0, generation = 0, all_open = false;
-	uncertain_until = AHEAD; /* corrupted records may be stored as early arrivals of this group */
+	uncertain_until = AHEAD; /* early arrivals of this group may be corrupted records */
 	while (1 << rounds < n)
 		rounds++;
 	for (int i = 0; i < n; i++)
@@ -268,7 +268,7 @@ static void one_gather(struct gompi_internode *m) {
 		received[i] = mine;
 	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
 	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
-	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
+	said.generation = generation + 1; /* deliver_unsynced may increase the number by one more */
 	deliver_gather(flow, root, verdict || differs, full, bytes);
 	++generation;
 	const struct gompi_internode_call *say = differs ? &other : NULL;
@@ -304,7 +304,7 @@ static void one_bcast(struct gompi_internode *m) {
 		full[i] = content(root, i);
 	const void *data = full;
 	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
-	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
+	said.generation = generation + 1; /* deliver_unsynced may increase the number by one more */
 	deliver_bcast(root, full, bytes);
 	generation++;
 	int rc = gompi_internode_bcast(m, root, &words, &data, &received_bytes, &what);
@@ -485,7 +485,7 @@ static void one_collective(void) {
 		memset(out[i], CANARY, size + GUARD_BYTES);
 		make_call(i, kind, root, bytes, in[i], out[i]);
 	}
-	said.generation = generation + 1; /* a synchronization before the call may increase it by one more */
+	said.generation = generation + 1; /* deliver_unsynced may increase the number by one more */
 	if (kind == GOMPI_BARRIER) {
 		deliver_barrier();
 		unsynced_calls = 0;

@@ -103,7 +103,7 @@ static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t a
 			 .bytes = bytes,
 			 .access = access,
 			 .enabled = (mode & FI_MR_ENDPOINT) == 0};
-	m->mr.mem_desc = (char *)m + 1; /* an address that an accidental dereference cannot use */
+	m->mr.mem_desc = (char *)m + 1; /* an odd address: the library must not dereference the descriptor */
 	live = m;
 	registered++;
 	*out = &m->mr;
@@ -227,7 +227,7 @@ static int fake_close(struct fid *f) {
 	if (f == &gompi_net.ep->fid) {
 		if (mode & FI_MR_ENDPOINT)
 			CHECK(live == NULL, "an endpoint is closed before what is registered for it");
-		else if (mode & FI_MR_LOCAL) /* a posted receive buffer must stay registered */
+		else if (mode & FI_MR_LOCAL) /* posted receive buffers must stay registered until here */
 			CHECK(live != NULL, "buffers are no longer registered");
 		ep_open = false;
 	}
@@ -394,7 +394,7 @@ static void transfers(int n) {
 			memcpy(model + offset, send + from, bytes);
 		else if (x.class == MPI_SUCCESS)
 			CHECK(memcmp(into, source + offset, bytes) == 0, "what has been read");
-		else if (write) /* part of the data of a failed write may have arrived */
+		else if (write) /* the window's bytes become the model: a failed write may have stored some data */
 			memcpy(model + offset, window + offset, bytes);
 		free(into);
 	}

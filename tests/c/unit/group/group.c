@@ -127,7 +127,8 @@ static void test_ranks(const struct list *l) {
 	CHECK(gompi_group_excl(g, ranks.n, ranks.at, &h) == MPI_SUCCESS, "excl");
 	same("excl", h, &out);
 
-	/* Four ranges: empty ranges, an ascending range, and a descending range. */
+	/* Uses four ranges: an ascending range, a range of no ranks, a descending range, and another range of no
+	 * ranks. */
 	if (l->n >= 2) {
 		int stride = 1 + below(3), middle = 1 + below(l->n - 1);
 		for (int i = 0; i < middle; i += stride)

@@ -92,8 +92,8 @@ static void placement(void) {
 	CHECK(end(&addr, &size) && addr == MPI_BUFFER_AUTOMATIC && size == 0, "%p, %lld", addr, (long long)size);
 }
 
-/* In all threads but the last: messages are added, and their data must stay unchanged. The last thread attaches and
- * detaches the buffer. */
+/* Number of threads that still add messages and check that the data stays unchanged. Meanwhile the last thread attaches
+ * and detaches the buffer. */
 static gompi_a32 working;
 
 static void add_or_detach(int t) {

@@ -61,7 +61,8 @@ static void exchange_batches(int i) {
 		for (int k = 0; k < BATCH; k++)
 			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
 	}
-	/* Makes progress until all threads are done, because other processes may need it. */
+	/* Makes progress until all threads are done, because other processes may wait for the progress of this
+	 * process. */
 	gompi_add(&done_threads, 1);
 	while (gompi_load(&done_threads) < (uint32_t)(THREADS * processes)) {
 		gompi_engine_progress(process[me]);
@@ -80,7 +81,7 @@ static void traffic(int n, bool no_cma) {
 /* --- Cancellation */
 
 enum { CANCELS = 400 };
-static gompi_a32 outcome[CANCELS + 1]; /* of each send: 0 not known yet, 1 sent, 2 cancelled */
+static gompi_a32 outcome[CANCELS + 1]; /* outcome of each send: 0 unknown, 1 sent, 2 cancelled */
 
 static void cancel_race(int me) {
 	static char out[80000], in[80000];
@@ -178,7 +179,8 @@ static void many_messages(void) {
 			CHECK(is_done(r[i]) && finish(1, r[i]).tag == i && received[i] == value[i], "message %d", i);
 		}
 	}
-	/* More data than the receiver buffers: the data of further messages stays at the sender. */
+	/* Sends more data than the receiver stores for unexpected messages. The data of the excess messages stays at
+	 * the sender. */
 	enum { BIG = 16000, LOTS = 4000 };
 	static char data[BIG], in[BIG];
 	static struct gompi_request *sends[LOTS];
@@ -321,7 +323,7 @@ static void forged_fragments(void) {
 		{1, 0, FIRST, 1ULL << 32, false},     /* duplicate */
 		{1, FIRST, FIRST, 1ULL << 32, false}, /* longer than the rest of the message */
 		{1, FIRST, SIZE - FIRST, 1ULL << 32, true},
-		{1, SIZE, 8, 1ULL << 32, true}, /* after the end of the message */
+		{1, SIZE, 8, 1ULL << 32, true}, /* begins after the end of the message */
 	};
 	char *payload = malloc(SIZE + 1);
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {

@@ -145,7 +145,7 @@ static void step(void) {
 
 /* --- Forged records for process 0, most of them valid */
 
-static char *foreign_memory; /* memory that records may name as the sender's data */
+static char *foreign_memory; /* memory that forged records name as the sender's data */
 
 static void forge(void) {
 	struct {
@@ -160,7 +160,7 @@ static void forge(void) {
 	w.h.size = draw(2) ? (uint64_t)length : draw(SIZE);
 	w.h.id = (1 + draw(2)) << 32 | draw(20);
 	uint64_t sum = 0;
-	for (int64_t i = 0; i + 16 <= length; i += 16) { /* addresses of the sender's data, for direct reads */
+	for (int64_t i = 0; i + 16 <= length; i += 16) { /* ranges of the sender's data, for direct reads */
 		struct iovec v = {foreign_memory + draw(100), draw(500)};
 		memcpy(w.payload + i, &v, sizeof v);
 		sum += v.iov_len;

@@ -24,7 +24,7 @@ static struct network_peer {
 	pthread_mutex_t lock;
 	struct network_record *first, *last, *reserved;
 	size_t bytes;
-	bool refused; /* true if a sender found no space and waits for a notification */
+	bool refused; /* true if a sender found no space and waits to be notified of free space */
 } network[NETWORK_PEERS] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},

@@ -159,7 +159,7 @@ static void damaged_words(void) {
 	static const struct {
 		int kind;
 		int64_t n;
-		uint64_t left; /* number of bytes from the record to the end of the ring */
+		uint64_t left; /* number of bytes from the beginning of the record to the end of the ring */
 		bool damaged;
 	} cases[] = {
 		{RECORD_EAGER, RECORD_SIZE, INBOX_DATA, false},

@@ -141,7 +141,7 @@ static void sums(int64_t n, int wrong_member, int64_t extra_bytes) {
 static void in_rounds(void) {
 	sums(1, -1, 0);
 	sums(1000, -1, 0);
-	sums(100000, -1, 0); /* the data does not fit in one record */
+	sums(100000, -1, 0); /* the data needs more than one record */
 	for (int wrong = 0; wrong < MEMBERS; wrong++) {
 		sums(3, wrong, 8);
 		sums(3, wrong, -8);
@@ -248,7 +248,7 @@ static void doorbells(void) {
 		gompi_store(&gompi_messages_cell(process[0], i)->progress_sleeps, 0);
 }
 
-/* Two threads make progress on the same plans. */
+/* Plans on which two threads make progress at the same time. */
 static struct gompi_plan *both[2];
 static gompi_a32 finished;
 static void *poll_both(void *arg) {

@@ -19,7 +19,7 @@ static struct gompi_entry *plain[MAX_ENTRIES];
 static int n;
 
 static int matches(bool messages, const struct gompi_entry *e, int source, int tag) {
-	if (messages) /* source and tag are those of a receive, and may be wildcards */
+	if (messages) /* the lookup has source and tag of a receive, which may be wildcards */
 		return (source == MPI_ANY_SOURCE || e->source == source) && (tag == MPI_ANY_TAG || e->tag == tag);
 	return (e->source == MPI_ANY_SOURCE || e->source == source) && (e->tag == MPI_ANY_TAG || e->tag == tag);
 }

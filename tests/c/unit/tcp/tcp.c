@@ -19,7 +19,7 @@ enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
 /* --- The peers. One child process plays all peers, which have the same port */
 
 struct socket {
-	int fd, rank; /* rank: the peer that the connection belongs to, -1 if not known yet */
+	int fd, rank; /* rank: peer to which the connection belongs; -1 until it is known */
 	enum { ASKS_HELLO, ASKS_VERDICT, WAITS_REQUEST, WAITS_CONFIRM, TALKS } state;
 	uint64_t mine[2], theirs[2];
 	char in[512];
@@ -67,7 +67,7 @@ static void begin_link(int rank) {
 
 static void put(struct socket *s, const void *what, size_t n) {
 	if (send(s->fd, what, n, MSG_NOSIGNAL) != (ssize_t)n) {
-		/* The process under test has closed the connection; the next read returns end of file. */
+		/* Ignore the error: this side has closed the connection, and the next read will return end of file. */
 	}
 }
 

@@ -156,7 +156,8 @@ int main(void) {
 	without_descriptors("ENFILE");
 	system_files = 0;
 
-	/* More unauthenticated connections than the limit, with enough descriptors for all of them. */
+	/* Opens more unauthenticated connections than the limit permits, while there are enough descriptors for all of
+	 * them. */
 	const int limit = FREE / 2 / 4;
 	gompi_tcp_counts.idle_closed = 0;
 	max_unauth_seen = 0;

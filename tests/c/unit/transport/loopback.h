@@ -28,7 +28,7 @@ static struct record *open_record, *queue, **queue_end = &queue;
 static struct gompi_transfer *moves;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 static gompi_a32 cut;         /* 1 if the peer has failed */
-static bool extra_peers;      /* true if there are other peers; records for them are dropped */
+static bool extra_peers;      /* true if there are other peers than peer 1; records for them are dropped */
 static bool hold_pending;     /* true if a record is delivered only after a flush of the network */
 static size_t queued, pushed; /* number of records in the queue, and of those that may be delivered */
 static size_t asked_for;      /* number of bytes reserved for the last record */
@@ -169,7 +169,7 @@ static void host_name_of(int peer, char *name, int size) { snprintf(name, (size_
 static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
-static uint32_t members = 2; /* if 3, member 2 is on a third node and receives nothing; needs extra_peers */
+static uint32_t members = 2; /* number of members, 2 or 3; member 2 is on a third node, to which records are dropped */
 
 static void fresh(bool registered, bool oversubscribed) {
 	static const struct gompi_service service = {.has_work = always, .serve = gompi_fabric_progress};

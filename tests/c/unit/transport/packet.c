@@ -24,7 +24,8 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* Writes a packet for the operation `o` and applies it. `reply` may be NULL. Returns the error class. */
+/* Writes a packet for the operation `o` and applies it. Stores the reply to `reply`, unless it is NULL. Returns the
+ * error class. */
 static int apply(struct gompi_outgoing *o, char *reply) {
 	static char discarded[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);

@@ -112,7 +112,7 @@ static void short_path_conditions(void) {
 	SHORT(false);
 	SHORT(true);
 
-	/* If operations are counted, the fast path is used, too, and counts the put. */
+	/* The fast path is used even if operations are counted, and counts the put. */
 	struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS] = {0};
 	const struct MPIX_Gompirma_count *c = &counts[MPIX_GOMPIRMA_PUT][MPIX_GOMPIRMA_NETWORK];
 	w->counts = counts;

@@ -42,8 +42,8 @@ static struct {
 } results[WAITING];
 static int results_number;
 
-/* Returns a result buffer for a get or fetch. The caller stores the expected result to wanted(). compare() compares
- * both after a flush. */
+/* Returns a result buffer for a get or fetch. The caller stores the expected result in the buffer that wanted()
+ * returns. After a flush compare() compares the two buffers. */
 static char *expect_result(size_t bytes) {
 	results[results_number].result = malloc(bytes);
 	results[results_number].want = malloc(bytes);
@@ -298,9 +298,9 @@ enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 arrivals;
 static bool third_thread_polls;
 
-/* Waits for all threads. If each thread has a core, all continue at the same moment. Polls 50 times before it yields.
- * More polls would find no more errors with fewer cores than threads, and polls are expensive with the thread
- * sanitizer. */
+/* Waits until all threads have arrived. If each thread has a core, all continue at the same moment. Each thread polls
+ * 50 times before it yields: more polls are expensive with the thread sanitizer, and find no more errors if there are
+ * fewer cores than threads. */
 static void step_barrier(uint32_t *steps) {
 	const uint32_t all = ++*steps * (third_thread_polls ? 3 : 2);
 	gompi_add_seq_cst(&arrivals, 1);
@@ -448,7 +448,7 @@ static void posts_and_starts(void) {
 	fresh(true, false);
 	const int64_t *x = (const int64_t *)(const void *)memory;
 	uint64_t before = gompi_load(&records);
-	for (int64_t k = 1; k <= 2; k++) { /* two access epochs before the posts */
+	for (int64_t k = 1; k <= 2; k++) { /* the origin makes two access epochs before the target posts */
 		start();
 		put_at_0(k);
 		complete();

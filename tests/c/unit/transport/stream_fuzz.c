@@ -103,7 +103,7 @@ static void close_windows(void) {
 
 /* --- The bytes that a record may write */
 
-static unsigned char may_be_written[64 << 10]; /* one flag per byte of the arena */
+static unsigned char may_be_written[64 << 10]; /* [i] is 1 if the record may write byte i of the arena */
 
 static void mark_writable(int i, uint64_t offset, uint64_t bytes) {
 	for (int k = 0; k < 2; k++) { /* clips to the window, or to each attached region */
@@ -299,7 +299,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 4:
 			m->head.length = (uint16_t)word;
 			break;
-		case 5: /* any offset, or one with which the data ends 40 bytes before the end of MAIN or later */
+		case 5: /* any offset, or one near or beyond the last valid one */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
 			break;
 		case 6:

@@ -9,8 +9,8 @@
 
 static pthread_key_t end_key;
 
-/* Ends the child, as the destructor of end_key. It runs after the destructor that would release the flag, because
- * destructors run in the order in which their keys were created. */
+/* Serves as the destructor of end_key, and ends the child. Destructors run in the order in which their keys were
+ * created, so this one runs after the destructor that would release the flag. */
 static void end_child(void *arg) {
 	(void)arg;
 	_exit(0);

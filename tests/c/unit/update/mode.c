@@ -260,7 +260,7 @@ static void revive(void) {
 	gompi_store(&gompi_my_cell()->state, 0);
 }
 
-/* Checks that updates fail if the memory's owner died during an update, and succeed if it died outside of one. */
+/* Checks that updates fail if the memory's owner died during an update, and succeed if it died between two updates. */
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	struct gompi_cell *c = gompi_my_cell();
@@ -352,7 +352,7 @@ static void holder_dies(void) {
 	check_unchanged("begin, large", add(0, LENGTH, NULL), before, seq_before);
 	check_unchanged("begin, small", add(0, 1, NULL), before, seq_before);
 
-	/* A small update, begun without the lock, has an unaligned block, which needs the lock. */
+	/* A small update that began without the lock reaches an unaligned block, for which it needs the lock. */
 	gompi_store(word, 0);
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");

@@ -56,7 +56,7 @@ static void changes(void) {
 			detach(k);
 }
 
-/* Looks up bytes `from` to `to` - 1 of region k. Returns true if byte `from` is attached. */
+/* Looks up bytes `from` to `to` - 1 of region k. Returns true if at least byte `from` is attached. */
 static bool find(uint64_t k, uint64_t from, uint64_t to) {
 	char *here;
 	uint64_t end = 0;

@@ -42,7 +42,7 @@ static void reads_and_writes(int i) {
 			else
 				CHECK(words[j] == words[0], "word %d is %ld, word 0 %ld", j, words[j], words[0]);
 		}
-		if (k % 16 == 0) /* so that other threads queue and sleep */
+		if (k % 16 == 0) /* gives other threads time to queue for the lock and sleep */
 			sched_yield();
 		gompi_unlock(w, 0, exclusive);
 	}

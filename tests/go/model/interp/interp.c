@@ -154,7 +154,7 @@ static MPI_Datatype basic(const char *name) {
 struct type {
 	char constructor[WORD];
 	int *args, n, kids;
-	char (*kid)[WORD]; /* "#number" or the name of a predefined type */
+	char (*kid)[WORD]; /* "#" and the number of a constructed type, or the name of a predefined type */
 	MPI_Datatype made; /* the handle, unless the program creates its types anew for each call */
 };
 
@@ -286,7 +286,8 @@ static void side_free(struct side *s) {
 struct region {
 	char memory[WORD];
 	int size;
-	char *area, *base; /* base: of the window memory in area */
+	/* area: the allocation, with guard bytes on both sides; base: first byte of the window memory inside it */
+	char *area, *base;
 	MPI_Aint address;
 };
 
@@ -299,8 +300,8 @@ struct member {
 struct window {
 	char kind[WORD];
 	int held, me, keys;
-	char (*info)[WORD];     /* key=value */
-	struct member *members; /* by rank in the window */
+	char (*info)[WORD];     /* info keys in the form key=value */
+	struct member *members; /* indexed by the rank in the window */
 	MPI_Comm comm;
 	MPI_Win win;
 };
@@ -449,7 +450,7 @@ struct buffer {
 
 struct call {
 	int id, target, complete, times;
-	struct buffer origin, compare, result; /* result: `times` contiguous buffers of that size */
+	struct buffer origin, compare, result; /* the buffer `result` has space for `times` results of this size */
 	unsigned char *snapshot;               /* copy of the result, made when the call was locally complete */
 	MPI_Request request;
 };
