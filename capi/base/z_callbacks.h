@@ -24,9 +24,9 @@ struct gompi_go_callbacks {
     // Writes ` on file "NAME"`, of at most GOMPI_FILE_LABEL bytes, if fh is a file. Returns the number of bytes. A long
     // name is shortened at its beginning.
     int (*file_label)(MPI_File fh, char *text);
-    // Raises an error of the given class on an object (`kind` is one of GOMPI_ON_). If `text` is NULL, `class` is an
-    // error code that the application raised. Returns the value that the MPI function with the name `call` must
-    // return: the class, or the code that the application's error handler stored.
+    // Raises an error of the given class on an object: `object` is its handle, and `kind` is one of the constants
+    // GOMPI_ON_. If `text` is NULL, `class` is an error code that the application raised. Returns the value that the MPI
+    // function with the name `call` must return: the class, or the code that the application's error handler stored.
     int (*raise_error)(int class, const char *call, const char *text, int kind, uintptr_t object);
     // Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
     // MPI_Win_call_errhandler. The text has less than MPI_MAX_ERROR_STRING bytes. The object may no longer exist. Returns
@@ -37,7 +37,7 @@ struct gompi_go_callbacks {
     // gompi_shm_coll_open.
     void *(*grow_shm)(uintptr_t owner, uint64_t bytes);
     // alloc_block allocates zeroed memory that the members of a communicator on this node share. It returns the name
-    // of the memory, or 0 if out of memory.
+    // by which other members map the memory (gompi_map_block), or 0 if out of memory.
     uint64_t (*alloc_block)(uintptr_t owner, uint64_t bytes);
     // map_block maps memory that a member has allocated with gompi_alloc_block. It returns NULL if the memory cannot
     // be mapped.
@@ -56,7 +56,8 @@ struct gompi_go_callbacks {
     // mismatch_text describes how another member's collective call differs from this member's call. It writes the
     // description to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes, and returns the error class.
     int (*mismatch_text)(const struct gompi_coll_mismatch *mismatch, char *text);
-    // release_comm notifies Go that no started operation needs a freed communicator any longer.
+    // release_comm releases a communicator that the application has freed, after the last operation started on it has
+    // ended.
     void (*release_comm)(uintptr_t owner);
     // run_collective executes a collective, including all checks. It returns the result of the call.
     int (*run_collective)(const struct gompi_collective *call);
@@ -64,15 +65,16 @@ struct gompi_go_callbacks {
     // argument `number` identifies the operation. It returns 0 or an error class.
     int (*idup_deliver)(uintptr_t number, const char *offer);
     // idup_finish ends an MPI_Comm_idup. The argument `failed` is this member's error class or 0; `worst` is the
-    // highest error class of all members. It returns the final class and stores its text.
+    // highest error class of all members. It returns the error class with which the operation ends, and stores the text of
+    // this error.
     int (*idup_finish)(uintptr_t number, const char *offer, int failed, int worst, char *text);
     // barrier_messages executes MPI_Barrier among members that share no memory. It returns the result of the call.
     int (*barrier_messages)(uintptr_t comm);
     // type_freed releases Go's copy of a type that has been freed. The argument `number` is the copy's number in Go.
     void (*type_freed)(uintptr_t number);
     // create_f90 creates the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
-    // MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle.
-    // datatype/named.c calls it when a type is first requested. It returns the result of the call.
+    // MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle, and
+    // returns the result of the MPI function. datatype/named.c calls gompi_create_f90 when a type is first requested.
     int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
     // get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
     // leaves to Go. It returns the result of the call.
@@ -113,8 +115,8 @@ struct gompi_go_callbacks {
     void (*free_file_window)(uintptr_t win);
     // run_file_queue executes the queued accesses of a file on a thread of the library.
     void (*run_file_queue)(uintptr_t queue);
-    // find_failed searches for failed processes of the node, and adds them to gompi_node_header()->failed_count. Long
-    // waits in C call it.
+    // find_failed searches for failed processes of the node, and adds their number to
+    // gompi_node_header()->failed_count. Long waits in C call it.
     void (*find_failed)(void);
     // reduce_local_checked executes MPI_Reduce_local, including all checks, for the cases that
     // datatype/reduce_local.c leaves to Go. It returns the result of the call.
@@ -138,8 +140,8 @@ struct gompi_go_callbacks {
     void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
     // exchange_with_members exchanges blocks of `size` bytes among the members of a window that spans nodes, for
     // MPI_Win_set_info. It stores the blocks of all members in the array `all`, by rank, unless `all` is NULL. It returns 0
-    // or an error class.
-    // With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text bytes.
+    // or an error class. With an error it writes the detail to `text`, of sizeof ((struct gompi_error_status *)0)->text
+    // bytes.
     int (*exchange_with_members)(uintptr_t win, const void *mine, int64_t size, void *all, char *text);
 };
 extern __attribute__((visibility("hidden"))) struct gompi_go_callbacks gompi_go_callbacks;
