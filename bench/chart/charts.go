@@ -193,7 +193,7 @@ func sweeps(r *report) (*drawing, error) {
 }
 
 // bars draws a bar for each row. For each row, the function `of` returns the bar's label, the value to which the bar
-// extends, and the value at which its stroke is. It also returns whether the bar gets the colour for good values.
+// extends, and the value at which its stroke is. It also returns whether the bar gets the colour of a good value.
 func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
 	error) {
 	if len(rows) == 0 {

@@ -800,8 +800,9 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
-// orders records an option that asks for a placement other than blocks of ranks on each host, if `word` is such a
-// placement. gompirun does not support it on several hosts, so checkRemote returns an error for it.
+// orders records an option that asks for another placement than blocks of ranks on each host. It has no effect if
+// `word` is not such a placement. gompirun does not support it on several hosts, so checkRemote returns an error for
+// it.
 func (p *parser) orders(option, word string) {
 	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
 		p.order = option + " " + word

@@ -563,7 +563,7 @@ type role int
 
 const (
 	typed      role = iota // a datatype that describes the section, with count 1
-	scratch                // a copy: the buffer has blocks of several processes, or shares its datatype with another
+	scratch                // a copy: the buffer has blocks of several processes, or its datatype is another's, too
 	whole                  // an error, since MPI uses the buffer as raw memory
 	address                // the address of the first element
 	single                 // the address if one element of the datatype fits into one array element; else an error

@@ -257,8 +257,8 @@ const maxEndedByOthers = 1 << 14
 // returns true, removeOps removes the operation. It skips operations of other threads that are not ordered before the
 // call, because in another run they may follow the call.
 //
-// One strand may end an operation of a second strand. removeOps then calls `use` again when the second strand calls
-// removeOps, because the second strand need not be ordered after the first strand's end of the operation.
+// One strand may end an operation of a second strand. When the second strand calls removeOps, removeOps calls `use`
+// again, because the second strand need not be ordered after the first strand's end of the operation.
 func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.endedByOthers[self]; len(mine) > 0 {
