@@ -44,8 +44,8 @@ const includes = `#include <stddef.h>
 `
 
 // constants describes Go constants. Field goName is the name of one constant, optionally followed by a type. Field
-// expression is its value as an expression in C. If `members` is not empty, it lists words, and there is one constant for each
-// word. The word replaces %s in goName and in expression.
+// expression is its value as an expression in C. If `members` is not empty, it lists words, and there is one constant
+// for each word. The word replaces %s in goName and in expression.
 type constants struct{ goName, expression, members string }
 
 // packages has the constants of each package of core.
