@@ -232,13 +232,14 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	// pointer. Both are collective.
 	uintptr_t own = 0, window = 0;
 	struct gompi_error_status made;
-	int rc = gompi_go_callbacks.make_file_comm((uintptr_t)comm, &own, made.text);
+	made.class = gompi_go_callbacks.make_file_comm((uintptr_t)comm, &own, made.text);
 	f->comm = (MPI_Comm)own;
-	const struct gompi_comm *own_comm = rc == MPI_SUCCESS ? gompi_comm_get(f->comm) : NULL;
-	if (rc == MPI_SUCCESS && f->size > 1 && own_comm->barrier == NULL)
-		rc = gompi_go_callbacks.make_file_window(own, f->rank == 0 ? 8 : 0, &window, made.text);
-	if (rc != MPI_SUCCESS) {
-		made.class = rc;
+	// On the program's communicator, because a process that has failed has no other one.
+	gompi_file_agree(comm, c->rank, c->size, &made);
+	const struct gompi_comm *own_comm = made.class == MPI_SUCCESS ? gompi_comm_get(f->comm) : NULL;
+	if (made.class == MPI_SUCCESS && f->size > 1 && own_comm->barrier == NULL)
+		made.class = gompi_go_callbacks.make_file_window(own, f->rank == 0 ? 8 : 0, &window, made.text);
+	if (made.class != MPI_SUCCESS) {
 		release(f);
 		return raise_without_file(call, &made);
 	}

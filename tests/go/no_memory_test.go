@@ -1,15 +1,15 @@
 package gotest
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// failing is a program whose rank 0 duplicates a communicator repeatedly. In round k, allocation number k of the call
-// fails. MPI_Comm_dup must return MPI_ERR_NO_MEM, unless it can continue without the memory, and the process must
-// continue to work.
-const failing = `
+// failingAllocations makes allocation number `left` of the calling thread fail while `fails` is set. `failed` counts
+// the failures.
+const failingAllocations = `
 #include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -27,6 +27,12 @@ static int none(void)
 void *malloc(size_t n) { return none() ? NULL : __libc_malloc(n); }
 void *calloc(size_t n, size_t m) { return none() ? NULL : __libc_calloc(n, m); }
 void *realloc(void *p, size_t n) { return none() ? NULL : __libc_realloc(p, n); }
+`
+
+// failing is a program whose rank 0 duplicates a communicator repeatedly. In round k, allocation number k of the call
+// fails. MPI_Comm_dup must return MPI_ERR_NO_MEM, unless it can continue without the memory, and the process must
+// continue to work.
+const failing = failingAllocations + `
 int main(void)
 {
     enum { MOST = 200 };
@@ -74,5 +80,72 @@ func TestNoMemoryForCommunicators(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", program)
 	require.Zero(t, status, "%s%s", out, err)
 	require.Equal(t, "refused\nrefused\n", out)
+	require.Empty(t, err)
+}
+
+// failingFile is a program whose ranks open, write, read and close a file repeatedly. In round k, allocation number k of
+// each call fails at rank 0. All ranks must return the same class, which is MPI_ERR_NO_MEM or none.
+const failingFile = failingAllocations + `
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+    if (rc != MPI_SUCCESS)
+        MPI_Error_class(rc, &class);
+    return class;
+}
+/* Ends the job unless all ranks have the same class in round k. */
+static void must_agree(int k, const char *call, int class)
+{
+    int most, least;
+    MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (most == least && (most == MPI_SUCCESS || most == MPI_ERR_NO_MEM))
+        return;
+    printf("round %d: %s returns classes from %d to %d\n", k, call, least, most);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+int main(int argc, char **argv)
+{
+    enum { MOST = 60 };
+    int rank, size, refused = 0, data[100] = {0};
+    MPI_Datatype view;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Type_vector(100, 1, size, MPI_INT, &view);
+    MPI_Type_commit(&view);
+    for (int k = 0; k < MOST; k++) {
+        MPI_File f = MPI_FILE_NULL;
+        int class;
+#define ROUND(call, ...)                     \
+        left = k;                            \
+        fails = rank == 0;                   \
+        class = class_of(call(__VA_ARGS__)); \
+        fails = 0;                           \
+        must_agree(k, #call, class)
+        ROUND(MPI_File_open, MPI_COMM_WORLD, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f);
+        refused += class != MPI_SUCCESS;
+        if (class != MPI_SUCCESS)
+            continue;
+        ROUND(MPI_File_set_view, f, rank * 4, MPI_INT, view, "native", MPI_INFO_NULL);
+        ROUND(MPI_File_write_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+        ROUND(MPI_File_read_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+        ROUND(MPI_File_close, &f);
+    }
+    MPI_Type_free(&view);
+    MPI_Finalize();
+    if (rank == 0)
+        printf("%d calls of MPI_File_open were refused\n", refused);
+    return 0;
+}
+`
+
+// TestNoMemoryForFiles checks that collective calls on files return an error at all ranks if an allocation fails at one
+// rank.
+func TestNoMemoryForFiles(t *testing.T) {
+	status, out, err := gompirun(t, "-n", "2", compile(t, failingFile), filepath.Join(t.TempDir(), "file"))
+	require.Zero(t, status, "%s%s", out, err)
+	require.Regexp(t, "^[1-9][0-9]* calls of MPI_File_open were refused\n$", out)
 	require.Empty(t, err)
 }
