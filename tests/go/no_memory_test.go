@@ -83,8 +83,8 @@ func TestNoMemoryForCommunicators(t *testing.T) {
 	require.Empty(t, err)
 }
 
-// failingFile is a program whose ranks open, write, read and close a file repeatedly. In round k, allocation number k of
-// each call fails at rank 0. All ranks must return the same class, which is MPI_ERR_NO_MEM or none.
+// failingFile is a program whose ranks open, write, read and close a file repeatedly. In round k, allocation number k
+// of each call fails at rank 0. All ranks must return the same class, which is MPI_ERR_NO_MEM or none.
 const failingFile = failingAllocations + `
 static int class_of(int rc)
 {
