@@ -63,7 +63,8 @@ func TestSweepSummaries(t *testing.T) {
 | ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
 
-	// document writes the sweeps between their own marks, with their own charts
+	// The function `document`, called for the sweeps, replaces only the text between the marks of the sweeps and
+	// shows only their charts. The main tables stay.
 	dir := t.TempDir()
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	defer func(before []measurement) { measurements = before }(measurements)

@@ -257,7 +257,8 @@ int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, 
 		gompi_type_free(&in_file);
 	}
 	if (__builtin_mul_overflow(*bytes, count, bytes))
-		return gompi_set_error(v, MPI_ERR_COUNT, "%lld elements exceed 64 bits in the file", (long long)count);
+		return gompi_set_error(v, MPI_ERR_COUNT, "%lld elements need more than 2^63 - 1 bytes in the file",
+				       (long long)count);
 	return MPI_SUCCESS;
 }
 

@@ -186,7 +186,10 @@ static int check_range(struct gompi_checked_op *c) {
 					       "target %d ended while it was in MPI_Win_attach or MPI_Win_detach",
 					       r->target);
 		if (rc != MPI_SUCCESS)
-			return gompi_set_error(c->error, rc, "cannot map the attached memory of target %d", r->target);
+			return gompi_set_error(c->error, rc,
+					       "cannot map the table of the attached memory of target %d: out of "
+					       "memory, or vm.max_map_count is reached",
+					       r->target);
 		c->is_mapped = !c->spans_regions && mapped_at != NULL;
 		if (c->is_mapped)
 			c->target.at = mapped_at - lo;

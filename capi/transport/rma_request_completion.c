@@ -20,8 +20,9 @@ static struct {
 	gompi_a32 ring_count;
 } pending_requests;
 
-// Ends all parts of g with an error, because the stream of g delivers no more answers. Transfers of the stream need not
-// be ended, because the network ends them.
+// Ends all parts of g with an error, because g->stream delivers no more answers. All of these parts wait for answers: a
+// call to a process on another node sends either records or one transfer of registered memory. If it makes a transfer,
+// g->stream is NULL and this function is not called, because the network ends the transfer even after a failure.
 static void fail_rma_request(struct gompi_rma_request *g, int class) {
 	uint32_t none = 0;
 	gompi_cas_strong(&g->error_class, &none, (uint32_t) class);

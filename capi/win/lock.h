@@ -9,8 +9,8 @@
 // queue, but only MAX_LOCK_BYPASSES times for each turn. So no thread starves. A thread with k tickets before its own
 // waits for these k threads and for at most MAX_LOCK_BYPASSES * (k + 1) newcomers. The thread also waits for each
 // thread that was already acquiring the lock when the ticket was drawn. Before the ticket is drawn, any number of other
-// threads may acquire the lock. Bypasses also make the lock fast. Without bypasses, each hand-over of a lock that is
-// held for only 10 ns would include a sleep and a wake-up, and would take 1,000 times as long.
+// threads may acquire the lock. Bypasses make the lock fast. Without bypasses, each hand-over of a lock that is held
+// for only 10 ns would include a sleep and a wake-up, and would take 1,000 times as long.
 //
 // For a process on another node, the member's own process draws a ticket. It cannot block for another process, so it
 // polls for the turn of the ticket. Each unlocker rings the doorbell of the progress thread of the member's process.

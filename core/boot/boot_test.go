@@ -345,7 +345,7 @@ func TestLimit(t *testing.T) {
 			return c.Fence()
 		})
 		err := clients[0].Fence()
-		require.ErrorContains(t, err, "some processes have not reached this point of MPI_Init for 20ms")
+		require.ErrorContains(t, err, "this process has waited in MPI_Init for other processes for 20ms")
 		require.ErrorContains(t, err, EnvTimeout)
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 		require.NoError(t, clients[0].Abort(1, -1))

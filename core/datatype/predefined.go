@@ -16,7 +16,7 @@ const (
 	Complex             // a pair of Floating numbers
 	Logical             // C's bool and Fortran's LOGICAL
 	Byte                // MPI_BYTE
-	Character           // MPI_CHAR, MPI_CHARACTER: text, with the arithmetic of a signed char
+	Character           // MPI_CHAR, MPI_CHARACTER: text. As an extension, operations treat it as MPI_SIGNED_CHAR
 	WideCharacter       // MPI_WCHAR: text, no arithmetic
 	Address             // MPI_AINT, MPI_COUNT, MPI_OFFSET: signed integers of any language
 	Pair                // a value and an index, for MPI_MINLOC and MPI_MAXLOC

@@ -13,7 +13,8 @@ const (
 	WaitForSpace
 	FailedTests     // tests that found nothing are also recorded, instead of only counted
 	ProgramAccesses // the program's own memory accesses are also recorded, if it reports them
-	// Calls of functions with an ErrorParam wait until gompirun reports whether they conflict.
+	// A call waits until gompirun has checked it, so that the call itself can raise an error for a conflict. This
+	// applies to functions for which ErrorParam (sync_check.go) does not return nil.
 	SyncCheck
 )
 

@@ -6,8 +6,8 @@ package rma
 // Access is the access epoch that a process has open on a window.
 type Access uint8
 
-// The access epochs. FenceOpen is the state between MPI_Win_fence and the first operation. That operation opens a fence
-// epoch (Fence), which another MPI_Win_fence must end.
+// The access epochs. FenceOpen is a fence epoch without operations: the state between MPI_Win_fence and the first
+// operation. That operation changes the epoch to Fence, which another MPI_Win_fence must end.
 const (
 	None Access = iota
 	FenceOpen
@@ -112,7 +112,7 @@ var Table = [Calls]EpochRow{
 // opened it.
 var AccessNames = [AccessStates]struct{ C, Text string }{
 	None:      {"NONE", "no access epoch is open"},
-	FenceOpen: {"FENCE_OPEN", "the window is between MPI_Win_fence calls"},
+	FenceOpen: {"FENCE_OPEN", "a fence epoch without operations is open since MPI_Win_fence"},
 	Fence:     {"FENCE", "a fence epoch with operations is open since MPI_Win_fence"},
 	Start:     {"START", "an access epoch is open since MPI_Win_start"},
 	Lock:      {"LOCK", "a lock epoch is open since MPI_Win_lock"},

@@ -562,12 +562,14 @@ func outSize(f *abi.Function, p *abi.Param) string {
 type role int
 
 const (
-	typed      role = iota // a datatype that describes the section, with count 1
-	scratch                // a copy: the buffer has blocks of several processes, or its datatype is another's, too
-	whole                  // an error, since MPI uses the buffer as raw memory
-	address                // the address of the first element
-	single                 // the address if one element of the datatype fits into one array element; else an error
-	partitions             // a datatype that describes one partition, with count 1
+	typed role = iota // a datatype that describes the section, with count 1
+	// A contiguous copy: the buffer holds blocks of several processes or packed data, or one datatype argument also
+	// describes another buffer, so it cannot be replaced for this one.
+	scratch
+	whole      // an error, since MPI uses the buffer as raw memory
+	address    // the address of the first element
+	single     // the address if one element of the datatype fits into one array element; else an error
+	partitions // a datatype that describes one partition, with count 1
 )
 
 // roleOf returns the role of a buffer, and the parameters that are its count and datatype.

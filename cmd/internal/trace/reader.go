@@ -326,9 +326,11 @@ func nanos(name string, value any) (int64, error) {
 	switch {
 	case value == nil:
 		return 0, fmt.Errorf("the field %s is missing", name)
-	case !ok || math.Abs(n) > maxTime:
+	case !ok:
 		text, _ := json.Marshal(value)
 		return 0, fmt.Errorf("%s is %s, not a number of microseconds", name, bytes.TrimSpace(text))
+	case math.Abs(n) > maxTime:
+		return 0, fmt.Errorf("%s is %v microseconds; the largest time is %d", name, n, int64(maxTime))
 	}
 	return int64(math.Round(n * 1000)), nil
 }

@@ -211,7 +211,7 @@ func TestErrors(t *testing.T) {
 		`[{"ph":"X","pid":"a"}]`:                `pid is "a", not a whole number`,
 		`[{"ph":"X","pid":0}]`:                  "the field tid is missing",
 		`[{"ph":"X","pid":0,"tid":0,"ts":"1"}]`: `ts is "1", not a number`,
-		`[{"ph":"X","pid":0,"tid":0,"ts":1e300}]`:      "ts is 1e+300, not a number",
+		`[{"ph":"X","pid":0,"tid":0,"ts":1e300}]`:      "ts is 1e+300 microseconds; the largest time is 46116",
 		`[{"ph":"X","pid":0,"tid":0,"ts":1}]`:          "the field dur is missing",
 		`[{"ph":"X","pid":0,"tid":0,"ts":1,"dur":-1}]`: "dur is -1",
 		"[" + x +

@@ -54,7 +54,7 @@ func (Unwatched) UnknownDetail() string   { return "nothing monitors them" }
 // whether they are alive.
 var (
 	ErrClosed     = errors.New("the launcher has ended")
-	ErrIncomplete = errors.New("some processes have not reached this point of MPI_Init")
+	ErrIncomplete = errors.New("this process has waited in MPI_Init for other processes")
 )
 
 // failureGrace is the time for which Await still waits after it has seen that a process failed. In this time the

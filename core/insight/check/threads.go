@@ -139,12 +139,13 @@ func (c *Checker) newStrand(k *rank, start vector) *strand {
 	return s
 }
 
-// idleRounds limits for how long an inactive strand keeps old accesses in the spaces, in rounds (calls of clocks).
-// After this number of rounds the checker may drop such accesses, and then does not find conflicts with them.
+// idleRounds is the number of rounds for which a strand that does nothing, or a fork, prevents forget from dropping
+// accesses. A round is one call of the function clocks, made by forget. After more rounds, forget may drop accesses
+// that are not ordered before the strand. The checker then does not find conflicts of the strand with them.
 const idleRounds = 16
 
-// clocks calls the function `use` with the clock of each strand that may act in the future. All future actions of the
-// rank are ordered after one of these clocks.
+// clocks calls the function `use` with the clock of each strand that may act in the future, except idle ones
+// (idleRounds). All future actions of the rank are ordered after one of these clocks, except those of idle strands.
 func (k *rank) clocks(use func(vector)) {
 	k.round++
 	k.running.clock = k.clock

@@ -352,9 +352,10 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			return;
 		}
 	} else if (want == WRONG) {
-		/* NULL is right for an array without elements. */
+		/* The length of these arrays is the number of dimensions, not maxdims. */
 		if (is_called(c, "Cart_get|Cart_coords") && p->length != SCALAR)
 			n = c->comm ? c->comm->ndims : 0;
+		/* NULL is right for an array without elements. */
 		null_cell(c, i,
 			  missing || is_called(c, "Type_get_contents|Dist_graph_neighbors") ? OPEN
 			  : n > 0                                                           ? WRONG

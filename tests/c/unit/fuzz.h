@@ -1,8 +1,8 @@
 /* Common part of the fuzz tests that corrupt network input. Runs the test in parts. Each part is a separate process, so
  * that a crash is reported. Each part has its own seed, so that one part can be repeated alone.
  *
- * Usage: NAME [N [SEED]] delivers at least N records instead of the default number. SEED is the seed of the first
- * part. */
+ * Usage: NAME [N [SEED]] delivers at least N records instead of the default number. Each test defines which records it
+ * counts: all records, or only those that it has corrupted or forged. SEED is the seed of the first part. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -44,8 +44,9 @@ static void change_bytes(char *at, size_t length) {
 	}
 }
 
-/* Calls run(records) in one process per part, with at most `part` records each. The total number of records is argv[1],
- * or `usual` if there is no argument. Returns true if all parts succeeded. The function `run` need not clean up. */
+/* Calls run(records) in one process per part. The function `run` delivers at least `records` records, unless a check
+ * fails, and need not clean up. Its argument is at most `part`. The sum of this argument over all parts is argv[1], or
+ * `usual` if there is no argument. Returns true if all parts succeeded. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

@@ -1,8 +1,9 @@
 /* Simulates a network (fabric/fabric.h) for internode groups whose members are threads of this process. Each member has
  * one list of incoming records (letters) per sender. Records of different senders are delivered in random order, and
- * the network adds records from processes that are not members. A real process has one view of a group; here one
- * process has the views of all members. So the members use different ids for the same group (network_id; the first word
- * of a record), and different peer numbers for the same process (network_peer). */
+ * the network adds records from processes that are not members. A real process holds the state of one member of a
+ * group; here one process holds that of all members. So each member has its own id for the same group, which is the
+ * first word of each record (network_id converts it). Each member also has its own peer number for the same process
+ * (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -50,7 +51,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* Converts a group id: `id` is the id in the view of some member. Returns the id in the view of `member`. */
+/* Converts a group id: `id` is the id that some member has for the group. Returns the id that `member` has for it. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {

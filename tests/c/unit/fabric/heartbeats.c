@@ -219,7 +219,9 @@ static void run_event(const struct event *e) {
 	if (e->length == 0 && e->at < p->next_round_ns && p->next_round_ns != 0)
 		return; /* the progress thread has run since this event was added, and its next round is later */
 	switch_to_process(e->to);
-	if (gompi_peers == NULL && (e->length > 0 || living_below() == 0)) /* other processes need no table of peers */
+	/* Only a process that has received a frame, or the lowest living process of its node, which sends the probes,
+	 * needs the table of peers. */
+	if (gompi_peers == NULL && (e->length > 0 || living_below() == 0))
 		CHECK(gompi_peers_open(), "no memory");
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];

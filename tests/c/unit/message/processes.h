@@ -114,7 +114,8 @@ static void close_all(void) {
 	CHECK(network_registered == 0, "%d regions are left", (int)network_registered);
 }
 
-/* --- Operations. They wait by polling all processes */
+/* --- Operations. The function `begin` and its wrappers start them. The function `finish` waits for one, and meanwhile
+ * makes progress only for the process that started it */
 
 static struct gompi_request *begin(int me, const struct gompi_engine_operation *o) {
 	bool none;
