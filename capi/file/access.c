@@ -68,7 +68,7 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 					       .count = a->count,
 					       .buf = a->buf};
 	v->class = MPI_SUCCESS;
-	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED))
+	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED || f->split.executed != NULL))
 		gompi_file_await_collectives(f, a->call);
 	if (f->split.begun != NULL && a->collective)
 		gompi_set_error(
@@ -159,6 +159,7 @@ int gompi_file_begin(const struct gompi_file_access *a) {
 	f->split.executed = malloc(sizeof d);
 	if (f->split.executed != NULL && gompi_file_execute_short(&d)) {
 		*f->split.executed = d;
+		f->split.is_agreed = false;
 		f->split.begun = a->call;
 		return MPI_SUCCESS;
 	}
@@ -183,10 +184,9 @@ int gompi_file_end(const char *call, const char *begin, MPI_File fh, MPI_Status 
 	}
 	f->split.begun = NULL;
 	struct gompi_file_transfer_desc *executed = f->split.executed;
-	f->split.executed = NULL;
 	if (executed != NULL) {
 		gompi_file_await_collectives(f, call);
-		gompi_file_agree(f->comm, f->rank, f->size, &executed->error);
+		f->split.executed = NULL;
 		v = executed->error;
 		gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, executed->done_bytes, false);
 		free(executed);

@@ -33,6 +33,7 @@ struct gompi_file_split {
 	MPI_Request request;
 	// The access, if the begin function has executed it, so that only the agreement remains; else NULL.
 	struct gompi_file_transfer_desc *executed;
+	bool is_agreed; // all processes have agreed on the result of that access
 };
 
 // The hints that a file has, whether the application has set them or not (hints.c has their names and defaults).

@@ -105,13 +105,18 @@ static bool is_queue_empty(void *arg) {
 }
 
 void gompi_file_await_collectives(struct gompi_file *f, const char *call) {
-	if (is_queue_empty(&f->queue[true]))
-		return;
-	struct gompi_messages *m = gompi_load(&gompi_app_messages);
-	const struct gompi_wait_desc what = {.call = call, .peer = m->node.self, .reason = GOMPI_FOR_SELF};
-	// If a process fails, the collective that waits for it ends with an error. So this wait needs no check for
-	// failed processes.
-	gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_queue_empty, &f->queue[true], &what);
+	struct gompi_file_split *split = &f->split;
+	if (!is_queue_empty(&f->queue[true])) {
+		struct gompi_messages *m = gompi_load(&gompi_app_messages);
+		const struct gompi_wait_desc what = {.call = call, .peer = m->node.self, .reason = GOMPI_FOR_SELF};
+		// If a process fails, the collective that waits for it ends with an error. So this wait needs no check
+		// for it.
+		gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_queue_empty, &f->queue[true], &what);
+	}
+	if (split->executed != NULL && !split->is_agreed) {
+		gompi_file_agree(f->comm, f->rank, f->size, &split->executed->error);
+		split->is_agreed = true;
+	}
 }
 
 void gompi_file_finish_queues(struct gompi_file *f) {
