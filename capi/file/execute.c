@@ -59,11 +59,18 @@ static bool read_cached(struct gompi_file_transfer_desc *d) {
 	return true;
 }
 
+// Returns whether all processes call gompi_file_write_two_phase for this access. The result is equal at all processes.
+static bool may_have_two_phases(const struct gompi_file_transfer_desc *d) {
+	return d->collective && d->write && d->f->is_strided;
+}
+
 bool gompi_file_execute_short(struct gompi_file_transfer_desc *d) {
-	enum { MAX_SHORT_BYTES = 64 << 10 }; // a thread for the access takes longer than the copy of these bytes
+	// A thread for the access takes longer than the copy of this number of bytes, and than a system call for each
+	// block.
+	enum { MAX_SHORT_BYTES = 64 << 10, MAX_SHORT_BLOCKS = 64 };
 	const struct gompi_file *f = d->f;
-	bool has_two_phases = d->collective && d->write && f->is_strided;
-	if (d->error.class != MPI_SUCCESS || d->bytes > MAX_SHORT_BYTES || f->is_atomic || has_two_phases)
+	if (d->error.class != MPI_SUCCESS || d->bytes > MAX_SHORT_BYTES || f->is_atomic || may_have_two_phases(d) ||
+	    (d->bytes > 0 && gompi_file_blocks(&f->view, d->bytes) > MAX_SHORT_BLOCKS))
 		return false;
 	if (d->write || f->is_in_memory || d->bytes == 0)
 		transfer(d);
@@ -73,7 +80,7 @@ bool gompi_file_execute_short(struct gompi_file_transfer_desc *d) {
 }
 
 void gompi_file_execute(struct gompi_file_transfer_desc *d) {
-	bool two_phases = d->collective && d->write && d->f->is_strided && gompi_file_write_two_phase(d);
+	bool two_phases = may_have_two_phases(d) && gompi_file_write_two_phase(d);
 	if (!two_phases && d->error.class == MPI_SUCCESS)
 		transfer(d);
 	if (d->collective)

@@ -92,7 +92,7 @@ struct gompi_file {
 	MPI_Win shared_win;     // the window if `shared` is NULL, else 0
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
-	char *_Atomic stage; // cached memory for transfers; NULL if there is none, or a thread uses it (transfer.h)
+	char *_Atomic stage; // memory that gompi_file_stage_acquire returns next; NULL if it must allocate memory
 	// several processes have opened the file, and the view of at least one is not contiguous; equal at all of them
 	bool is_strided;
 	bool is_in_memory; // its file system is tmpfs

@@ -323,6 +323,11 @@ void gompi_file_range(const struct gompi_file_view *view, int64_t pos, int64_t b
 	*end = gompi_max_i64(*end, view->disp + (last_copy - 1) * t->extent + t->true_ub);
 }
 
+int64_t gompi_file_blocks(const struct gompi_file_view *view, int64_t bytes) {
+	const struct gompi_type *t = view->tile;
+	return view->is_contiguous ? 1 : gompi_max_i64(1, bytes / (t->size / t->segments));
+}
+
 int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) {
 	const struct gompi_type *t = view->tile;
 	if (offset <= view->disp || t->size == 0)

@@ -31,6 +31,8 @@ int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos);
 // Computes the range of the file, [*first, *end), that the bytes [pos, pos + bytes) of the view's stream span. bytes is
 // not 0.
 void gompi_file_range(const struct gompi_file_view *view, int64_t pos, int64_t bytes, int64_t *first, int64_t *end);
+// Returns the approximate number of blocks of the file that `bytes` > 0 bytes of the view's stream span.
+int64_t gompi_file_blocks(const struct gompi_file_view *view, int64_t bytes);
 // Returns the smallest position of the view's stream whose byte is at this offset in the file or behind it. Returns
 // INT64_MAX / 4 if this position is too large.
 int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset);

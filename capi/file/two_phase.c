@@ -109,31 +109,33 @@ void gompi_file_two_phase_free(struct gompi_file *f) {
 }
 
 // Returns true if this process can write in two phases. If so, stores in p the range of the file that it writes, and in
-// *blocks the number of its blocks.
-static bool is_possible(const struct gompi_file_transfer_desc *d, struct plan *p, int64_t *blocks) {
+// *blocks the number of its blocks. `stage` is memory for packed data, or NULL.
+static bool is_possible(const struct gompi_file_transfer_desc *d, const char *stage, struct plan *p, int64_t *blocks) {
 	const struct gompi_file *f = d->f;
 	const struct gompi_type *t = f->view.tile;
 	*blocks = 0;
+	if (d->b.type != NULL && stage == NULL)
+		return false;
 	if (d->error.class != MPI_SUCCESS || f->is_atomic || f->view.datarep != NULL || f->needs_own_writes ||
 	    f->hints.value[GOMPI_HINT_CB_WRITE] == GOMPI_FILE_DISABLE)
 		return false;
 	if (d->bytes == 0)
 		return true;
 	gompi_file_range(&f->view, d->pos, d->bytes, &p->own_first, &p->own_end);
-	*blocks = f->view.is_contiguous ? 1 : gompi_max_i64(1, d->bytes / (t->size / t->segments));
+	*blocks = gompi_file_blocks(&f->view, d->bytes);
 	// domain_at requires that offsets in the file increase with positions in the stream. This may not hold if
 	// copies of the filetype overlap.
 	return t->extent >= t->true_ub - t->true_lb;
 }
 
 // Decides whether and how to write in two phases. Returns the same at all processes. Collective.
-static bool make_plan(const struct gompi_file_transfer_desc *d, struct plan *p) {
+static bool make_plan(const struct gompi_file_transfer_desc *d, const char *stage, struct plan *p) {
 	const struct gompi_file *f = d->f;
 	*p = (struct plan){.own_first = INT64_MAX};
 	int64_t blocks;
 	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // indexes in `mine` and `all`
 	int64_t mine[N], all[N];
-	mine[POSSIBLE] = is_possible(d, p, &blocks);
+	mine[POSSIBLE] = is_possible(d, stage, p, &blocks);
 	mine[FIRST] = p->own_first;
 	mine[NEGATED_END] = -p->own_end;
 	mine[LIMIT] = f->max_bytes;
@@ -368,16 +370,13 @@ static void execute_round(const struct gompi_file_transfer_desc *d, const struct
 bool gompi_file_write_two_phase(struct gompi_file_transfer_desc *d) {
 	struct gompi_file *f = d->f;
 	struct plan p;
-	if (!make_plan(d, &p))
-		return false;
-	char *stage = NULL;
-	if (d->b.type != NULL && (stage = gompi_file_stage_acquire(f)) == NULL)
-		gompi_set_error(&d->error, MPI_ERR_NO_MEM, "out of memory for a transfer");
-	const int64_t round_bytes = p.aggregators * p.domain_bytes;
-	for (int64_t round = 0; round * round_bytes < p.end - p.first; round++)
+	char *stage = d->b.type != NULL ? gompi_file_stage_acquire(f) : NULL;
+	bool is_planned = make_plan(d, stage, &p);
+	const int64_t round_bytes = is_planned ? p.aggregators * p.domain_bytes : 0;
+	for (int64_t round = 0; is_planned && round * round_bytes < p.end - p.first; round++)
 		execute_round(d, &p, round, stage, &d->error);
 	gompi_file_stage_release(f, stage);
-	if (d->error.class == MPI_SUCCESS)
+	if (is_planned && d->error.class == MPI_SUCCESS)
 		d->done_bytes = d->bytes;
-	return true;
+	return is_planned;
 }

@@ -84,7 +84,8 @@ func TestNoMemoryForCommunicators(t *testing.T) {
 }
 
 // failingFile is a program whose ranks open, write, read and close a file repeatedly. In round k, allocation number k
-// of each call fails at rank 0. All ranks must return the same class, which is MPI_ERR_NO_MEM or none.
+// of MPI_File_open fails at rank 0. After the first round in which the file is opened, allocation number 0 of the other
+// calls fails, then number 1, and so on. All ranks must return the same class, which is MPI_ERR_NO_MEM or none.
 const failingFile = failingAllocations + `
 static int class_of(int rc)
 {
@@ -108,32 +109,37 @@ int main(int argc, char **argv)
 {
     enum { MOST = 60 };
     int rank, size, refused = 0, data[100] = {0};
-    MPI_Datatype view;
+    MPI_Datatype view, gaps;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Type_vector(100, 1, size, MPI_INT, &view);
+    MPI_Type_vector(50, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&view);
+    MPI_Type_commit(&gaps);
     for (int k = 0; k < MOST; k++) {
         MPI_File f = MPI_FILE_NULL;
         int class;
-#define ROUND(call, ...)                     \
-        left = k;                            \
+/* Makes a call in which allocation number n fails at rank 0. */
+#define ROUND(n, call, ...)                  \
+        left = n;                            \
         fails = rank == 0;                   \
         class = class_of(call(__VA_ARGS__)); \
         fails = 0;                           \
         must_agree(k, #call, class)
-        ROUND(MPI_File_open, MPI_COMM_WORLD, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f);
+        ROUND(k, MPI_File_open, MPI_COMM_WORLD, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f);
         refused += class != MPI_SUCCESS;
         if (class != MPI_SUCCESS)
             continue;
-        ROUND(MPI_File_set_view, f, rank * 4, MPI_INT, view, "native", MPI_INFO_NULL);
-        ROUND(MPI_File_write_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
-        ROUND(MPI_File_read_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
-        ROUND(MPI_File_close, &f);
+        ROUND(k - refused, MPI_File_set_view, f, rank * 4, MPI_INT, view, "native", MPI_INFO_NULL);
+        ROUND(k - refused, MPI_File_write_at_all, f, 0, data, 1, gaps, MPI_STATUS_IGNORE);
+        ROUND(k - refused, MPI_File_write_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+        ROUND(k - refused, MPI_File_read_at_all, f, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+        ROUND(k - refused, MPI_File_close, &f);
     }
     MPI_Type_free(&view);
+    MPI_Type_free(&gaps);
     MPI_Finalize();
     if (rank == 0)
         printf("%d calls of MPI_File_open were refused\n", refused);
