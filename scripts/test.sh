@@ -57,19 +57,12 @@ step() {
 		return 1
 	fi
 }
-# Lists the packages that the race detector can check: those that start goroutines, or use unsafe pointers, which -race
-# checks too. It omits capi, where C does the work, and most packages of tests/go, which run whole programs.
+# Lists the packages that the race detector can check. These are all packages except capi and its packages, where C does
+# the work, and most packages of tests/go, which run whole programs.
 pure() {
-	local dir package starts='^[[:space:]]*go [[:alpha:]]|Parallel\(\)|\.Go\(|"unsafe"'
-	{
-		go list -f '{{.Dir}} {{.ImportPath}}' ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
-		go list -f '{{.Dir}} {{.ImportPath}}' ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
-	} | while read -r dir package; do
-		if grep -qE "$starts" "$dir"/*.go; then echo "$package"; fi
-	done
+	go list ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
+	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
-# Long tests without goroutines, which `go test` has run. `make race` runs them too.
-sequential='^Test(HandleNumbers|IndicesInUse|LargeTypes|MaxWindows|Ring|SharedRanges|SorterBlocks)$'
 
 # go_test STEP SECONDS ARGUMENT...: runs `go test` with a time limit of SECONDS for each package, and of 2 * SECONDS for
 # the step. So if a package hangs, the output names it, and the packages after it still run. Arguments must include
@@ -133,7 +126,7 @@ all)
 	c
 	go_test 'go test' 1200 -count=1 -p 2 -parallel 4 $(here)
 	core
-	go_test 'race detector' 600 -race -short -skip "$sequential" -p 2 $(pure)
+	go_test 'race detector' 600 -race -short -p 2 $(pure)
 	charts
 	lint
 	;;
