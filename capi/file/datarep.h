@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns the representation with this name, or NULL if there is none. Stores in *is_native whether the name is native
-// or internal; memory and file then have the same form, and the result is NULL.
+// Returns the data representation with this name. The result is NULL for an unknown name, and also for native and
+// internal, with which memory and file have the same form. Sets *is_native to true for these two names, else to false.
 const struct gompi_datarep *gompi_datarep_find(const char *name, bool *is_native);
 // Makes a committed type that describes data of a type of the application in the file. The caller frees it. Returns
 // MPI_SUCCESS or the error class in v.

@@ -129,9 +129,9 @@ struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, 
 // Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
 // Handles RECORD_REMINDER: the sender waits until its earlier messages are received. Usually an MPI call that only
-// starts an operation, such as MPI_Irecv, leaves the copies in the work list to a later call. After a reminder, the
-// next gompi_vci_unlock_started performs these copies. The same holds for earlier messages that are matched after the
-// reminder.
+// starts an operation, such as MPI_Irecv, leaves the copies in the work list to a later call. After a reminder,
+// gompi_vci_unlock_started performs these copies, so that the sender need not wait for a later call. This includes the
+// copies of earlier messages that receives match only after the reminder.
 void gompi_handle_reminder(struct gompi_vci *l, const struct gompi_record *h);
 
 // Sending (send.c).

@@ -11,9 +11,9 @@ static struct gompi_message *self_message(struct gompi_vci *l, const struct gomp
 	return m;
 }
 
-// Delivers a small message of this process to itself: copies the data into the posted receive that matches or, if there
-// is none, into a new unexpected message. Returns false if the message is not small, or if no receive is posted and the
-// send is synchronous.
+// Delivers a small message that this process sends to itself. If a posted receive matches, copies the data into the
+// buffer of this receive. Otherwise copies the data into a new unexpected message. Delivers nothing and returns false
+// if the message is not small, or if the send is synchronous and no posted receive matches.
 static bool deliver_to_self(struct gompi_vci *l, struct gompi_queue *q, const struct gompi_request *s) {
 	if (s->buf.size > RECORD_MAX_DATA)
 		return false;

@@ -17,8 +17,8 @@ static bool any_is_complete(void *arg) {
 	return gompi_messages_inbox_error(m) != MPI_SUCCESS || first_complete(s) >= 0;
 }
 
-// Implements fill_details of struct gompi_wait_desc: describes the wait for the first incomplete request from index
-// `first` on, and returns its index. Returns -1 if there is none.
+// Implements fill_details of struct gompi_wait_desc: describes the wait for the first incomplete request whose index in
+// the array is at least `first`, and returns the index of this request. Returns -1 if all these requests are complete.
 static int describe_one(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t) {
 	const struct gompi_request_array *s = on;
 	struct gompi_request *r;

@@ -63,8 +63,8 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	require.Equal(t, off, again)
 }
 
-// TestSmallReleaseImmediate checks that a small amount of memory is released at once. The same applies to a large
-// amount that is a large share of the free memory.
+// TestSmallReleaseImmediate checks two amounts of memory that must be released at once. One is small. The other one is
+// large, and a large share of the free memory.
 func TestSmallReleaseImmediate(t *testing.T) {
 	for name, c := range map[string]struct{ size, total int64 }{
 		"little": {minDeferredBytes - PageSize, 1 << 30},
