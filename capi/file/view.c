@@ -175,7 +175,7 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 			gompi_file_shared_set(f, 0, &v);
 		int64_t is_strided = !view.is_contiguous;
 		gompi_file_agree_max(f->comm, f->rank, f->size, &is_strided, &v);
-		f->is_strided = is_strided && f->size > 1;
+		f->is_strided = v.class == MPI_SUCCESS && is_strided && f->size > 1;
 		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(fh, call, &v);
 	}
 	gompi_file_view_free(&view);
