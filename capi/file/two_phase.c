@@ -18,8 +18,9 @@
 #include "win/z_calls.h"
 
 enum {
-	BUFFERS = 2,       // number of buffers of each aggregator
-	PAGE_BYTES = 4096, // domains begin at multiples of this number of bytes in the file
+	BUFFERS = 2, // number of buffers of each aggregator
+	// domains begin at multiples of this number of bytes in the file, or of the hint striping_unit
+	PAGE_BYTES = 4096,
 	MAX_BUFFER_BYTES = 16 << 20,
 	// Two phases copy the data once more. Independent writes are used if the mean length of the blocks is at least
 	// MAX_BLOCK_BYTES, or if the data is less than 1 / MAX_SPARSITY of the range from its first to its last byte.
@@ -56,7 +57,7 @@ struct plan {
 	// Range of this process's access in the file; empty if it has no bytes.
 	int64_t own_first, own_end;
 	// The following fields are equal at all processes.
-	int64_t first, end; // range of all accesses; first is a multiple of PAGE_BYTES
+	int64_t first, end; // range of all accesses; `first` is rounded down to the beginning of a domain
 	int64_t domain_bytes;
 	int aggregators;
 };
@@ -133,7 +134,7 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, const char *stag
 	const struct gompi_file *f = d->f;
 	*p = (struct plan){.own_first = INT64_MAX};
 	int64_t blocks;
-	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, N }; // indexes in `mine` and `all`
+	enum { POSSIBLE, FIRST, NEGATED_END, LIMIT, NODES, BYTES, UNIT, N }; // indexes in `mine` and `all`
 	int64_t mine[N], all[N];
 	mine[POSSIBLE] = is_possible(d, stage, p, &blocks);
 	mine[FIRST] = p->own_first;
@@ -141,25 +142,30 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, const char *stag
 	mine[LIMIT] = f->max_bytes;
 	mine[NODES] = f->hints.value[GOMPI_HINT_CB_NODES];
 	mine[BYTES] = f->hints.value[GOMPI_HINT_CB_BUFFER_SIZE];
+	mine[UNIT] = f->hints.value[GOMPI_HINT_STRIPING_UNIT];
 	if (gompi_allreduce_c(mine, all, N, MPI_INT64_T, MPI_MIN, f->comm) != MPI_SUCCESS || !all[POSSIBLE] ||
 	    -all[NEGATED_END] > all[LIMIT])
 		return false;
 	int64_t amount[2] = {d->bytes, blocks}, sum[2];
 	if (gompi_allreduce_c(amount, sum, 2, MPI_INT64_T, MPI_SUM, f->comm) != MPI_SUCCESS)
 		return false;
-	p->first = all[FIRST] & -PAGE_BYTES;
+	const int64_t buffer_bytes =
+		f->two_phase != NULL
+			? f->two_phase->bytes
+			: gompi_min_i64(gompi_max_i64(all[BYTES] & -PAGE_BYTES, PAGE_BYTES), MAX_BUFFER_BYTES);
+	const bool has_stripes = all[UNIT] % PAGE_BYTES == 0 && all[UNIT] > 0 && all[UNIT] <= buffer_bytes;
+	const int64_t unit = has_stripes ? all[UNIT] : PAGE_BYTES;
+	p->first = all[FIRST] / unit * unit;
 	p->end = -all[NEGATED_END];
 	const int64_t range = p->end - p->first;
 	if (sum[0] == 0 || sum[1] <= f->size || sum[0] / sum[1] >= MAX_BLOCK_BYTES || range / MAX_SPARSITY > sum[0])
 		return false;
-	const int64_t bytes = gompi_min_i64(gompi_max_i64(all[BYTES] & -PAGE_BYTES, PAGE_BYTES), MAX_BUFFER_BYTES);
-	p->aggregators = (int)gompi_min_i64(gompi_min_i64(all[NODES], f->size), (range + PAGE_BYTES - 1) / PAGE_BYTES);
-	p->domain_bytes = gompi_min_i64(bytes, (range / p->aggregators + PAGE_BYTES) & -PAGE_BYTES);
-	if (f->two_phase == NULL && !make_buffers(d->f, bytes)) {
+	p->aggregators = (int)gompi_min_i64(gompi_min_i64(all[NODES], f->size), (range + unit - 1) / unit);
+	p->domain_bytes = gompi_min_i64(buffer_bytes / unit, range / p->aggregators / unit + 1) * unit;
+	if (f->two_phase == NULL && !make_buffers(d->f, buffer_bytes)) {
 		d->f->hints.value[GOMPI_HINT_CB_WRITE] = GOMPI_FILE_DISABLE;
 		return false;
 	}
-	p->domain_bytes = gompi_min_i64(p->domain_bytes, f->two_phase->bytes);
 	return true;
 }
 

@@ -19,6 +19,8 @@ static enum { NO_FAULTS, INTERRUPTED, FAILING } faults;
 static uint64_t state = 1;
 static int calls_before_failure; /* FAILING: this many calls succeed, and those after them fail with `reason` */
 static int reason, failures, all_failures, interruptions;
+enum { STRIPE = 12288 };
+static int writes, unaligned_writes; /* calls of pwrite; those at offsets that are no multiple of STRIPE */
 
 /* Decides the result of a system call for n bytes. Returns -1 and sets errno if the call must fail; otherwise returns
  * how many of the n bytes the call transfers. */
@@ -42,6 +44,8 @@ ssize_t pread(int fd, void *data, size_t n, off_t offset) {
 }
 ssize_t pwrite(int fd, const void *data, size_t n, off_t offset) {
 	ssize_t part = fault(n);
+	writes++;
+	unaligned_writes += offset % STRIPE != 0;
 	return part < 0 ? -1 : syscall(SYS_pwrite64, fd, data, (size_t)part, offset);
 }
 /* Reads all ranges or, in a short call, a part of the first one; pwritev writes in the same way. */
@@ -81,12 +85,13 @@ static void compare(const char *what, int in_runs) {
 	}
 }
 
-static MPI_File open_view(const char *hint) {
+static MPI_File open_view(const char *hint, const char *unit) {
 	MPI_File f;
 	MPI_Info hints;
 	MPI_Info_create(&hints);
 	MPI_Info_set(hints, "romio_cb_write", hint);
 	MPI_Info_set(hints, "cb_buffer_size", "65536");
+	MPI_Info_set(hints, "striping_unit", unit);
 	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, file_name("faults"),
 			       MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints, &f));
 	MPI_Info_free(&hints);
@@ -96,7 +101,7 @@ static MPI_File open_view(const char *hint) {
 
 /* Makes all kinds of accesses while the system interrupts many calls, and transfers only a part in others. */
 static void interrupted(const char *hint) {
-	MPI_File f = open_view(hint);
+	MPI_File f = open_view(hint, "4096");
 	MPI_Request request;
 	faults = INTERRUPTED;
 	fill(1);
@@ -153,7 +158,7 @@ static void check_agreed(const char *what, int rc, int class, const char *words)
 /* Makes collective accesses in which the system calls of one rank fail, from a certain call on. */
 static void failing(const char *hint, int reason_here, int class, const char *words) {
 	for (int number = 0; number < 8; number++) {
-		MPI_File f = open_view(hint);
+		MPI_File f = open_view(hint, "4096");
 		MPI_Request request = MPI_REQUEST_NULL;
 		int bad = number % check_size, rc;
 		fill(number);
@@ -194,7 +199,7 @@ static void limited(void) {
 	small = limit, small.rlim_cur = BYTES / 2;
 	if (check_rank == 0)
 		setrlimit(RLIMIT_FSIZE, &small);
-	MPI_File f = open_view("enable");
+	MPI_File f = open_view("enable", "4096");
 	fill(1);
 	/* rank 0 itself writes only one block, which lies below its limit */
 	int n = check_rank == 0 ? BLOCK : BYTES;
@@ -202,6 +207,23 @@ static void limited(void) {
 	CHECK_OK(MPI_File_read_at_all(f, 0, back, n, MPI_BYTE, MPI_STATUS_IGNORE));
 	CHECK(memcmp(data, back, (size_t)n) == 0, "the data differs");
 	setrlimit(RLIMIT_FSIZE, &limit);
+	CHECK_OK(MPI_File_close(&f));
+}
+
+/* Checks that aggregators write whole stripes of the file. */
+static void aligned(void) {
+	int all_writes;
+	MPI_File f = open_view("enable", "12288");
+	fill(1);
+	writes = unaligned_writes = 0;
+	CHECK_OK(MPI_File_write_at_all(f, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+	MPI_Allreduce(&writes, &all_writes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (check_size > 1) {
+		CHECK(unaligned_writes == 0, "%d writes do not begin at a stripe", unaligned_writes);
+		CHECK(all_writes >= check_size * BYTES / 65536, "only %d writes", all_writes);
+	}
+	CHECK_OK(MPI_File_read_at_all(f, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+	compare("stripes", 0);
 	CHECK_OK(MPI_File_close(&f));
 }
 
@@ -232,6 +254,7 @@ int main(int argc, char **argv) {
 	}
 	CHECK(all_failures > 0, "no call has failed");
 	limited();
+	aligned();
 	full();
 	MPI_Type_free(&view), MPI_Type_free(&runs);
 	return check_end();

@@ -323,7 +323,8 @@ static void default_view(void) {
 
 static void open_file(const char *name) {
 	static const char *const choices[] = {"automatic", "enable", "enable", "disable"};
-	static const char *const sizes[] = {"512", "4096", "10000", "1048576"}, *const counts[] = {"1", "2", "3"};
+	static const char *const sizes[] = {"512", "4096", "10000", "1048576"}, *const counts[] = {"1", "2", "3"},
+			  *const units[] = {"4096", "12288", "100"};
 	MPI_Info hints;
 	MPI_Info_create(&hints);
 	MPI_Info_set(hints, "romio_cb_write", choices[draw(4)]);
@@ -331,6 +332,8 @@ static void open_file(const char *name) {
 		MPI_Info_set(hints, "cb_buffer_size", sizes[draw(4)]);
 	if (draw(2))
 		MPI_Info_set(hints, "cb_nodes", counts[draw(3)]);
+	if (draw(2))
+		MPI_Info_set(hints, "striping_unit", units[draw(3)]);
 	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, name, amode, hints, &file));
 	MPI_Info_free(&hints);
 	default_view();
