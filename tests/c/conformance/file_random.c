@@ -324,7 +324,7 @@ static void default_view(void) {
 static void open_file(const char *name) {
 	static const char *const choices[] = {"automatic", "enable", "enable", "disable"};
 	static const char *const sizes[] = {"512", "4096", "10000", "1048576"}, *const counts[] = {"1", "2", "3"},
-			  *const units[] = {"4096", "12288", "100"};
+				 *const units[] = {"4096", "12288", "100"};
 	MPI_Info hints;
 	MPI_Info_create(&hints);
 	MPI_Info_set(hints, "romio_cb_write", choices[draw(4)]);
