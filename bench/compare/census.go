@@ -206,8 +206,8 @@ writes this page. bench/census/rows.txt defines the calls and arguments of each 
 - The ratio is the time of the faster one of MPICH and Open MPI divided by gompirma's time: above 1, gompirma is faster.
   It is computed for each pair of consecutive launches; the table shows the median.
 - Rows with a ratio below 1.0 are measured again, and all launches count. This can only reduce the number of such rows,
-  so the number before it is also given. Use that number to compare censuses. From one census to the next, ratios vary
-  by a tenth, and those of two ranks by more.
+  so compare censuses by the number before it. From one census to the next, ratios vary by a tenth, and those of two
+  ranks by more.
 - Instructions are those of gompirma's calls and of the loop around them (bench/icount.c). They are counted in rows in
   which only one rank calls and no call enters Go. "more": above 6,000. "uneven": no result, because a shorter loop
   executed more instructions than a longer one.
