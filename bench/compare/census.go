@@ -200,17 +200,17 @@ func (all *report) facts(lines []line) string {
 "make census" measures every implemented function of MPI with gompirma, Debian's MPICH 4.0.2 and Open MPI 4.1.4, and
 writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
-- A row names its calls without "MPI_". Its time is that of executing these calls once, in ns: the median of %d launches
-  of each library, which alternate on one machine. Each launch times up to nine loops. "-": the library lacks a function
-  of the row.
+- A row names its calls without "MPI_". Its time, in ns, is that of executing each of these calls once. It is the median
+  of %d launches of each library; the libraries alternate on one machine. Each launch times up to nine loops. "-": the
+  library lacks a function of the row.
 - The ratio is the time of the faster one of MPICH and Open MPI divided by gompirma's time: above 1, gompirma is faster.
   It is computed for each pair of consecutive launches; the table shows the median.
-- Rows with a ratio below 1.0 are measured again, and all launches count. This can only reduce their number, so the
-  number before it is also given. Use that number to compare censuses. From one census to the next, ratios vary by a
-  tenth, and those of two ranks by more.
-- Instructions are those of gompirma's calls and of the loop (bench/icount.c). They are counted where one rank calls and
-  no call enters Go. "more": above 6,000. "uneven": no result, because a shorter loop executed more instructions than a
-  longer one.
+- Rows with a ratio below 1.0 are measured again, and all launches count. This can only reduce the number of such rows,
+  so compare censuses by the number before it. From one census to the next, ratios vary by a tenth, and those of two
+  ranks by more.
+- Instructions are those of gompirma's calls and of the loop around them (bench/icount.c). They are counted in rows in
+  which only one rank calls and no call enters Go. "more": above 6,000. "uneven": no result, because a shorter loop
+  executed more instructions than a longer one.
 
 %d rows cover %d functions. In %d rows MPICH or Open MPI has all functions. Of these, %d have a ratio below 1.0
 (%d before they were measured again).
