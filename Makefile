@@ -20,7 +20,7 @@ build: ## library, launcher, compiler wrappers and headers into build/
 	@scripts/build.sh "$(BUILD)"
 	@echo "built in $(BUILD)"
 
-demo: ## build and run the examples, with a report; TEXT=FILE: the text whose words are counted
+demo: ## build and run the examples, and print a report; TEXT=FILE names the text whose words are counted
 	@scripts/deps.sh demo
 	@scripts/demo.sh "$(BUILD)" $(TEXT)
 
@@ -28,7 +28,7 @@ test: ## every test: ctest, go test, race detector, lint, generated files; lists
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" all
 
-quick: ## build and test one directory, DIR=coll, or those of the changed files: one or two minutes
+quick: ## build and test one directory (DIR=coll), or the directories of changed files: one or two minutes
 	@scripts/deps.sh test
 	@scripts/quick.sh "$(BUILD)" $(DIR)
 
@@ -52,19 +52,19 @@ soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
 	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
 
-fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz); SEED=: of the random numbers
+fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz); SEED=N seeds the random numbers
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
-test-fabric: ## tests of C and Fortran, examples, model, matrix on NODES=2 and 3 simulated nodes; SHORT=1: some on 2
+test-fabric: ## tests of C and Fortran, examples, model, matrix on NODES=2 and 3 simulated nodes; SHORT=1: fewer tests, on 2 nodes
 	@scripts/deps.sh test
 	@GOMPIRMA_TEST_NODES="$(NODES)" GOMPIRMA_TEST_SHORT="$(SHORT)" scripts/test.sh "$(BUILD)" fabric
 
-test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open MPI's and Slurm's launchers
+test-cluster: ## test jobs over hosts made of namespaces (root), under MPICH's, Open MPI's and Slurm's launchers
 	@scripts/deps.sh cluster
 	@scripts/test.sh "$(BUILD)" cluster
 
-test-browser: ## the page of `gompirun report` in a headless Chromium
+test-browser: ## test the page of `gompirun report` in a headless Chromium
 	@scripts/deps.sh browser
 	@scripts/test.sh "$(BUILD)" browser
 
@@ -113,12 +113,12 @@ bench-sweeps: ## operations from 1 B to 4 MiB as public suites measure them: hal
 	@scripts/build.sh "$(BUILD)"
 	@bench/run.sh "$(BUILD)" -sweeps -runs 5
 
-bench-sweeps-quick: ## the same with fewer sizes, each launched once: three minutes
+bench-sweeps-quick: ## like bench-sweeps with fewer sizes, each launched once: three minutes
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
 	@go run ./bench/compare -build "$(BUILD)" -sweeps -quick -runs 1
 
-bench-fabric: ## the same over two hosts made of namespaces (root): a table in build/bench/fabric.md
+bench-fabric: ## measure over two hosts made of namespaces (root): a table in build/bench/fabric.md
 	@scripts/deps.sh bench-fabric
 	@scripts/build.sh "$(BUILD)"
 	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"

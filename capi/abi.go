@@ -87,7 +87,7 @@ func gompi_abi_get_fortran_booleans(size int32, isTrue, isFalse, isSet uintptr) 
 	defer guard("MPI_Abi_get_fortran_booleans", 0, 0, &rc)
 	err := logicalSize(size)
 	if err == nil {
-		err = checkNotNull(isTrue, isFalse, isSet)
+		err = checkNotNull("logical_true, logical_false or is_set", isTrue, isFalse, isSet)
 	}
 	if err == nil {
 		t, f := slice[byte](isTrue, int(size)), slice[byte](isFalse, int(size))
@@ -104,7 +104,7 @@ func gompi_abi_set_fortran_booleans(size int32, isTrue, isFalse uintptr) (rc int
 	defer guard("MPI_Abi_set_fortran_booleans", 0, 0, &rc)
 	err := logicalSize(size)
 	if err == nil {
-		err = checkNotNull(isTrue, isFalse)
+		err = checkNotNull("logical_true or logical_false", isTrue, isFalse)
 	}
 	if err == nil {
 		err = mpierr.New(abi.MPI_ERR_ABI,

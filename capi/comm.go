@@ -55,8 +55,8 @@ func storeComm(c *comm.Comm, at uintptr) error {
 func reserveComm() (uintptr, error) {
 	h, ok := comm.Handles.Reserve()
 	if !ok {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d is "+
-			"reached", comm.Handles.MaxLive())
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d "+
+			"communicators is reached", comm.Handles.MaxLive())
 	}
 	return h, nil
 }
@@ -87,7 +87,7 @@ func dropComm(c *comm.Comm) {
 // read the handle even then.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
-		if err := checkNotNull(newcomm); err != nil {
+		if err := checkNotNull("the output argument for the new communicator", newcomm); err != nil {
 			return err
 		}
 		hints, err := hintsOf(info)
@@ -112,8 +112,8 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 // needInter returns an error if c is not an intercommunicator.
 func needInter(c *comm.Comm) error {
 	if !c.IsInter() {
-		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intracommunicator, which has no remote "+
-			"group")
+		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intracommunicator; the call needs an "+
+			"intercommunicator")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 // stores the handle, because --check identifies the communicator by the handle. The handle is invalid until the
 // communicator has been created.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
-	if err := checkNotNull(newcomm, at); err != nil {
+	if err := checkNotNull("newcomm or request", newcomm, at); err != nil {
 		return err
 	}
 	hints, err := hintsOf(info)
@@ -346,7 +346,7 @@ func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconn
 // operations: in a correct program these are only sends whose requests have been freed. The library completes such
 // sends without a wait of the application.
 func freeComm(function string, at uintptr) (rc int32) {
-	if err := checkNotNull(at); err != nil {
+	if err := checkNotNull("comm", at); err != nil {
 		return finish(function, 0, 0, err)
 	}
 	p := out[uintptr](at)
@@ -385,8 +385,8 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 			return nil, err
 		}
 		if localLeader < 0 || int(localLeader) >= c.Size() {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d, but the communicator has %d "+
-				"processes", localLeader, c.Size())
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d; valid ranks of local_comm are 0 "+
+				"to %d", localLeader, c.Size()-1)
 		}
 		if err := tagError(tag); err != nil {
 			return nil, err
@@ -398,8 +398,8 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 				return nil, mpierr.Wrap(err, "peer_comm")
 			}
 			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
-				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d, but peer_comm has %d "+
-					"processes", remoteLeader, p.RemoteSize())
+				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d; valid ranks of "+
+					"peer_comm are 0 to %d", remoteLeader, p.RemoteSize()-1)
 			}
 		}
 		return c.NewInter(int(localLeader), p, int(remoteLeader), tag)

@@ -28,7 +28,7 @@ func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int3
 
 // newType stores the handle of the type that f creates. It does not call f if newtype is null.
 func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) int32 {
-	return storeNoObject(function, newtype, func() (uintptr, error) {
+	return storeNoObject(function, "newtype", newtype, func() (uintptr, error) {
 		t, err := f()
 		if err != nil {
 			return 0, err
@@ -86,7 +86,7 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 	}{{"integers", integers, len(c.Integers)}, {"addresses", addresses, len(c.Addresses)},
 		{"large_counts", counts, len(c.Counts)}, {"datatypes", types, len(c.Types)}} {
 		if a.at == 0 && a.n > 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "array_of_%s is NULL, but the datatype has %d of these",
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_%s is NULL, but must have at least %d entries",
 				a.name, a.n)
 		}
 	}

@@ -148,7 +148,7 @@ func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
 	if err := needRunning(); err != nil {
 		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
-	return storeNoObject("MPI_Alloc_mem", baseptr, func() (uintptr, error) {
+	return storeNoObject("MPI_Alloc_mem", "baseptr", baseptr, func() (uintptr, error) {
 		hints, err := winHints(info)
 		if err != nil {
 			return 0, err

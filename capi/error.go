@@ -45,9 +45,10 @@ func runNoObject(function string, f func() error) (rc int32) {
 	return finish(function, 0, 0, f())
 }
 
-// storeResult stores the result of f at an address. If the address is null, it returns an error and does not call f.
-func storeResult[T any](at uintptr, f func() (T, error)) error {
-	if err := checkNotNull(at); err != nil {
+// storeResult stores the result of f at the address of the argument `what`. If the address is null, it returns an error
+// and does not call f.
+func storeResult[T any](what string, at uintptr, f func() (T, error)) error {
+	if err := checkNotNull(what, at); err != nil {
 		return err
 	}
 	v, err := f()
@@ -57,14 +58,15 @@ func storeResult[T any](at uintptr, f func() (T, error)) error {
 	return err
 }
 
-// storeNoObject executes an MPI call that has no object: it stores the result of f at an address.
-func storeNoObject[T any](function string, at uintptr, f func() (T, error)) int32 {
-	return runNoObject(function, func() error { return storeResult(at, f) })
+// storeNoObject executes an MPI call that has no object: it stores the result of f at the address of the argument
+// `what`.
+func storeNoObject[T any](function, what string, at uintptr, f func() (T, error)) int32 {
+	return runNoObject(function, func() error { return storeResult(what, at, f) })
 }
 
-// storeString stores the text s, truncated to less than `size` bytes, and its length.
+// storeString stores the version text s, truncated to less than `size` bytes, and its length.
 func storeString(s string, size int, at, length uintptr) error {
-	err := checkNotNull(at, length)
+	err := checkNotNull("version or resultlen", at, length)
 	if err == nil {
 		*out[int32](length) = int32(putString(at, s, size))
 	}
@@ -138,11 +140,11 @@ func abort(code int32, message string, byError bool) {
 	exit(code)
 }
 
-// checkNotNull returns an error if one of the addresses for results is null.
-func checkNotNull(addresses ...uintptr) error {
+// checkNotNull returns an error if one of the addresses is null. The argument `what` names the arguments of the call.
+func checkNotNull(what string, addresses ...uintptr) error {
 	for _, a := range addresses {
 		if a == 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "an output argument is NULL")
+			return mpierr.New(abi.MPI_ERR_ARG, "%s is NULL", what)
 		}
 	}
 	return nil

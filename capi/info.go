@@ -24,7 +24,7 @@ type pair struct{ key, value string }
 
 // storeInfo creates an info object and stores its handle. It returns MPI_ERR_NO_MEM if out of memory.
 func storeInfo(at uintptr, pairs []pair) error {
-	if err := checkNotNull(at); err != nil {
+	if err := checkNotNull("info", at); err != nil {
 		return err
 	}
 	var text []byte

@@ -40,9 +40,11 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 // listAt returns the n elements at an address. It returns MPI_ERR_ARG if n is negative, or if n > 0 and the address is
 // null.
 func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
-	if n < 0 || n > 0 && at == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x: the number must not be negative, "+
-			"and the address must not be NULL", n, what, at)
+	if n < 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "the number of %s is %d; it must not be negative", what, n)
+	}
+	if n > 0 && at == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "the array of %s is NULL; its length must be %d", what, n)
 	}
 	return array[T](at, int64(n))
 }

@@ -47,7 +47,7 @@ func gompi_external_in_go(arguments uintptr, packs bool) int32 {
 	x := out[C.struct_gompi_external](arguments)
 	return runNoObject(C.GoString(x.call), func() error {
 		count, packed, size := int64(x.count), uintptr(x.packed), int64(x.packed_bytes)
-		if err := checkNotNull(uintptr(unsafe.Pointer(x.position))); err != nil {
+		if err := checkNotNull("position", uintptr(unsafe.Pointer(x.position))); err != nil {
 			return err
 		}
 		t, n, err := externalType(uintptr(unsafe.Pointer(x.datarep)), count,
@@ -90,7 +90,7 @@ func gompi_external_in_go(arguments uintptr, packs bool) int32 {
 //gompi:callback int (const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size) as call
 //export gompi_external_size_in_go
 func gompi_external_size_in_go(function, datarep uintptr, count int64, h, size uintptr) int32 {
-	return storeNoObject(cString(function), size, func() (int64, error) {
+	return storeNoObject(cString(function), "size", size, func() (int64, error) {
 		_, n, err := externalType(datarep, count, h)
 		return n, err
 	})

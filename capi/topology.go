@@ -104,8 +104,8 @@ func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) 
 		return nil, false, nil
 	case abi.MPI_WEIGHTS_EMPTY:
 		if n != 0 {
-			return nil, false, mpierr.New(abi.MPI_ERR_ARG, "MPI_WEIGHTS_EMPTY is given, but there are "+
-				"%d edges", n)
+			return nil, false, mpierr.New(abi.MPI_ERR_ARG, "the weights are MPI_WEIGHTS_EMPTY, but the "+
+				"number of edges is %d", n)
 		}
 		return nil, true, nil
 	}
@@ -143,7 +143,7 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 		}
 		if weighted != both {
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"MPI_UNWEIGHTED must be given for both lists of weights or for none")
+				"sourceweights and destweights must both be MPI_UNWEIGHTED, or neither of them")
 		}
 		t.Sources, t.Destinations, t.Weighted = cloned(in), cloned(outgoing), weighted
 		t.SourceWeights, t.DestinationWeights = cloned(inWeights), cloned(outWeights)
@@ -168,9 +168,13 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 		}
 		total := int64(0)
 		for i, d := range degree {
-			if total += int64(d); d < 0 || total > 1<<31-1 {
+			if d < 0 {
 				return nil, mpierr.New(abi.MPI_ERR_ARG, "degrees[%d] is %d; it must not be "+
 					"negative", i, d)
+			}
+			if total += int64(d); total > 1<<31-1 {
+				return nil, mpierr.New(abi.MPI_ERR_ARG, "the sum of degrees[0] to degrees[%d] is "+
+					"%d; the maximum is %d", i, total, 1<<31-1)
 			}
 		}
 		to, err := intsAt("destinations", int32(total), destinations)

@@ -130,7 +130,7 @@ func (p *Instance) synchronize() error {
 	err := p.Boot.Fence()
 	fenced()
 	if err != nil {
-		return mpierr.Wrap(err, "waiting until all ranks are ready for messages")
+		return mpierr.Wrap(err, "while waiting until all ranks are ready for messages")
 	}
 	p.NodeMap.Neighbour.EndWatch(p.Boot)
 	if p.spans { // from now on the network thread answers keepalive requests of other processes

@@ -24,7 +24,7 @@ import (
 func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Duration) (*shm.Node, *boot.NodeMap, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
-		return nil, nil, mpierr.Wrap(err, "waiting for the nodes of all ranks")
+		return nil, nil, mpierr.Wrap(err, "while waiting for the nodes of all ranks")
 	}
 	if places.NodeCount == 1 {
 		b.Limit(0)
@@ -58,7 +58,7 @@ func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Durat
 	}
 	if !handed {
 		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "waiting for the shared memory of all nodes")
+			return nil, nil, mpierr.Wrap(err, "while waiting for the shared memory of all nodes")
 		}
 		if b.Rank() != leader {
 			if fd, err = openFromLeader(b, leader); err != nil {
@@ -67,8 +67,8 @@ func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Durat
 		}
 		// The leader must not exit before all processes of the node have opened its descriptor.
 		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "waiting until all ranks have opened the shared memory of "+
-				"their nodes")
+			return nil, nil, mpierr.Wrap(err, "while waiting until all ranks have opened the shared "+
+				"memory of their nodes")
 		}
 	}
 	nd, err := shm.Open(fd, places.LocalIndex)

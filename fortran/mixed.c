@@ -47,10 +47,9 @@ __attribute__((constructor)) static void look_for_mixed_sizes(void) {
 		return;
 	fprintf(stderr,
 		"gompirma: this program has parts with INTEGERs of %d bytes, but runs with the Fortran library for "
-		"INTEGERs of %d bytes. Compile and link all parts with the same options (-fdefault-integer-8 or not). "
-		"FLIBS of autoconf and the .la files of libtool also name a library: link with gompifort and the "
-		"option, "
-		"or run configure with the option in FC\n",
+		"INTEGERs of %d bytes. Compile and link all parts with -fdefault-integer-8, or all parts without "
+		"it. If autoconf or libtool selects the library (FLIBS, .la files), link with gompifort and the same "
+		"option, or run configure with the option in FC\n",
 		EIGHT ? 4 : 8, (int)sizeof(integer));
 	_exit(1);
 }

@@ -257,7 +257,7 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_ERR_ARG                        13 /* invalid argument */
 #define MPI_ERR_UNKNOWN                    14 /* unknown error */
 #define MPI_ERR_TRUNCATE                   15 /* message truncated on receive */
-#define MPI_ERR_OTHER                      16 /* known error not in this list */
+#define MPI_ERR_OTHER                      16 /* error without a more specific class */
 #define MPI_ERR_INTERN                     17 /* internal error of the MPI library */
 #define MPI_ERR_PENDING                    18 /* pending request */
 #define MPI_ERR_IN_STATUS                  19 /* error code is in the status */
@@ -272,9 +272,9 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_ERR_FILE_EXISTS                28 /* file exists */
 #define MPI_ERR_FILE_IN_USE                29 /* file is open in some process */
 #define MPI_ERR_FILE                       30 /* invalid file handle */
-#define MPI_ERR_INFO_KEY                   31 /* info key is too long */
+#define MPI_ERR_INFO_KEY                   31 /* info key is empty or too long */
 #define MPI_ERR_INFO_NOKEY                 32 /* info key is not defined */
-#define MPI_ERR_INFO_VALUE                 33 /* info value is too long */
+#define MPI_ERR_INFO_VALUE                 33 /* info value is invalid or too long */
 #define MPI_ERR_INFO                       34 /* invalid info argument */
 #define MPI_ERR_IO                         35 /* input/output error */
 #define MPI_ERR_KEYVAL                     36 /* invalid attribute key */
@@ -299,7 +299,7 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_ERR_UNSUPPORTED_OPERATION      55 /* unsupported operation */
 #define MPI_ERR_WIN                        56 /* invalid window */
 #define MPI_ERR_RMA_FLAVOR                 57 /* wrong flavor of window */
-#define MPI_ERR_PROC_ABORTED               58 /* peer process has been aborted */
+#define MPI_ERR_PROC_ABORTED               58 /* a process of the job has ended or failed */
 #define MPI_ERR_VALUE_TOO_LARGE            59 /* value is too large to be stored */
 #define MPI_ERR_SESSION                    60 /* invalid session */
 #define MPI_ERR_ERRHANDLER                 61 /* invalid error handler */

@@ -76,5 +76,5 @@ printf '\n== report\n'
 printf '%s\n' "${report[@]}"
 if [ -s "$out/report.html" ]; then echo "page      $out/report.html"; fi
 for picture in "$out"/*.png; do if [ -s "$picture" ]; then echo "picture   $picture"; fi; done
-if [ "$failed" -ne 0 ]; then echo 'demo: something failed' >&2; fi
+if [ "$failed" -ne 0 ]; then echo 'demo: at least one step failed; the report marks it with FAILED' >&2; fi
 exit "$failed"

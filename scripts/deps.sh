@@ -6,7 +6,7 @@
 # It installs missing Debian packages with apt without asking, if it runs as root or sudo needs no password. Otherwise,
 # or with GOMPIRMA_NO_APT=1, it prints the command to run and fails. A missing Fortran compiler never makes it fail.
 set -eu
-[ $# -le 1 ] || { echo "gompirma: scripts/deps.sh makes sure of one step at a time, not of: $*" >&2; exit 2; }
+[ $# -le 1 ] || { echo "gompirma: scripts/deps.sh checks one step at a time, but got: $*" >&2; exit 2; }
 
 fail() { echo "gompirma: $*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -14,15 +14,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 case "$(uname -s) $(uname -m)" in
 "Linux x86_64" | "Linux aarch64") ;;
-*) fail "runs on Linux x86-64 and arm64 only, this is $(uname -s) $(uname -m)" ;;
+*) fail "only Linux on x86-64 and arm64 is supported; this system is $(uname -s) $(uname -m)" ;;
 esac
 
 # Go must already be installed. This script cannot install it, because Debian's version is older than go.mod requires.
 wanted=$(sed -n 's/^go //p' "$top/go.mod")
-have go || fail "Go $wanted or newer is needed and no 'go' is in PATH (https://go.dev/dl/)"
+have go || fail "Go $wanted or newer is needed, but no 'go' is in PATH (https://go.dev/dl/)"
 found=$(cd / && GOTOOLCHAIN=local GOFLAGS= go env GOVERSION | sed 's/^[^0-9]*//; s/[^0-9.].*//')
 oldest=$(printf '%s\n%s\n' "$wanted" "$found" | sort -V | head -n 1)
-[ "$oldest" = "$wanted" ] || fail "Go $wanted or newer is needed, $(command -v go) is $found (https://go.dev/dl/)"
+[ "$oldest" = "$wanted" ] || fail "Go $wanted or newer is needed, but $(command -v go) is version $found (https://go.dev/dl/)"
 
 missing= fortran=
 need() { # need PACKAGE COMMAND...: each command must exist
@@ -92,7 +92,7 @@ cluster)
 esac
 [ -n "$missing$fortran" ] || exit 0
 if [ -z "$missing" ]; then # only Fortran is missing; if it cannot be installed, succeed nevertheless
-	fail() { echo "gompirma: Fortran is left out; $*"; exit 0; }
+	fail() { echo "gompirma: the Fortran bindings are not built; $*"; exit 0; }
 fi
 
 # Sorts the packages and removes duplicates.
@@ -111,5 +111,5 @@ apt() { $run env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Tim
 # In a fresh container apt may have no package lists, or old ones. After a failure, updates the lists and tries again.
 apt install --no-install-recommends $missing || { apt update && apt install --no-install-recommends $missing; } || {
 	[ "$missing" = "gfortran " ] || tail -n 5 "$log" >&2
-	fail "apt could not install them; run: sudo $command"
+	fail "apt-get could not install the missing packages; run: sudo $command"
 }

@@ -24,7 +24,7 @@ left_out_eight() {
 left_out() {
 	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/lib*fort* "$out/include/mpif.h" "$out"/lib/pkgconfig/gompirma*-fortran.pc "$work"
 	left_out_eight
-	echo "gompirma: Fortran is left out: $1"
+	echo "gompirma: the Fortran bindings are not built: $1"
 	exit 0
 }
 # The first word of FC is the compiler; the other words are options. The same holds for CC.
@@ -50,7 +50,7 @@ probe() { # probe BYTES OPTION...: checks whether INTEGERs and LOGICALs have thi
 	printf '%s\n' "integer, parameter :: same = 1 / merge(1, 0, storage_size(1) == 8 * $bytes .and. storage_size(.true.) == 8 * $bytes)" 'print *, same' end >"$work/probe.f90"
 	(cd "$work" && $fc $fflags "$@" -c probe.f90 -o probe.o) >/dev/null 2>&1
 }
-probe 4 || left_out "'$fc $fflags' makes no INTEGERs of 4 bytes; those of 8 are built beside them, so FFLAGS need no option for their size"
+probe 4 || left_out "'$fc $fflags' does not compile INTEGERs to 4 bytes; remove the option for their size from FFLAGS (the bindings for 8 bytes are built in any case)"
 eight=
 for option in -fdefault-integer-8 -i8; do
 	if probe 8 $option; then
@@ -135,7 +135,7 @@ if [ -n "$eight" ]; then
 	fill gompirma-abi-fortran-i8
 else
 	left_out_eight
-	echo "gompirma: INTEGERs of 8 bytes are left out: $fc has neither -fdefault-integer-8 nor -i8"
+	echo "gompirma: the Fortran bindings for INTEGERs of 8 bytes are not built: $fc has neither -fdefault-integer-8 nor -i8"
 fi
 # With mpif.h, calls have no interfaces. Without -fallow-argument-mismatch, gfortran then rejects a program that calls a
 # function with buffers of different types. Without -fallow-invalid-boz it rejects the BOZ constants of old programs.

@@ -159,7 +159,7 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 chmod 711 "$work" # apt runs as another user
 declare -p folders settings >"$work/settings"
-[ -z "$(git status --porcelain 2>/dev/null)" ] || echo 'fresh.sh: what is not committed is not tried'
+[ -z "$(git status --porcelain 2>/dev/null)" ] || echo 'fresh.sh: uncommitted changes are not tested'
 git clone -q . "$work/clone" && mkfifo "$work/alive" || exit 1
 exec 8<>"$work/alive"
 "${as_root[@]}" unshare --mount --pid --fork --mount-proc "$PWD/scripts/fresh.sh" --inside "$work" "$@" <"$work/alive" 8>&- &

@@ -29,7 +29,7 @@ uninstall() {
 
 case $1 in
 install)
-	[ -e "$build/lib/libgompirma.so" ] || fail "$build holds no library: run 'make build' first"
+	[ -e "$build/lib/libgompirma.so" ] || fail "$build contains no library: run 'make build' first"
 	# First removes a previous installation from this prefix.
 	if [ -e "$to/$manifest" ]; then uninstall; fi
 	made=

@@ -77,7 +77,7 @@ c_build() {
 	local status=$?
 	sed -n 's/^-- left out: //p' "$build/configure.log" >>"$left"
 	if [ "$status" -ne 0 ]; then
-		echo 'ctest: what it would run is not built' >>"$left"
+		echo 'ctest: the build of its programs failed' >>"$left"
 		return 1
 	fi
 }
@@ -106,7 +106,7 @@ ctest_wrong() {
 # they need. These modules may be unavailable.
 charts() {
 	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
-		echo 'charts: the modules that bench/chart needs cannot be had' >>"$left"
+		echo 'charts: the Go modules that bench/chart needs are not available' >>"$left"
 		return
 	fi
 	step 'charts' 600 sh -c 'go -C bench/chart vet ./... && go -C bench/chart test ./...'

@@ -221,7 +221,7 @@ int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind k
 	struct gompi_attributes *t = gompi_free_list_alloc(&free_tables);
 	int rc = MPI_SUCCESS;
 	if (old == NULL || t == NULL)
-		rc = gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for %u attributes", n);
+		rc = gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory: cannot copy the attributes (number: %u)", n);
 	for (uint32_t i = 0; i < n && rc == MPI_SUCCESS; i++)
 		old[i] = (struct old_attribute){gompi_load(&entry_at(from, i)->keyval),
 						gompi_load(&entry_at(from, i)->value)};

@@ -9,18 +9,20 @@ struct gompi_object_pool gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYV
 struct gompi_biased_mutex gompi_keyvals_lock;
 
 static const char *const kind_names[] = {"communicators", "windows", "datatypes"};
+static const char *const create_functions[] = {"MPI_Comm_create_keyval", "MPI_Win_create_keyval",
+					       "MPI_Type_create_keyval"};
 
 int gompi_keyval_error(struct gompi_error_status *v, enum gompi_keyval_kind kind, int number) {
 	if (number == MPI_KEYVAL_INVALID)
 		return gompi_set_error(v, MPI_ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
 	if (number > 0 && number < GOMPI_KEYVAL_FIRST)
-		return gompi_set_error(v, MPI_ERR_KEYVAL,
-				       "keyval %d was not created by the program for %s; predefined keyvals can only "
-				       "be used to read attributes",
-				       number, kind_names[kind]);
+		return gompi_set_error(
+			v, MPI_ERR_KEYVAL,
+			"keyval %d is reserved for predefined attributes, which are read-only; create a keyval with %s",
+			number, create_functions[kind]);
 	for (enum gompi_keyval_kind other = 0; other < GOMPI_KEYVAL_KINDS; other++)
 		if (other != kind && gompi_keyval_exists(other, number))
-			return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,
+			return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d was created for %s, not for %s", number,
 					       kind_names[other], kind_names[kind]);
 	return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d has been freed, or was never created", number);
 }
@@ -45,7 +47,7 @@ void gompi_keyval_release_locked(struct gompi_keyval *k) {
 static inline int make_keyval(const char *call, struct gompi_object_pool *of, uintptr_t copy, uintptr_t delete,
 			      void *extra, int *keyval) {
 	if (keyval == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "keyval", GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&gompi_keyvals_lock);
 	struct gompi_keyval *k = gompi_pool_alloc(of);
 	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&of->handles, k);
@@ -72,7 +74,7 @@ __attribute__((cold)) static int raise_keyval(const char *call, enum gompi_keyva
 // its calls.
 static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
 	if (keyval == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "keyval", GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&gompi_keyvals_lock);
 	struct gompi_object_pool *of = &gompi_keyvals[kind];
 	struct gompi_table_entry *e = gompi_table_find(&of->handles.table, (uintptr_t)(uint32_t)*keyval);

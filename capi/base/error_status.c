@@ -18,6 +18,8 @@ int gompi_return_error(int class, const char *name, const char *text, int kind, 
 	return gompi_go_callbacks.raise_error(class, name, text, kind, object);
 }
 
-int gompi_null_result_error(const char *name, int kind, uintptr_t object) {
-	return gompi_return_error(MPI_ERR_ARG, name, "an output argument is NULL", kind, object);
+int gompi_null_argument_error(const char *name, const char *argument, int kind, uintptr_t object) {
+	char text[100];
+	snprintf(text, sizeof text, "%s is NULL", argument);
+	return gompi_return_error(MPI_ERR_ARG, name, text, kind, object);
 }

@@ -40,8 +40,9 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 // the last act of an MPI function: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
-// Calls gompi_return_error with MPI_ERR_ARG, for a call with an output argument that is NULL.
-__attribute__((cold)) int gompi_null_result_error(const char *name, int kind, uintptr_t object);
+// Calls gompi_return_error with MPI_ERR_ARG, for a call with an argument that is NULL although it must be an address.
+// `argument` names this argument, or several arguments of which at least one is NULL.
+__attribute__((cold)) int gompi_null_argument_error(const char *name, const char *argument, int kind, uintptr_t object);
 
 #pragma GCC visibility pop
 #endif

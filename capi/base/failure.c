@@ -135,11 +135,12 @@ static const char *cause_text(uint32_t cause) {
 	case GOMPI_FAILED_CONNECTION:
 		return "closed its connection: it ended without calling MPI_Finalize, or its network failed";
 	case GOMPI_FAILED_TIMEOUT:
-		return "has sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
+		return "has sent nothing for longer than GOMPIRMA_PEER_TIMEOUT (default 30 s)";
 	case GOMPI_FAILED_UNREACHABLE:
 		return "cannot be reached over the network from this node";
 	case GOMPI_FAILED_NODE_TIMEOUT:
-		return "and its whole node have sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
+		return "has failed: no process of its node has sent anything for longer than GOMPIRMA_PEER_TIMEOUT "
+		       "(default 30 s)";
 	}
 	return "ended without calling MPI_Finalize";
 }
@@ -156,8 +157,8 @@ const char *gompi_failure_text(void) {
 		snprintf(text, sizeof text,
 			 is_failed_local(process)
 				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
-				 : "rank %d of MPI_COMM_WORLD (pid %d) cannot receive messages any more, because a "
-				   "process ended without calling MPI_Finalize while it sent to this rank",
+				 : "rank %1$d of MPI_COMM_WORLD (pid %2$d) can receive no more messages: another "
+				   "process ended without calling MPI_Finalize while it was sending to rank %1$d",
 			 rank, pid);
 		return text;
 	}

@@ -173,8 +173,8 @@ static bool copy_self_block(struct nbc_builder *m, struct gompi_span from, struc
 		return copy_at_start(m, from, *to);
 	bool longer = from.bytes > to->bytes;
 	gompi_set_error(&m->s->argument_error, longer ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-			longer ? "rank %d sends %llu bytes to itself but expects only %llu"
-			       : "rank %d sends %llu bytes to itself but expects %llu",
+			longer ? "rank %d sends %llu bytes to itself, but expects to receive only %llu"
+			       : "rank %d sends %llu bytes to itself, but expects to receive %llu",
 			m->me, (unsigned long long)from.bytes, (unsigned long long)to->bytes);
 	return true;
 }

@@ -330,8 +330,8 @@ static __attribute__((cold)) void note_length_error(struct gompi_nbc_op *s, int 
 						    uint64_t expected_bytes) {
 	if (s->error.class == MPI_SUCCESS)
 		gompi_set_error(&s->error, sent_bytes > expected_bytes ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-				"rank %d sent %llu bytes, but %llu were expected", i, (unsigned long long)sent_bytes,
-				(unsigned long long)expected_bytes);
+				"rank %d sent %llu bytes, but this process expects %llu", i,
+				(unsigned long long)sent_bytes, (unsigned long long)expected_bytes);
 }
 
 // Copies segment k of member i's data. Returns the number of segments.

@@ -162,7 +162,7 @@ void gompi_nbc_op_complete(struct gompi_nbc_op *s) {
 		s->error.class = gompi_go_callbacks.mismatch_text(&s->mismatch, s->error.text);
 	else if (s->reduce_error != 0)
 		gompi_set_error(&s->error, s->reduce_error,
-				"cannot reduce the operands of two ranks, for the reason that the error class names");
+				"cannot reduce the data of two ranks; the error class states the reason");
 	else if (s->error.class == MPI_SUCCESS && s->argument_error.class != MPI_SUCCESS)
 		s->error = s->argument_error;
 	if (s->idup != NULL)

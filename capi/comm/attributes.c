@@ -55,7 +55,7 @@ static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *va
 	if (c == NULL)
 		return gompi_raise_invalid_comm(comm, call);
 	if (value == NULL || flag == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error(call, "attribute_val or flag", GOMPI_ON_COMM, (uintptr_t)comm);
 	int *at = predefined(keyval, &set);
 	if (at == NULL)
 		return get_user_attribute(call, c, keyval, value, flag);

@@ -14,7 +14,7 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 		return gompi_return_error(MPI_ERR_COMM, call, "comm2 is not a communicator, or has been freed",
 					  GOMPI_ON_COMM, (uintptr_t)comm1);
 	if (result == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm1);
+		return gompi_null_argument_error(call, "result", GOMPI_ON_COMM, (uintptr_t)comm1);
 	if (a == b) {
 		*result = MPI_IDENT;
 	} else if (a->is_inter != b->is_inter) {
@@ -36,7 +36,7 @@ int gompi_comm_test_inter(MPI_Comm comm, int *flag) {
 	if (c == NULL)
 		return gompi_raise_invalid_comm(comm, "MPI_Comm_test_inter");
 	if (flag == NULL)
-		return gompi_null_result_error("MPI_Comm_test_inter", GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error("MPI_Comm_test_inter", "flag", GOMPI_ON_COMM, (uintptr_t)comm);
 	*flag = c->is_inter;
 	return MPI_SUCCESS;
 }
@@ -44,8 +44,8 @@ GOMPI_ENTRY(MPI_Comm_test_inter, gompi_comm_test_inter);
 
 static int raise_not_inter(const char *call, MPI_Comm comm) {
 	return gompi_return_error(MPI_ERR_COMM, call,
-				  "the communicator is an intracommunicator, which has no remote group", GOMPI_ON_COMM,
-				  (uintptr_t)comm);
+				  "the communicator is an intracommunicator; the call needs an intercommunicator",
+				  GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
 int gompi_comm_remote_size(MPI_Comm comm, int *size) {
@@ -55,7 +55,7 @@ int gompi_comm_remote_size(MPI_Comm comm, int *size) {
 	if (!c->is_inter)
 		return raise_not_inter("MPI_Comm_remote_size", comm);
 	if (size == NULL)
-		return gompi_null_result_error("MPI_Comm_remote_size", GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error("MPI_Comm_remote_size", "size", GOMPI_ON_COMM, (uintptr_t)comm);
 	*size = c->peers.n;
 	return MPI_SUCCESS;
 }
@@ -66,7 +66,7 @@ GOMPI_ENTRY(MPI_Comm_remote_size, gompi_comm_remote_size);
 static int acquire_comm_group(const char *call, MPI_Comm comm, struct gompi_group **owned,
 			      const struct gompi_ranks *members, MPI_Group *group) {
 	if (group == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error(call, "group", GOMPI_ON_COMM, (uintptr_t)comm);
 	int class = gompi_group_acquire(owned, members, group);
 	return class == MPI_SUCCESS ? class : gompi_raise_no_group_memory(call, GOMPI_ON_COMM, (uintptr_t)comm);
 }

@@ -154,9 +154,9 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 			unset++;
 		else if (left % dims[i] != 0)
 			rc = gompi_set_error(&v, MPI_ERR_DIMS,
-					     "nnodes is %d, which is not a multiple of the product of the positive "
-					     "dims up to dims[%d] (%d)",
-					     nnodes, i, dims[i]);
+					     "nnodes is %d, but the product of the positive entries dims[0] to "
+					     "dims[%d] is %lld; nnodes must be a multiple of this product",
+					     nnodes, i, (long long)(nnodes / left) * dims[i]);
 		else
 			left /= dims[i];
 	}

@@ -34,7 +34,7 @@ int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	if (c == NULL)
 		return gompi_raise_invalid_comm(comm, call);
 	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error(call, "errhandler", GOMPI_ON_COMM, (uintptr_t)comm);
 	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&c->errhandler);
 	return MPI_SUCCESS;
 }

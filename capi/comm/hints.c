@@ -66,7 +66,7 @@ int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 	if (c == NULL)
 		return gompi_raise_invalid_comm(comm, call);
 	if (info_used == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error(call, "info_used", GOMPI_ON_COMM, (uintptr_t)comm);
 	struct gompi_info *x = gompi_info_begin();
 	for (int i = 0; i < ASSERTIONS; i++) {
 		bool is_set = c->hints.asserted >> i & 1;

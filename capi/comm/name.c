@@ -34,7 +34,7 @@ int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 	if (gompi_comm_get(comm) == NULL && !(null && has_result))
 		return gompi_raise_invalid_comm(comm, call);
 	if (!has_result)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_argument_error(call, "comm_name or resultlen", GOMPI_ON_COMM, (uintptr_t)comm);
 	*resultlen = null ? gompi_name_get(NULL, GOMPI_DEFAULT_NAME("MPI_COMM_NULL"), comm_name)
 			  : gompi_comm_name(comm, comm_name);
 	return MPI_SUCCESS;

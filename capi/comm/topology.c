@@ -30,8 +30,8 @@ raise_topology_error(MPI_Comm comm, const char *call, int class, const char *tex
 	return gompi_return_error(class, call, all, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-static int raise_no_result(MPI_Comm comm, const char *call) {
-	return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+static int raise_no_result(MPI_Comm comm, const char *call, const char *argument) {
+	return gompi_null_argument_error(call, argument, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
 // Returns the communicator if its topology has the given kind. Otherwise raises the error, stores in *rc the value that
@@ -52,12 +52,11 @@ static inline const struct gompi_comm *comm_with_topology(MPI_Comm comm, int kin
 // Returns true if n is negative, or n is positive and the list of n numbers is NULL.
 static inline bool is_list_invalid(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
 
-__attribute__((cold, noinline)) static int raise_list_error(MPI_Comm comm, const char *call, const char *noun, int n,
-							    const void *at) {
-	return raise_topology_error(
-		comm, call, MPI_ERR_ARG,
-		"%d %s at address %#llx: the number must not be negative, and the address must not be NULL", n, noun,
-		(unsigned long long)(uintptr_t)at);
+__attribute__((cold, noinline)) static int raise_list_error(MPI_Comm comm, const char *call, const char *noun, int n) {
+	if (n < 0)
+		return raise_topology_error(comm, call, MPI_ERR_ARG, "the number of %s is %d; it must not be negative",
+					    noun, n);
+	return raise_topology_error(comm, call, MPI_ERR_ARG, "the array of %s is NULL; its length must be %d", noun, n);
 }
 
 __attribute__((cold, noinline)) static int raise_rank_error(MPI_Comm comm, const char *call, int rank, int size) {
@@ -69,8 +68,9 @@ __attribute__((cold, noinline)) static int raise_rank_error(MPI_Comm comm, const
 __attribute__((cold, noinline)) static int raise_results_error(MPI_Comm comm, const char *call, int capacity, int n) {
 	if (capacity < n)
 		return raise_topology_error(comm, call, MPI_ERR_ARG,
-					    "maxdims is %d, but the topology has %d dimensions", capacity, n);
-	return raise_list_error(comm, call, "results", n, NULL);
+					    "maxdims is %d; it must be at least %d, the number of dimensions", capacity,
+					    n);
+	return raise_list_error(comm, call, "results", n);
 }
 
 static inline int smaller(int a, int b) { return a < b ? a : b; }
@@ -85,7 +85,7 @@ int gompi_topo_test(MPI_Comm comm, int *status) {
 	if (c == NULL)
 		return gompi_raise_invalid_comm(comm, "MPI_Topo_test");
 	if (status == NULL)
-		return raise_no_result(comm, "MPI_Topo_test");
+		return raise_no_result(comm, "MPI_Topo_test", "status");
 	*status = c->topology.kind != 0 ? c->topology.kind : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
@@ -99,7 +99,7 @@ int gompi_cartdim_get(MPI_Comm comm, int *ndims) {
 	if (c == NULL)
 		return rc;
 	if (ndims == NULL)
-		return raise_no_result(comm, "MPI_Cartdim_get");
+		return raise_no_result(comm, "MPI_Cartdim_get", "ndims");
 	*ndims = c->topology.n;
 	return MPI_SUCCESS;
 }
@@ -127,11 +127,11 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	if (c == NULL)
 		return rc;
 	if (rank == NULL)
-		return raise_no_result(comm, "MPI_Cart_rank");
+		return raise_no_result(comm, "MPI_Cart_rank", "rank");
 	const struct gompi_topology *t = &c->topology;
 	const int32_t *dims = dims_of(t);
 	if (is_list_invalid(t->n, coords))
-		return raise_list_error(comm, "MPI_Cart_rank", "coordinates", t->n, coords);
+		return raise_list_error(comm, "MPI_Cart_rank", "coordinates", t->n);
 	for (int i = 0; i < t->n; i++) {
 		int d = dims[i], x = coords[i];
 		if ((uint32_t)x >= (uint32_t)d) {
@@ -191,10 +191,10 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)direction >= (uint32_t)t->n)
 		return raise_topology_error(comm, "MPI_Cart_shift", MPI_ERR_ARG,
-					    "direction is %d; the topology has %d dimensions, numbered from 0",
-					    direction, t->n);
+					    "direction is %d, but the topology has %d dimension%s, numbered from 0",
+					    direction, t->n, t->n == 1 ? "" : "s");
 	if (rank_source == NULL || rank_dest == NULL)
-		return raise_no_result(comm, "MPI_Cart_shift");
+		return raise_no_result(comm, "MPI_Cart_shift", "rank_source or rank_dest");
 	if (disp == 1) {
 		*rank_source = t->ranks[2 * direction];
 		*rank_dest = t->ranks[2 * direction + 1];
@@ -214,7 +214,7 @@ __attribute__((cold, noinline)) static int raise_grid_error(MPI_Comm comm, int s
 	for (int i = 0; i < ndims && n < sizeof list - 16; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, i == 0 ? "%d" : " %d", dims[i]);
 	return raise_topology_error(comm, "MPI_Cart_map", MPI_ERR_ARG,
-				    "a grid of [%s] needs more than the %d processes of the communicator", list, size);
+				    "the grid [%s] needs more processes than the communicator has (%d)", list, size);
 }
 
 // Returns the communicator if it is an intracommunicator and newrank is not NULL. Otherwise raises the error, stores in
@@ -225,7 +225,7 @@ static inline const struct gompi_comm *comm_to_map(MPI_Comm comm, const char *ca
 		return c;
 	*rc = c == NULL ? gompi_raise_invalid_comm(comm, call)
 	      : newrank == NULL
-		      ? raise_no_result(comm, call)
+		      ? raise_no_result(comm, call, "newrank")
 		      : raise_topology_error(
 				comm, call, MPI_ERR_COMM,
 				"the communicator is an intercommunicator; the call needs an intracommunicator");
@@ -243,9 +243,9 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 	if (c == NULL)
 		return rc;
 	if (is_list_invalid(ndims, dims))
-		return raise_list_error(comm, call, "dims", ndims, dims);
+		return raise_list_error(comm, call, "dims", ndims);
 	if (is_list_invalid(ndims, periods))
-		return raise_list_error(comm, call, "periods", ndims, periods);
+		return raise_list_error(comm, call, "periods", ndims);
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] <= 0)
 			return raise_topology_error(comm, call, MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i,
@@ -265,13 +265,13 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 	if (c == NULL)
 		return rc;
 	if (is_list_invalid(nnodes, indx))
-		return raise_list_error(comm, call, "indices", nnodes, indx);
+		return raise_list_error(comm, call, "indices", nnodes);
 	int n = nnodes > 0 ? indx[nnodes - 1] : 0;
 	if (is_list_invalid(n, edges))
-		return raise_list_error(comm, call, "edges", n, edges);
+		return raise_list_error(comm, call, "edges", n);
 	if (nnodes > c->size)
 		return raise_topology_error(comm, call, MPI_ERR_ARG,
-					    "the graph has %d nodes, but the communicator only %d processes", nnodes,
+					    "the graph has %d nodes, but the size of the communicator is %d", nnodes,
 					    c->size);
 	for (int i = 0; i < nnodes; last = indx[i++])
 		if (indx[i] < last || indx[i] > n)
@@ -282,8 +282,8 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 	for (int i = 0; i < n; i++)
 		if ((uint32_t)edges[i] >= (uint32_t)nnodes)
 			return raise_topology_error(comm, call, MPI_ERR_ARG,
-						    "edges[%d] is %d; the graph has %d nodes, numbered from 0", i,
-						    edges[i], nnodes);
+						    "edges[%d] is %d; valid nodes of the graph are 0 to %d", i,
+						    edges[i], nnodes - 1);
 	*newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
@@ -301,7 +301,7 @@ int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
 	if (c == NULL)
 		return rc;
 	if (nnodes == NULL || nedges == NULL)
-		return raise_no_result(comm, "MPI_Graphdims_get");
+		return raise_no_result(comm, "MPI_Graphdims_get", "nnodes or nedges");
 	*nnodes = c->topology.n;
 	*nedges = c->topology.edges;
 	return MPI_SUCCESS;
@@ -316,9 +316,9 @@ int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int e
 	const struct gompi_topology *t = &c->topology;
 	int n = smaller(maxindex, t->n), m = smaller(maxedges, t->edges);
 	if (is_list_invalid(n, indx))
-		return raise_list_error(comm, "MPI_Graph_get", "indices", n, indx);
+		return raise_list_error(comm, "MPI_Graph_get", "indices", n);
 	if (is_list_invalid(m, edges))
-		return raise_list_error(comm, "MPI_Graph_get", "edges", m, edges);
+		return raise_list_error(comm, "MPI_Graph_get", "edges", m);
 	copy_list(indx, index_of(t), n);
 	copy_list(edges, edges_of(t), m);
 	return MPI_SUCCESS;
@@ -333,7 +333,7 @@ int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	if ((uint32_t)rank >= (uint32_t)c->size)
 		return raise_rank_error(comm, "MPI_Graph_neighbors_count", rank, c->size);
 	if (nneighbors == NULL)
-		return raise_no_result(comm, "MPI_Graph_neighbors_count");
+		return raise_no_result(comm, "MPI_Graph_neighbors_count", "nneighbors");
 	*nneighbors = index_of(&c->topology)[rank] - first_neighbor(&c->topology, rank);
 	return MPI_SUCCESS;
 }
@@ -349,7 +349,7 @@ int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbo
 		return raise_rank_error(comm, "MPI_Graph_neighbors", rank, c->size);
 	int from = first_neighbor(t, rank), n = smaller(maxneighbors, index_of(t)[rank] - from);
 	if (is_list_invalid(n, neighbors))
-		return raise_list_error(comm, "MPI_Graph_neighbors", "neighbors", n, neighbors);
+		return raise_list_error(comm, "MPI_Graph_neighbors", "neighbors", n);
 	copy_list(neighbors, edges_of(t) + from, n);
 	return MPI_SUCCESS;
 }
@@ -363,7 +363,7 @@ int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegre
 	if (c == NULL)
 		return rc;
 	if (indegree == NULL || outdegree == NULL || weighted == NULL)
-		return raise_no_result(comm, "MPI_Dist_graph_neighbors_count");
+		return raise_no_result(comm, "MPI_Dist_graph_neighbors_count", "indegree, outdegree or weighted");
 	*indegree = c->topology.sources;
 	*outdegree = c->topology.destinations;
 	*weighted = c->topology.weighted;
@@ -380,11 +380,9 @@ static inline bool is_side_invalid(const struct gompi_topology *t, int n, const 
 	return is_list_invalid(n, ranks) || (wants_weights(t, weights) && is_list_invalid(n, weights));
 }
 
-__attribute__((cold, noinline)) static int raise_neighbors_error(MPI_Comm comm, int n, const int *ranks,
-								 const int *weights) {
-	bool no_ranks = is_list_invalid(n, ranks);
-	return raise_list_error(comm, "MPI_Dist_graph_neighbors", no_ranks ? "neighbors" : "weights", n,
-				no_ranks ? ranks : weights);
+__attribute__((cold, noinline)) static int raise_neighbors_error(MPI_Comm comm, int n, const int *ranks) {
+	return raise_list_error(comm, "MPI_Dist_graph_neighbors", is_list_invalid(n, ranks) ? "neighbors" : "weights",
+				n);
 }
 
 static inline void copy_neighbors(const struct gompi_topology *t, int first, int n, int *ranks, int *weights) {
@@ -402,9 +400,9 @@ int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], in
 	const struct gompi_topology *t = &c->topology;
 	int in = smaller(maxindegree, t->sources), out = smaller(maxoutdegree, t->destinations);
 	if (is_side_invalid(t, in, sources, sourceweights))
-		return raise_neighbors_error(comm, in, sources, sourceweights);
+		return raise_neighbors_error(comm, in, sources);
 	if (is_side_invalid(t, out, destinations, destweights))
-		return raise_neighbors_error(comm, out, destinations, destweights);
+		return raise_neighbors_error(comm, out, destinations);
 	copy_neighbors(t, 0, in, sources, sourceweights);
 	copy_neighbors(t, t->sources, out, destinations, destweights);
 	return MPI_SUCCESS;

@@ -5,7 +5,7 @@
 
 int gompi_get_address(const void *location, MPI_Aint *address) {
 	if (address == NULL)
-		return gompi_null_result_error("MPI_Get_address", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Get_address", "address", GOMPI_ON_NONE, 0);
 	*address = (MPI_Aint)(uintptr_t)location;
 	return MPI_SUCCESS;
 }

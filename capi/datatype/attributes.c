@@ -47,7 +47,7 @@ int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_
 	if (gompi_type_props_get(datatype) == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (attribute_val == NULL || flag == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "attribute_val or flag", GOMPI_ON_NONE, 0);
 	int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_TYPE, gompi_type_attributes_of((uintptr_t)datatype), type_keyval,
 				     attribute_val, flag);
 	return rc == MPI_SUCCESS ? rc : raise_type_attribute(call, &v);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
+#include "datatype/label.h"
 #include "datatype/z_calls.h"
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
@@ -45,7 +46,7 @@ static inline int get_status_count(const char *call, const MPI_Status *status, M
 	if (props == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (count == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "count", GOMPI_ON_NONE, 0);
 	if (status == NULL)
 		return gompi_return_error(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
 	int64_t bytes = gompi_status_bytes(status);
@@ -96,9 +97,10 @@ static inline bool bytes_of_elements(MPI_Datatype datatype, const struct gompi_t
 
 static __attribute__((cold)) int raise_elements(const char *call, MPI_Datatype datatype, int64_t n) {
 	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) do not fit into a status",
-			(long long)n, (unsigned long long)(uintptr_t)datatype,
-			(long long)gompi_type_props_get(datatype)->size);
+	char label[GOMPI_LABEL];
+	gompi_set_error(&v, MPI_ERR_COUNT,
+			"count is %lld; a status cannot store this number of elements of datatype %s", (long long)n,
+			gompi_type_label(datatype, label));
 	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 

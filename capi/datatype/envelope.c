@@ -11,7 +11,8 @@ int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (integers == NULL || addresses == NULL || datatypes == NULL || combiner == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "num_integers, num_addresses, num_datatypes or combiner",
+						 GOMPI_ON_NONE, 0);
 	if (f->is_large)
 		return gompi_return_error(
 			MPI_ERR_TYPE, call,
@@ -32,7 +33,9 @@ int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Co
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (integers == NULL || addresses == NULL || counts == NULL || datatypes == NULL || combiner == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(
+			call, "num_integers, num_addresses, num_large_counts, num_datatypes or combiner", GOMPI_ON_NONE,
+			0);
 	*integers = f->integers;
 	*addresses = f->addresses;
 	*counts = f->counts;

@@ -20,7 +20,7 @@ int gompi_type_size(MPI_Datatype datatype, int *size) {
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, "MPI_Type_size");
 	if (size == NULL)
-		return gompi_null_result_error("MPI_Type_size", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Type_size", "size", GOMPI_ON_NONE, 0);
 	*size = gompi_as_int(f->size);
 	return MPI_SUCCESS;
 }
@@ -31,7 +31,7 @@ static inline int type_size(const char *call, MPI_Datatype datatype, MPI_Count *
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (size == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "size", GOMPI_ON_NONE, 0);
 	*size = f->size;
 	return MPI_SUCCESS;
 }
@@ -49,7 +49,7 @@ static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, 
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (lb == NULL || length == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "lb or extent", GOMPI_ON_NONE, 0);
 	*lb = is_true ? f->true_lb : f->lb;
 	*length = is_true ? f->true_extent : f->extent;
 	return MPI_SUCCESS;

@@ -9,7 +9,7 @@
 
 int gompi_type_commit(MPI_Datatype *datatype) {
 	if (datatype == NULL)
-		return gompi_null_result_error("MPI_Type_commit", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Type_commit", "datatype", GOMPI_ON_NONE, 0);
 	if (!gompi_type_commit_handle((uintptr_t)*datatype))
 		return gompi_not_a_datatype(*datatype, "MPI_Type_commit");
 	return MPI_SUCCESS;
@@ -23,7 +23,7 @@ static int raise_type_free(const struct gompi_error_status *v) {
 int gompi_type_free(MPI_Datatype *datatype) {
 	struct gompi_error_status v;
 	if (datatype == NULL)
-		return gompi_null_result_error("MPI_Type_free", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Type_free", "datatype", GOMPI_ON_NONE, 0);
 	uintptr_t handle = (uintptr_t)*datatype, number;
 	const struct gompi_type_props *f = gompi_type_props_get(*datatype);
 	if (f == NULL)

@@ -41,7 +41,7 @@ int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) 
 	if (gompi_type_props_get(datatype) == NULL && !(null && has_results))
 		return gompi_not_a_datatype(datatype, call);
 	if (!has_results)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "type_name or resultlen", GOMPI_ON_NONE, 0);
 	*resultlen = null ? gompi_name_get(NULL, GOMPI_DEFAULT_NAME("MPI_DATATYPE_NULL"), type_name)
 			  : gompi_type_name((uintptr_t)datatype, type_name);
 	return MPI_SUCCESS;

@@ -36,11 +36,12 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 	}
 	bool power = size > 0 && size <= 32 && (size & (size - 1)) == 0;
 	if (!power || of[__builtin_ctz((unsigned)size)] == 0) {
-		gompi_set_error(&v, MPI_ERR_ARG, "no predefined datatype of the given typeclass has %d bytes", size);
+		gompi_set_error(&v, MPI_ERR_ARG, "no predefined datatype of this typeclass has a size of %d bytes",
+				size);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	if (datatype == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "datatype", GOMPI_ON_NONE, 0);
 	*datatype = of[__builtin_ctz((unsigned)size)];
 	return MPI_SUCCESS;
 }
@@ -67,7 +68,7 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 	if (gompi_type_props_get(index_type) == NULL)
 		return gompi_not_a_datatype(index_type, call);
 	if (pair_type == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "pair_type", GOMPI_ON_NONE, 0);
 	*pair_type = MPI_DATATYPE_NULL;
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		if (pairs[i].value == value_type && pairs[i].index == index_type)
@@ -104,7 +105,9 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 	}
 	int rc = gompi_go_callbacks.create_f90(call, combiner, p, r, &type);
 	if (type == MPI_DATATYPE_NULL || newtype == NULL)
-		return newtype == NULL && rc == MPI_SUCCESS ? gompi_null_result_error(call, GOMPI_ON_NONE, 0) : rc;
+		return newtype == NULL && rc == MPI_SUCCESS
+			       ? gompi_null_argument_error(call, "newtype", GOMPI_ON_NONE, 0)
+			       : rc;
 	*newtype = type;
 	gompi_biased_lock(&unnamed.lock);
 	uint32_t n = gompi_load(&unnamed.count);

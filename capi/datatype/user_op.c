@@ -31,9 +31,9 @@ static bool is_predefined(MPI_Op op) {
 static int make_op(const char *call, uintptr_t function, bool large, int commute, MPI_Op *op) {
 	struct gompi_error_status v;
 	if (op == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "op", GOMPI_ON_NONE, 0);
 	if (function == 0) {
-		gompi_set_error(&v, MPI_ERR_ARG, "the function of the operation is NULL");
+		gompi_set_error(&v, MPI_ERR_ARG, "user_fn is NULL");
 		return op_error(call, &v);
 	}
 	gompi_biased_lock(&gompi_user_ops.lock);
@@ -50,7 +50,7 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 	gompi_biased_unlock(&gompi_user_ops.lock);
 	if (handle == 0) {
 		gompi_set_error(&v, MPI_ERR_NO_MEM,
-				"cannot create an operation: out of memory, or the maximum is reached (%d exist)",
+				"cannot create an operation: out of memory, or too many operations exist (%d)",
 				gompi_pool_used_count(&gompi_user_ops));
 		return op_error(call, &v);
 	}
@@ -72,7 +72,7 @@ int gompi_op_free(MPI_Op *op) {
 	static const char call[] = "MPI_Op_free";
 	struct gompi_error_status v;
 	if (op == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "op", GOMPI_ON_NONE, 0);
 	if (is_predefined(*op)) {
 		gompi_set_error(&v, MPI_ERR_OP, "%s is predefined and cannot be freed",
 				gompi_op_name[(uintptr_t)*op - GOMPI_OP_FIRST]);
@@ -97,7 +97,7 @@ int gompi_op_commutative(MPI_Op op, int *commute) {
 	if (!is_predefined(op) && (u = gompi_user_op_get(op)) == NULL)
 		return invalid_op_error("MPI_Op_commutative", op);
 	if (commute == NULL)
-		return gompi_null_result_error("MPI_Op_commutative", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Op_commutative", "commute", GOMPI_ON_NONE, 0);
 	*commute = u != NULL ? u->is_commutative : op != MPI_REPLACE && op != MPI_NO_OP;
 	return MPI_SUCCESS;
 }

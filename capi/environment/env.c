@@ -22,7 +22,7 @@ void gompi_set_main_thread(void) { is_main_thread = true; }
 
 static int store_flag(const char *call, int *flag, bool value) {
 	if (flag == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "flag", GOMPI_ON_NONE, 0);
 	*flag = value;
 	return MPI_SUCCESS;
 }
@@ -42,7 +42,7 @@ int gompi_query_thread(int *provided) {
 	if (!gompi_load(&gompi_state.running))
 		return not_initialized_error("MPI_Query_thread");
 	if (provided == NULL)
-		return gompi_null_result_error("MPI_Query_thread", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Query_thread", "provided", GOMPI_ON_NONE, 0);
 	*provided = MPI_THREAD_MULTIPLE;
 	return MPI_SUCCESS;
 }
@@ -57,7 +57,7 @@ GOMPI_ENTRY(MPI_Is_thread_main, gompi_is_thread_main);
 
 static int store_version(const char *call, int *major, int *minor, int ma, int mi) {
 	if (major == NULL || minor == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "an output argument", GOMPI_ON_NONE, 0);
 	*major = ma;
 	*minor = mi;
 	return MPI_SUCCESS;
@@ -78,7 +78,7 @@ int gompi_comm_get_parent(MPI_Comm *parent) {
 	if (!gompi_load(&gompi_state.running))
 		return not_initialized_error("MPI_Comm_get_parent");
 	if (parent == NULL)
-		return gompi_null_result_error("MPI_Comm_get_parent", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Comm_get_parent", "parent", GOMPI_ON_NONE, 0);
 	*parent = MPI_COMM_NULL;
 	return MPI_SUCCESS;
 }
@@ -98,7 +98,7 @@ static __attribute__((constructor)) void read_host_name(void) {
 
 int gompi_get_processor_name(char *name, int *resultlen) {
 	if (name == NULL || resultlen == NULL)
-		return gompi_null_result_error("MPI_Get_processor_name", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Get_processor_name", "name or resultlen", GOMPI_ON_NONE, 0);
 	memcpy(name, host.name, host.length + 1);
 	*resultlen = (int)host.length;
 	return MPI_SUCCESS;

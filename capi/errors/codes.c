@@ -182,7 +182,7 @@ int gompi_error_text(int code, char *text) {
 	if (class_index(code) >= 0)
 		return class_text(code, text);
 	if (code == MPI_ERR_LASTCODE) // not the class of an error, but the upper bound of the predefined classes
-		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: last error code") - text);
+		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: largest predefined error code") - text);
 	gompi_biased_lock(&codes_lock);
 	const struct added_code *c = find_added(code);
 	int n = c == NULL ? -1 : (int)(stpcpy(text, c->text != NULL ? c->text : "") - text);
@@ -195,7 +195,7 @@ int gompi_error_text(int code, char *text) {
 static __attribute__((noinline)) int error_class_slow(int errorcode, int *errorclass) {
 	struct gompi_error_status v;
 	if (errorclass == NULL)
-		return gompi_null_result_error("MPI_Error_class", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Error_class", "errorclass", GOMPI_ON_NONE, 0);
 	int class = gompi_error_class_of(errorcode);
 	if (class < 0) {
 		gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code", errorcode);
@@ -226,7 +226,7 @@ int gompi_error_string(int errorcode, char *string, int *resultlen) {
 		return raise_error_status("MPI_Error_string", &v);
 	}
 	if (is_null_output)
-		return gompi_null_result_error("MPI_Error_string", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Error_string", "string or resultlen", GOMPI_ON_NONE, 0);
 	*resultlen = n;
 	return MPI_SUCCESS;
 }
@@ -238,7 +238,7 @@ static int no_code_memory_error(const char *call) {
 
 int gompi_add_error_class(int *errorclass) {
 	if (errorclass == NULL)
-		return gompi_null_result_error("MPI_Add_error_class", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Add_error_class", "errorclass", GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&codes_lock);
 	int n = add_locked(true, 0);
 	gompi_biased_unlock(&codes_lock);
@@ -253,7 +253,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 	static const char call[] = "MPI_Add_error_code";
 	struct gompi_error_status v;
 	if (errorcode == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "errorcode", GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&codes_lock);
 	struct added_code *c = find_added(errorclass);
 	if (class_index(errorclass) < 0 && (c == NULL || class_of(c) != errorclass))
@@ -286,13 +286,14 @@ int gompi_add_error_string(int errorcode, const char *string) {
 	static const char call[] = "MPI_Add_error_string";
 	struct gompi_error_status v;
 	if (string == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "string", GOMPI_ON_NONE, 0);
 	size_t n = strlen(string);
 	int rc = MPI_SUCCESS;
 	gompi_biased_lock(&codes_lock);
 	struct added_code *c = find_added(errorcode);
 	if (c == NULL)
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code that was added", errorcode);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code that the program has added",
+				     errorcode);
 	else if (n >= MPI_MAX_ERROR_STRING)
 		rc = gompi_set_error(&v, MPI_ERR_ARG, "the error string has %zu bytes; the maximum is %d", n,
 				     MPI_MAX_ERROR_STRING - 1);
@@ -310,10 +311,13 @@ int gompi_remove_error_class(int errorclass) {
 	gompi_biased_lock(&codes_lock);
 	const struct added_code *c = find_added(errorclass);
 	if (c == NULL || class_of(c) != errorclass)
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class that was added", errorclass);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class that the program has added",
+				     errorclass);
 	else if (c->code_count > 0)
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "error class %d still has %d error codes: remove these first",
-				     errorclass, c->code_count);
+		rc = gompi_set_error(
+			&v, MPI_ERR_ARG,
+			"error class %d still has error codes (%d): remove the codes first with MPI_Remove_error_code",
+			errorclass, c->code_count);
 	else
 		remove_locked(errorclass);
 	return unlock_and_raise("MPI_Remove_error_class", rc, &v);
@@ -326,9 +330,11 @@ int gompi_remove_error_code(int errorcode) {
 	gompi_biased_lock(&codes_lock);
 	const struct added_code *c = find_added(errorcode);
 	if (c == NULL || class_of(c) == errorcode) {
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error code that was added", errorcode);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error code that the program has added", errorcode);
 	} else if (c->text != NULL) {
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "error code %d still has the string \"%s\": remove it first",
+		rc = gompi_set_error(&v, MPI_ERR_ARG,
+				     "error code %d still has the string \"%s\": remove the string first with "
+				     "MPI_Remove_error_string",
 				     errorcode, c->text);
 	} else {
 		struct added_code *class = find_added(class_of(c));
@@ -346,7 +352,8 @@ int gompi_remove_error_string(int errorcode) {
 	gompi_biased_lock(&codes_lock);
 	struct added_code *c = find_added(errorcode);
 	if (c == NULL) {
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code that was added", errorcode);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code that the program has added",
+				     errorcode);
 	} else if (c->text == NULL) {
 		rc = gompi_set_error(&v, MPI_ERR_ARG, "error code %d has no string", errorcode);
 	} else {

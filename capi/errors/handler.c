@@ -58,6 +58,22 @@ static int invalid_handler_error(struct gompi_error_status *v, uintptr_t h) {
 			       (unsigned long long)h);
 }
 
+// Returns the plural name of a kind of object, for error texts.
+static const char *kind_name(int kind) {
+	switch (kind) {
+	case GOMPI_ON_COMM:
+		return "communicators";
+	case GOMPI_ON_WIN:
+		return "windows";
+	case GOMPI_ON_FILE:
+		return "files";
+	case GOMPI_ON_SESSION:
+		return "sessions";
+	default:
+		return "another kind of object";
+	}
+}
+
 int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
 				 MPI_Errhandler errhandler) {
 	uintptr_t h = (uintptr_t)errhandler;
@@ -67,9 +83,8 @@ int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct 
 	if (x == NULL && !gompi_errhandler_predefined(h)) {
 		rc = invalid_handler_error(v, h);
 	} else if (x != NULL && x->kind != kind) {
-		rc = gompi_set_error(v, MPI_ERR_ERRHANDLER,
-				     "error handler %#llx was created for another kind of object",
-				     (unsigned long long)h);
+		rc = gompi_set_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was created for %s, not for %s",
+				     (unsigned long long)h, kind_name(x->kind), kind_name(kind));
 	} else {
 		acquire_locked(h);
 		release_locked(handler_set_locked(r, h));
@@ -134,7 +149,7 @@ int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call
 __attribute__((always_inline)) static inline int create_errhandler(const char *call, int kind, uintptr_t function,
 								   MPI_Errhandler *errhandler) {
 	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "errhandler", GOMPI_ON_NONE, 0);
 	if (function == 0)
 		return gompi_return_error(MPI_ERR_ARG, call, "the error handler function is NULL", GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&errhandlers.lock);
@@ -191,7 +206,7 @@ __attribute__((cold, noinline)) static int free_predefined(MPI_Errhandler *errha
 int gompi_errhandler_free(MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Errhandler_free";
 	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "errhandler", GOMPI_ON_NONE, 0);
 	uintptr_t h = (uintptr_t)*errhandler;
 	if (__builtin_expect(gompi_errhandler_predefined(h), 0))
 		return free_predefined(errhandler);

@@ -21,7 +21,7 @@
 	X(MPI_ERR_ARG, "invalid argument") \
 	X(MPI_ERR_UNKNOWN, "unknown error") \
 	X(MPI_ERR_TRUNCATE, "message truncated on receive") \
-	X(MPI_ERR_OTHER, "known error not in this list") \
+	X(MPI_ERR_OTHER, "error without a more specific class") \
 	X(MPI_ERR_INTERN, "internal error of the MPI library") \
 	X(MPI_ERR_PENDING, "pending request") \
 	X(MPI_ERR_IN_STATUS, "error code is in the status") \
@@ -36,9 +36,9 @@
 	X(MPI_ERR_FILE_EXISTS, "file exists") \
 	X(MPI_ERR_FILE_IN_USE, "file is open in some process") \
 	X(MPI_ERR_FILE, "invalid file handle") \
-	X(MPI_ERR_INFO_KEY, "info key is too long") \
+	X(MPI_ERR_INFO_KEY, "info key is empty or too long") \
 	X(MPI_ERR_INFO_NOKEY, "info key is not defined") \
-	X(MPI_ERR_INFO_VALUE, "info value is too long") \
+	X(MPI_ERR_INFO_VALUE, "info value is invalid or too long") \
 	X(MPI_ERR_INFO, "invalid info argument") \
 	X(MPI_ERR_IO, "input/output error") \
 	X(MPI_ERR_KEYVAL, "invalid attribute key") \
@@ -63,7 +63,7 @@
 	X(MPI_ERR_UNSUPPORTED_OPERATION, "unsupported operation") \
 	X(MPI_ERR_WIN, "invalid window") \
 	X(MPI_ERR_RMA_FLAVOR, "wrong flavor of window") \
-	X(MPI_ERR_PROC_ABORTED, "peer process has been aborted") \
+	X(MPI_ERR_PROC_ABORTED, "a process of the job has ended or failed") \
 	X(MPI_ERR_VALUE_TOO_LARGE, "value is too large to be stored") \
 	X(MPI_ERR_SESSION, "invalid session") \
 	X(MPI_ERR_ERRHANDLER, "invalid error handler") \

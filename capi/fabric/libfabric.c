@@ -89,8 +89,8 @@ bool gompi_libfabric_load(char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	restore_signals(saved);
 	if (library == NULL) {
 		snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
-			 "the job spans nodes, but libfabric is not installed on this one (%s): install the package "
-			 "libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL, SUSE)",
+			 "the job runs on several nodes, but libfabric is not installed on this node (%s): install the "
+			 "package libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL, SUSE)",
 			 error);
 		return false;
 	}

@@ -38,13 +38,15 @@ static int check_access(const struct gompi_file_access *a, struct gompi_file *f,
 	if (f->view.datarep != NULL && gompi_datarep_file_bytes(f, a->datatype, a->count, &bytes, v) != MPI_SUCCESS)
 		return v->class;
 	if (bytes > 0 && (f->view.etype_bytes == 0 || f->view.tile->size == 0))
-		return gompi_set_error(v, MPI_ERR_IO, "the view shows no bytes, but %lld bytes are accessed",
+		return gompi_set_error(v, MPI_ERR_IO,
+				       "the call accesses %lld bytes, but the file view contains no data: the size of "
+				       "its etype or filetype is 0",
 				       (long long)bytes);
 	if (bytes > 0 && bytes % f->view.etype_bytes != 0)
-		return gompi_set_error(
-			v, MPI_ERR_IO,
-			"%lld bytes are accessed, which is no multiple of the %lld bytes of the view's etype",
-			(long long)bytes, (long long)f->view.etype_bytes);
+		return gompi_set_error(v, MPI_ERR_IO,
+				       "the call accesses %lld bytes, which is not a multiple of the size of the etype "
+				       "of the file view (%lld bytes)",
+				       (long long)bytes, (long long)f->view.etype_bytes);
 	*etypes = bytes == 0 ? 0 : bytes / f->view.etype_bytes;
 	if (a->pointer == GOMPI_FILE_EXPLICIT &&
 	    gompi_file_view_position(&f->view, a->offset, bytes, &d->pos, v) != MPI_SUCCESS)
@@ -71,10 +73,7 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED || f->split.executed != NULL))
 		gompi_file_await_collectives(f, a->call);
 	if (f->split.begun != NULL && a->collective)
-		gompi_set_error(
-			v, MPI_ERR_OTHER,
-			"the split collective operation that %s began has not ended; call its _end function first",
-			f->split.begun);
+		gompi_file_split_active_error(f, v);
 	else
 		check_access(a, f, d, &etypes, v);
 	bool is_valid = v->class == MPI_SUCCESS;
@@ -177,8 +176,8 @@ int gompi_file_end(const char *call, const char *begin, MPI_File fh, MPI_Status 
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (f->split.begun == NULL || strcmp(f->split.begun, begin) != 0) {
-		gompi_set_error(&v, MPI_ERR_OTHER, "%s has not begun an operation on the file%s%s", begin,
-				f->split.begun == NULL ? "" : "; the active one is ",
+		gompi_set_error(&v, MPI_ERR_OTHER, "the file has no active split collective operation of %s%s%s", begin,
+				f->split.begun == NULL ? "" : ", but one of ",
 				f->split.begun == NULL ? "" : f->split.begun);
 		return gompi_file_raise(fh, call, &v);
 	}

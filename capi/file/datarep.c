@@ -43,19 +43,22 @@ static int register_datarep(const char *call, const char *name, struct gompi_dat
 	bool is_native;
 	struct gompi_datarep *added = NULL;
 	if (name == NULL || *name == 0 || strlen(name) >= MPI_MAX_DATAREP_STRING)
-		gompi_set_error(&v, MPI_ERR_ARG, "the name of the representation is %s; it needs 1 to %d characters",
+		gompi_set_error(&v, MPI_ERR_ARG,
+				"the name of the data representation is %s; it must have 1 to %d characters",
 				name == NULL ? "NULL"
 				: *name == 0 ? "empty"
 					     : "too long",
 				MPI_MAX_DATAREP_STRING - 1);
 	else if (r.extent == NULL)
-		gompi_set_error(&v, MPI_ERR_ARG, "dtype_file_extent_fn is NULL");
+		gompi_set_error(&v, MPI_ERR_ARG,
+				"dtype_file_extent_fn is NULL; a data representation needs this function");
 	else if ((added = malloc(sizeof *added)) == NULL)
 		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a data representation");
 	if (v.class == MPI_SUCCESS) {
 		gompi_mutex_lock(&register_mutex);
 		if (gompi_datarep_find(name, &is_native) != NULL || is_native) {
-			gompi_set_error(&v, MPI_ERR_DUP_DATAREP, "the representation \"%s\" exists already", name);
+			gompi_set_error(&v, MPI_ERR_DUP_DATAREP,
+					"the data representation \"%s\" has already been registered", name);
 			free(added);
 		} else {
 			*added = r;
@@ -93,8 +96,9 @@ GOMPI_ENTRY(MPI_Register_datarep_c, gompi_register_datarep_c);
 
 static int conversion_error(const struct gompi_datarep *rep, const char *function, int code,
 			    struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_CONVERSION, "the %s function of the representation \"%s\" returned error %d",
-			       function, rep->name, code);
+	return gompi_set_error(v, MPI_ERR_CONVERSION,
+			       "the %s function of the data representation \"%s\" returned error %d", function,
+			       rep->name, code);
 }
 
 // Stores in *extent the number of bytes that an element of a predefined type has in the file.
@@ -106,11 +110,10 @@ static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MP
 		return conversion_error(rep, "extent", rc, v);
 	const int64_t size = gompi_type_get_any(type)->size;
 	if (*extent < 0 || (*extent == 0 && size > 0))
-		return gompi_set_error(
-			v, MPI_ERR_CONVERSION,
-			"the extent function of the representation \"%s\" returned %lld for a datatype; it must "
-			"be positive, or 0 for a datatype of 0 bytes",
-			rep->name, (long long)*extent);
+		return gompi_set_error(v, MPI_ERR_CONVERSION,
+				       "the extent function of the data representation \"%s\" returned the extent %lld "
+				       "for a datatype; an extent must be positive, or 0 for a datatype of 0 bytes",
+				       rep->name, (long long)*extent);
 	return MPI_SUCCESS;
 }
 
@@ -227,8 +230,8 @@ static int make_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MP
 	}
 	return *made != MPI_DATATYPE_NULL
 		       ? MPI_SUCCESS
-		       : gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a datatype in the representation \"%s\"",
-					 rep->name);
+		       : gompi_set_error(v, MPI_ERR_NO_MEM,
+					 "out of memory for a datatype in the data representation \"%s\"", rep->name);
 }
 
 int gompi_datarep_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *in_file,
@@ -278,9 +281,9 @@ static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char
 	} else if ((d->write ? rep->write.large : rep->read.large) == NULL) {
 		if (d->bytes != d->b.size)
 			return gompi_set_error(v, MPI_ERR_CONVERSION,
-					       "the representation \"%s\" has no function for this direction, but its "
-					       "extents differ from those in memory",
-					       rep->name);
+					       "the data representation \"%s\" has no %s conversion function, but its "
+					       "extents differ from the extents in memory",
+					       rep->name, d->write ? "write" : "read");
 		const int64_t bytes = count * (d->b.size / d->count);
 		if (d->write)
 			gompi_buffer_pack(&d->b, in_file, 0, bytes);
@@ -292,8 +295,8 @@ static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char
 								     rep->extra_state);
 	} else if (count > INT_MAX) {
 		return gompi_set_error(v, MPI_ERR_COUNT,
-				       "count is %lld; the representation \"%s\" has been registered by "
-				       "MPI_Register_datarep, whose functions have int counts",
+				       "count is %lld, but the conversion functions of the data representation \"%s\" "
+				       "have int counts: register them with MPI_Register_datarep_c",
 				       (long long)count, rep->name);
 	} else {
 		rc = (d->write ? rep->write.small : rep->read.small)(memory, d->datatype, (int)count, in_file, 0,
@@ -308,7 +311,8 @@ int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, st
 		return MPI_SUCCESS;
 	char *in_file = calloc(1, (size_t)d->bytes); // zeroed: a conversion function may leave gaps
 	if (in_file == NULL)
-		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for %lld bytes in the representation \"%s\"",
+		return gompi_set_error(v, MPI_ERR_NO_MEM,
+				       "out of memory for %lld bytes in the data representation \"%s\"",
 				       (long long)d->bytes, d->f->view.datarep_name);
 	struct gompi_buffer b = {.at = in_file, .size = d->bytes};
 	int rc = d->write ? convert(d, d->count, in_file, v) : MPI_SUCCESS;

@@ -36,7 +36,7 @@ int gompi_file_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
 	if (r == NULL)
 		return gompi_not_a_file(file, call);
 	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)file);
+		return gompi_null_argument_error(call, "errhandler", GOMPI_ON_FILE, (uintptr_t)file);
 	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(r);
 	return MPI_SUCCESS;
 }

@@ -64,6 +64,12 @@ int gompi_file_errno(struct gompi_error_status *v, int errno_value, const char *
 					      gompi_file_short_name(name), what, why);
 }
 
+int gompi_file_split_active_error(const struct gompi_file *f, struct gompi_error_status *v) {
+	return gompi_set_error(v, MPI_ERR_OTHER,
+			       "the split collective operation of %s is still active: call its _end function first",
+			       f->split.begun);
+}
+
 const char *gompi_file_short_name(const char *name) {
 	size_t length = strlen(name), most = GOMPI_FILE_LABEL - sizeof " on file \"\"";
 	return length > most ? name + length - most : name;
@@ -88,11 +94,11 @@ static int agree(MPI_Comm comm, int rank, int size, const int64_t *values, int n
 		return v->class;
 	int rc = gompi_allreduce_c(mine, all, 1 + 2 * n, MPI_INT64_T, MPI_MIN, comm);
 	if (rc != MPI_SUCCESS)
-		return gompi_set_error(v, rc, "a process of the file has failed");
+		return gompi_set_error(v, rc, "a process of the communicator of the file has failed");
 	if (all[0] < size) {
 		rc = gompi_bcast_c(v, sizeof *v, MPI_BYTE, (int)all[0], comm);
 		if (rc != MPI_SUCCESS)
-			return gompi_set_error(v, rc, "a process of the file has failed");
+			return gompi_set_error(v, rc, "a process of the communicator of the file has failed");
 		if (all[0] != rank) {
 			struct gompi_error_status other = *v;
 			gompi_set_error(v, other.class, "rank %d: %.360s", (int)all[0], other.text);
@@ -111,7 +117,8 @@ int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values
 		return v->class;
 	for (int i = 0; i < n; i++)
 		if (minima[i] != maxima[i])
-			return gompi_set_error(v, MPI_ERR_NOT_SAME, "%s differ among the processes of the file", what);
+			return gompi_set_error(v, MPI_ERR_NOT_SAME,
+					       "%s differs between the ranks: pass the same value on all ranks", what);
 	return MPI_SUCCESS;
 }
 

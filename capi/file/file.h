@@ -140,6 +140,10 @@ __attribute__((cold)) int gompi_not_a_file(MPI_File fh, const char *call);
 __attribute__((cold, format(printf, 4, 5))) int gompi_file_errno(struct gompi_error_status *v, int errno_value,
 								 const char *name, const char *text, ...);
 
+// Fills in v for a call that is not permitted while a split collective operation is active on the file. Returns the
+// class.
+__attribute__((cold)) int gompi_file_split_active_error(const struct gompi_file *f, struct gompi_error_status *v);
+
 // Returns the end of a file's name that fits into an error text.
 const char *gompi_file_short_name(const char *name);
 

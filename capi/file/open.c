@@ -51,7 +51,7 @@ static int check_amode(int amode, struct gompi_error_status *v) {
 	int access = amode & ACCESSES;
 	if (amode & ~ALL)
 		return gompi_set_error(v, MPI_ERR_AMODE,
-				       "amode is %#x; %#x are not MPI_MODE_ constants of MPI_File_open", amode,
+				       "amode is %#x; its bits %#x are not MPI_MODE_ constants of MPI_File_open", amode,
 				       amode & ~ALL);
 	if (access != MPI_MODE_RDONLY && access != MPI_MODE_RDWR && access != MPI_MODE_WRONLY)
 		return gompi_set_error(v, MPI_ERR_AMODE,
@@ -59,15 +59,13 @@ static int check_amode(int amode, struct gompi_error_status *v) {
 				       "MPI_MODE_WRONLY",
 				       amode);
 	if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
-		return gompi_set_error(
-			v, MPI_ERR_AMODE,
-			"amode has MPI_MODE_RDONLY with MPI_MODE_CREATE or MPI_MODE_EXCL; a new file needs "
-			"write access");
+		return gompi_set_error(v, MPI_ERR_AMODE,
+				       "amode combines MPI_MODE_RDONLY with MPI_MODE_CREATE or MPI_MODE_EXCL; to "
+				       "create a file, use MPI_MODE_RDWR or MPI_MODE_WRONLY");
 	if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL))
-		return gompi_set_error(
-			v, MPI_ERR_AMODE,
-			"amode has MPI_MODE_RDWR with MPI_MODE_SEQUENTIAL; a sequential file is either read "
-			"or written");
+		return gompi_set_error(v, MPI_ERR_AMODE,
+				       "amode combines MPI_MODE_RDWR with MPI_MODE_SEQUENTIAL; open a sequential file "
+				       "with MPI_MODE_RDONLY or MPI_MODE_WRONLY");
 	return MPI_SUCCESS;
 }
 
@@ -98,8 +96,8 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 		char host[64] = "?";
 		gethostname(host, sizeof host - 1);
 		return gompi_set_error(v, MPI_ERR_NO_SUCH_FILE,
-				       "file \"%s\": rank 0 has created or opened it, but host %s does not see it; all "
-				       "processes need a directory that they share",
+				       "file \"%s\": rank 0 has opened the file, but it does not exist on host %s: use "
+				       "a directory that all hosts share",
 				       gompi_file_short_name(f->name), host);
 	}
 	if (f->fd < 0)
@@ -188,7 +186,10 @@ static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_err
 		f->handle = gompi_handles_add(&gompi_files.handles, f);
 		gompi_biased_unlock(&gompi_files.lock);
 		if (f->handle == 0)
-			gompi_set_error(v, MPI_ERR_NO_MEM, "too many files are open");
+			gompi_set_error(
+				v, MPI_ERR_NO_MEM,
+				"cannot open the file: out of memory, or the maximum of %d open files is reached",
+				GOMPI_KIND_MAX_LIVE);
 	}
 	return gompi_file_agree(f->comm, f->rank, f->size, v);
 }
@@ -289,16 +290,13 @@ int gompi_file_close(MPI_File *fh) {
 	static const char call[] = "MPI_File_close";
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
 	if (fh == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
+		return gompi_null_argument_error(call, "fh", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
 	struct gompi_file *f = gompi_file_get(*fh);
 	if (f == NULL)
 		return gompi_not_a_file(*fh, call);
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL)
-		gompi_set_error(
-			&v, MPI_ERR_OTHER,
-			"the split collective operation that %s began has not ended; call its _end function first",
-			f->split.begun);
+		gompi_file_split_active_error(f, &v);
 	if (gompi_file_agree(f->comm, f->rank, f->size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(*fh, call, &v);
 	gompi_file_finish_queues(f);

@@ -14,7 +14,8 @@ static int fetch_and_op(struct gompi_file *f, int64_t operand, MPI_Op op, int64_
 	int rc = gompi_fetch_and_op(&operand, was, MPI_INT64_T, 0, 0, op, f->shared_win);
 	if (rc == MPI_SUCCESS)
 		rc = gompi_win_flush(0, f->shared_win);
-	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer at rank 0 cannot be reached");
+	return rc == MPI_SUCCESS ? rc
+				 : gompi_set_error(v, rc, "cannot access the shared file pointer, which rank 0 stores");
 }
 
 int gompi_file_shared_fetch_add(struct gompi_file *f, int64_t etypes, int64_t *was, struct gompi_error_status *v) {
@@ -47,7 +48,8 @@ int gompi_file_shared_ordered(struct gompi_file *f, int64_t etypes, int64_t *fir
 	if (rc == MPI_SUCCESS && f->size > 1)
 		rc = gompi_bcast_c(&start, 1, MPI_INT64_T, last, f->comm);
 	*first = start + before;
-	return rc == MPI_SUCCESS ? v->class : gompi_set_error(v, rc, "a process of the file has failed");
+	return rc == MPI_SUCCESS ? v->class
+				 : gompi_set_error(v, rc, "a process of the communicator of the file has failed");
 }
 
 // Computes the target of a seek, in etypes. Returns MPI_SUCCESS or the class in v.
@@ -75,8 +77,10 @@ static int seek_target(struct gompi_file *f, MPI_Offset offset, int whence, int6
 				       whence);
 	}
 	if (__builtin_add_overflow(base, (int64_t)offset, target) || *target < 0)
-		return gompi_set_error(v, MPI_ERR_ARG, "offset %lld leads to %lld; a file pointer must not be negative",
-				       (long long)offset, (long long)*target);
+		return gompi_set_error(
+			v, MPI_ERR_ARG,
+			"offset %lld would move the file pointer to %lld; a file pointer must not be negative",
+			(long long)offset, (long long)*target);
 	return MPI_SUCCESS;
 }
 
@@ -109,7 +113,7 @@ int gompi_file_get_position(MPI_File fh, MPI_Offset *offset) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_position");
 	if (offset == NULL)
-		return gompi_null_result_error("MPI_File_get_position", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_position", "offset", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (not_sequential(f, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_get_position", &v);
 	*offset = (MPI_Offset)gompi_load(&f->position);
@@ -146,7 +150,7 @@ int gompi_file_get_position_shared(MPI_File fh, MPI_Offset *offset) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (offset == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error(call, "offset", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (not_sequential(f, &v) != MPI_SUCCESS || gompi_file_shared_get(f, &value, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, call, &v);
 	*offset = value;

@@ -23,10 +23,7 @@ static int check_size(struct gompi_file *f, const char *call, MPI_Offset size, s
 	v->class = MPI_SUCCESS;
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL)
-		gompi_set_error(
-			v, MPI_ERR_OTHER,
-			"the split collective operation that %s began has not ended; call its _end function first",
-			f->split.begun);
+		gompi_file_split_active_error(f, v);
 	else if (size < 0)
 		gompi_set_error(v, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
 	else if (size > f->max_bytes)
@@ -34,12 +31,15 @@ static int check_size(struct gompi_file *f, const char *call, MPI_Offset size, s
 				"size is %lld, but the limit on the size of files is %lld bytes (ulimit -f)",
 				(long long)size, (long long)f->max_bytes);
 	else if (f->amode & MPI_MODE_RDONLY)
-		gompi_set_error(v, MPI_ERR_READ_ONLY, "the file has been opened with MPI_MODE_RDONLY");
+		gompi_set_error(v, MPI_ERR_READ_ONLY,
+				"the file has been opened with MPI_MODE_RDONLY; open it with MPI_MODE_RDWR or "
+				"MPI_MODE_WRONLY to change its size");
 	else if (f->amode & MPI_MODE_SEQUENTIAL)
 		gompi_set_error(v, MPI_ERR_UNSUPPORTED_OPERATION,
-				"the file has been opened with MPI_MODE_SEQUENTIAL, whose size only writes change");
+				"the file has been opened with MPI_MODE_SEQUENTIAL; only writes change the size of "
+				"such a file");
 	int64_t mine = size;
-	return gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "the sizes", v);
+	return gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "size", v);
 }
 
 int gompi_file_set_size(MPI_File fh, MPI_Offset size) {
@@ -80,7 +80,7 @@ int gompi_file_get_size(MPI_File fh, MPI_Offset *size) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_size");
 	if (size == NULL)
-		return gompi_null_result_error("MPI_File_get_size", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_size", "size", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (fstat(f->fd, &s) != 0) {
 		gompi_file_errno(&v, errno, NULL, "cannot get the size of the file");
 		return gompi_file_raise(fh, "MPI_File_get_size", &v);
@@ -95,7 +95,7 @@ int gompi_file_get_amode(MPI_File fh, int *amode) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_amode");
 	if (amode == NULL)
-		return gompi_null_result_error("MPI_File_get_amode", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_amode", "amode", GOMPI_ON_FILE, (uintptr_t)fh);
 	*amode = f->amode;
 	return MPI_SUCCESS;
 }
@@ -106,7 +106,7 @@ int gompi_file_get_group(MPI_File fh, MPI_Group *group) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_group");
 	if (group == NULL)
-		return gompi_null_result_error("MPI_File_get_group", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_group", "group", GOMPI_ON_FILE, (uintptr_t)fh);
 	return gompi_comm_group(f->comm, group);
 }
 GOMPI_ENTRY(MPI_File_get_group, gompi_file_get_group);
@@ -132,7 +132,7 @@ int gompi_file_get_info(MPI_File fh, MPI_Info *info_used) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_info");
 	if (info_used == NULL)
-		return gompi_null_result_error("MPI_File_get_info", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_info", "info_used", GOMPI_ON_FILE, (uintptr_t)fh);
 	return gompi_file_hints_info(f, info_used, &v) == MPI_SUCCESS ? MPI_SUCCESS
 								      : gompi_file_raise(fh, "MPI_File_get_info", &v);
 }
@@ -155,11 +155,11 @@ int gompi_file_set_atomicity(MPI_File fh, int flag) {
 			fcntl(f->fd, F_OFD_SETLK, &lock);
 		} else if (errno != EAGAIN && errno != EACCES) {
 			gompi_file_errno(&v, errno, NULL,
-					 "atomic mode needs locks, which the file system does not have");
+					 "the file system does not support the locks that atomic mode needs");
 			v.class = MPI_ERR_UNSUPPORTED_OPERATION;
 		}
 	}
-	if (gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "the flags", &v) != MPI_SUCCESS)
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "flag", &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_set_atomicity", &v);
 	f->is_atomic = mine;
 	return MPI_SUCCESS;
@@ -171,7 +171,7 @@ int gompi_file_get_atomicity(MPI_File fh, int *flag) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_get_atomicity");
 	if (flag == NULL)
-		return gompi_null_result_error("MPI_File_get_atomicity", GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error("MPI_File_get_atomicity", "flag", GOMPI_ON_FILE, (uintptr_t)fh);
 	*flag = f->is_atomic;
 	return MPI_SUCCESS;
 }
@@ -184,12 +184,9 @@ int gompi_file_sync(MPI_File fh) {
 		return gompi_not_a_file(fh, "MPI_File_sync");
 	gompi_file_await_collectives(f, "MPI_File_sync");
 	if (f->split.begun != NULL)
-		gompi_set_error(
-			&v, MPI_ERR_OTHER,
-			"the split collective operation that %s began has not ended; call its _end function first",
-			f->split.begun);
+		gompi_file_split_active_error(f, &v);
 	else if ((f->amode & MPI_MODE_RDONLY) == 0 && fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS)
-		gompi_file_errno(&v, errno, NULL, "cannot transfer the file to its device");
+		gompi_file_errno(&v, errno, NULL, "cannot write the data of the file to the storage device");
 	return end_collective(f, "MPI_File_sync", &v);
 }
 GOMPI_ENTRY(MPI_File_sync, gompi_file_sync);

@@ -245,7 +245,8 @@ void gompi_file_stage_release(struct gompi_file *f, char *stage) {
 }
 
 static int no_memory(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a transfer");
+	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for an intermediate buffer of %d bytes",
+			       2 * STAGE_BYTES);
 }
 
 int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b, int64_t bytes,
@@ -260,7 +261,8 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 		gompi_file_range(view, pos, bytes, &first, &end);
 	if (end > f->max_bytes)
 		return gompi_set_error(v, MPI_ERR_QUOTA,
-				       "the access ends beyond %lld bytes, the limit on the size of files (ulimit -f)",
+				       "the access would extend the file beyond %lld bytes, the limit on the size of "
+				       "files (ulimit -f)",
 				       (long long)f->max_bytes);
 	bool packs = b->type != NULL;
 	if (view->is_contiguous) {

@@ -78,7 +78,7 @@ static bool make_buffers(struct gompi_file *f, int64_t bytes) {
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
 	uintptr_t win = 0;
 	if (t == NULL)
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory");
+		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a collective write");
 	if (gompi_file_agree(f->comm, f->rank, f->size, &v) == MPI_SUCCESS)
 		v.class = gompi_go_callbacks.make_file_window((uintptr_t)f->comm, BUFFERS * (bytes + bytes / 8), &win,
 							      v.text);

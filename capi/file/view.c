@@ -31,11 +31,10 @@ int gompi_file_view_position(const struct gompi_file_view *view, int64_t first, 
 		       (t->size == 0 ? 0 : (__int128)(end / t->size) * gompi_max_i64(t->extent, 0));
 	if (last < INT64_MAX)
 		return MPI_SUCCESS;
-	return gompi_set_error(
-		v, MPI_ERR_ARG,
-		"%lld bytes at offset %lld of the view, in etypes of %lld bytes, exceed the maximum size of "
-		"a file",
-		(long long)bytes, (long long)first, (long long)view->etype_bytes);
+	return gompi_set_error(v, MPI_ERR_ARG,
+			       "an access to %lld bytes at offset %lld of the view (in etypes of %lld bytes) exceeds "
+			       "the maximum size of a file",
+			       (long long)bytes, (long long)first, (long long)view->etype_bytes);
 }
 
 void gompi_file_view_free(struct gompi_file_view *view) {
@@ -52,27 +51,29 @@ static int check_order(const struct gompi_type *t, bool writes, struct gompi_err
 	if (t->size == 0)
 		return MPI_SUCCESS;
 	if (t->extent < 0)
-		return gompi_set_error(
-			v, MPI_ERR_ARG,
-			"the extent of the filetype is %lld, so the displacements of its copies decrease",
-			(long long)t->extent);
+		return gompi_set_error(v, MPI_ERR_ARG,
+				       "the extent of the filetype is %lld; it must not be negative, because the "
+				       "displacements of a view must not decrease",
+				       (long long)t->extent);
 	struct gompi_cursor c;
 	int64_t start = INT64_MIN, end = INT64_MIN; // bounds of the last block
 	gompi_cursor_init(&c, t, 1, GOMPI_BYTES);
 	while (c.run.n > 0) {
 		struct gompi_run r = gompi_cursor_run(&c, INT64_MAX);
 		if (r.offset < 0)
-			return gompi_set_error(v, MPI_ERR_ARG, "the filetype has the negative displacement %lld",
-					       (long long)r.offset);
+			return gompi_set_error(
+				v, MPI_ERR_ARG,
+				"the filetype contains the displacement %lld; its displacements must not be negative",
+				(long long)r.offset);
 		if (r.offset < start || (r.n > 1 && r.stride < 0))
 			return gompi_set_error(v, MPI_ERR_ARG,
-					       "the displacements of the filetype decrease, at %lld; a view needs "
-					       "nondecreasing displacements",
+					       "the displacements of the filetype decrease at displacement %lld; the "
+					       "displacements of a view must not decrease",
 					       (long long)r.offset);
 		if (writes && (r.offset < end || (r.n > 1 && r.stride < r.block)))
 			return gompi_set_error(v, MPI_ERR_ARG,
-					       "blocks of the filetype overlap at displacement %lld, in a file that is "
-					       "open for writing",
+					       "blocks of the filetype overlap at displacement %lld; in a file that is "
+					       "open for writing, they must not overlap",
 					       (long long)r.offset);
 		start = r.offset + (r.n - 1) * r.stride;
 		end = start + r.block;
@@ -92,22 +93,22 @@ static int make_view(const struct gompi_file *f, struct gompi_file_view *view, M
 				? " (MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL)"
 				: "");
 	if (e == NULL || t == NULL)
-		return gompi_set_error(v, MPI_ERR_TYPE, "%s is not a committed datatype",
+		return gompi_set_error(v, MPI_ERR_TYPE,
+				       "%s is not a datatype, or has not been committed (MPI_Type_commit)",
 				       e == NULL ? "etype" : "filetype");
 	if (datarep == NULL)
 		return gompi_set_error(v, MPI_ERR_ARG, "datarep is NULL");
 	if (e->size == 0 ? t->size != 0 : t->size % e->size != 0)
 		return gompi_set_error(v, MPI_ERR_ARG,
-				       "the size of the filetype, %lld bytes, is no multiple of the size of the etype, "
-				       "%lld bytes",
+				       "the filetype has %lld bytes; this must be a multiple of the size of the etype, "
+				       "which has %lld bytes",
 				       (long long)t->size, (long long)e->size);
 	view->datarep = gompi_datarep_find(datarep, &is_native);
 	if (view->datarep == NULL && !is_native)
-		return gompi_set_error(
-			v, MPI_ERR_UNSUPPORTED_DATAREP,
-			"\"%.64s\" is not a data representation; there are native, internal, external32 and "
-			"those of MPI_Register_datarep",
-			datarep);
+		return gompi_set_error(v, MPI_ERR_UNSUPPORTED_DATAREP,
+				       "datarep is \"%.64s\"; it must be native, internal, external32 or a name that "
+				       "was registered with MPI_Register_datarep",
+				       datarep);
 	view->disp = disp;
 	strcpy(view->datarep_name, datarep);
 	if (gompi_file_type_copy(etype, &view->etype, v) != MPI_SUCCESS ||
@@ -142,10 +143,7 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 	struct gompi_file_hints hints;
 	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL) {
-		gompi_set_error(
-			&v, MPI_ERR_OTHER,
-			"the split collective operation that %s began has not ended; call its _end function first",
-			f->split.begun);
+		gompi_file_split_active_error(f, &v);
 	} else {
 		if (disp == MPI_DISPLACEMENT_CURRENT && (f->amode & MPI_MODE_SEQUENTIAL)) {
 			int64_t etypes = 0, pos = 0;
@@ -163,8 +161,8 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 	for (const char *c = view.datarep_name; *c != 0; c++)
 		name = name * 33 + (unsigned char)*c;
 	int64_t mine[] = {v.class == MPI_SUCCESS ? gompi_type_get(etype)->extent : 0, (int64_t)(name >> 1)};
-	if (gompi_file_agree_on(f->comm, f->rank, f->size, mine, 2,
-				"the extents of the etypes, or the data representations", &v) == MPI_SUCCESS) {
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, mine, 2, "the extent of etype, or datarep,", &v) ==
+	    MPI_SUCCESS) {
 		gompi_file_view_free(&f->view);
 		f->view = view;
 		gompi_store(&f->position, 0);
@@ -190,7 +188,8 @@ int gompi_file_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (disp == NULL || etype == NULL || filetype == NULL || datarep == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error(call, "disp, etype, filetype or datarep", GOMPI_ON_FILE,
+						 (uintptr_t)fh);
 	MPI_Datatype e, t;
 	if (gompi_file_type_copy(f->view.etype, &e, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, call, &v);
@@ -212,12 +211,12 @@ int gompi_file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (disp == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error(call, "disp", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (offset < 0)
 		gompi_set_error(&v, MPI_ERR_ARG, "offset is %lld; it must not be negative", (long long)offset);
 	else if (f->amode & MPI_MODE_SEQUENTIAL)
 		gompi_set_error(&v, MPI_ERR_UNSUPPORTED_OPERATION,
-				"the file has been opened with MPI_MODE_SEQUENTIAL, which has no offsets");
+				"the file has been opened with MPI_MODE_SEQUENTIAL; such a file has no byte offsets");
 	else if (gompi_file_view_position(&f->view, offset, 0, &pos, &v) == MPI_SUCCESS) {
 		*disp = gompi_file_offset(&f->view, pos);
 		return MPI_SUCCESS;
@@ -236,7 +235,7 @@ static int type_extent(MPI_File fh, MPI_Datatype datatype, int64_t *extent) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (extent == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+		return gompi_null_argument_error(call, "extent", GOMPI_ON_FILE, (uintptr_t)fh);
 	if (t == NULL) {
 		gompi_set_error(&v, MPI_ERR_TYPE, "%#zx is not a datatype", (size_t)datatype);
 		return gompi_file_raise(fh, call, &v);

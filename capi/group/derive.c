@@ -30,7 +30,7 @@ static void close_marks(struct marks *m) {
 static bool is_marked(const struct marks *m, int rank) { return m->bits[rank / 64] >> rank % 64 & 1; }
 
 static int out_of_memory(struct gompi_error_status *v, int n) {
-	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for the ranks of %d processes", n);
+	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a group of %d processes", n);
 }
 
 // Marks n ranks. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_RANK if a number is not a rank of g or occurs
@@ -40,10 +40,10 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	for (int i = 0; i < n; i++) {
 		if ((uint32_t)ranks[i] >= (uint32_t)g->n)
 			return gompi_set_error(v, MPI_ERR_RANK,
-					       "ranks[%d] is %d, which is not a rank of the group of %d processes", i,
+					       "ranks[%d] is %d, which is not a rank of the group (size %d)", i,
 					       ranks[i], g->n);
 		if (is_marked(m, ranks[i]))
-			return gompi_set_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in the list", i,
+			return gompi_set_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in ranks", i,
 					       ranks[i]);
 		m->bits[ranks[i] / 64] |= UINT64_C(1) << ranks[i] % 64;
 	}
@@ -74,10 +74,10 @@ static const struct gompi_group *group_of_list_call(MPI_Group group, const char 
 	if (g == NULL) {
 		*rc = gompi_raise_invalid_group(group, call);
 	} else if (n < 0 || (n > 0 && list == NULL)) {
-		gompi_set_error(
-			&v, MPI_ERR_ARG,
-			"%d %s at address 0x%zx: the number must not be negative, and the address must not be NULL", n,
-			noun, (size_t)list);
+		if (n < 0)
+			gompi_set_error(&v, MPI_ERR_ARG, "the number of %s is %d; it must not be negative", noun, n);
+		else
+			gompi_set_error(&v, MPI_ERR_ARG, "the array of %s is NULL; its length must be %d", noun, n);
 		*rc = gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 		return NULL;
 	}
@@ -128,18 +128,18 @@ static int check_triplet(int i, const int range[3], int size, int ranks_left, in
 			    : (last > first ? 0 : (last - first) / stride + 1);
 	if (first < 0 || first >= size)
 		return gompi_set_error(v, MPI_ERR_RANK,
-				       "ranges[%d] begins at %d, which is not a rank of the group of %d processes", i,
+				       "ranges[%d] begins at %d, which is not a rank of the group (size %d)", i,
 				       range[0], size);
 	int64_t end = first + (*count > 0 ? *count - 1 : 0) * stride;
 	if (end < 0 || end >= size)
 		return gompi_set_error(
 			v, MPI_ERR_RANK,
-			"ranges[%d] is (%d, %d, %d) and ends at %lld, which is not a rank of the group of %d processes",
-			i, range[0], range[1], range[2], (long long)end, size);
+			"ranges[%d] is (%d, %d, %d) and ends at %lld, which is not a rank of the group (size %d)", i,
+			range[0], range[1], range[2], (long long)end, size);
 	if (*count > ranks_left)
 		return gompi_set_error(
 			v, MPI_ERR_RANK,
-			"ranges[0] to ranges[%d] name more than the %d processes of the group: a rank occurs twice", i,
+			"ranges[0] to ranges[%d] contain more ranks than the group (size %d): a rank occurs twice", i,
 			size);
 	return MPI_SUCCESS;
 }

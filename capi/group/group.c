@@ -22,7 +22,8 @@ int gompi_raise_invalid_group(MPI_Group group, const char *call) {
 
 int gompi_raise_no_group_memory(const char *call, int kind, uintptr_t object) {
 	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_NO_MEM, "cannot create a group: the maximum of %d is reached, or out of memory",
+	gompi_set_error(&v, MPI_ERR_NO_MEM,
+			"cannot create a group: out of memory, or the maximum of %d groups is reached",
 			GOMPI_KIND_MAX_LIVE);
 	return gompi_return_error(v.class, call, v.text, kind, object);
 }
@@ -97,7 +98,7 @@ void gompi_group_disown(struct gompi_group **owned) {
 int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup) {
 	if (newgroup == NULL) {
 		gompi_ranks_release(members);
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "newgroup", GOMPI_ON_NONE, 0);
 	}
 	if (members->n == 0) {
 		*newgroup = MPI_GROUP_EMPTY;
@@ -119,7 +120,7 @@ int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group 
 int gompi_group_free(MPI_Group *group) {
 	static const char call[] = "MPI_Group_free";
 	if (group == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "group", GOMPI_ON_NONE, 0);
 	if (__builtin_expect(*group != MPI_GROUP_EMPTY, 1)) {
 		gompi_biased_lock(&gompi_groups.lock);
 		struct gompi_table_entry *e = gompi_table_find(&gompi_groups.handles.table, (uintptr_t)*group);
@@ -147,7 +148,7 @@ int gompi_group_size(MPI_Group group, int *size) {
 	if (g == NULL)
 		return gompi_raise_invalid_group(group, "MPI_Group_size");
 	if (size == NULL)
-		return gompi_null_result_error("MPI_Group_size", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Group_size", "size", GOMPI_ON_NONE, 0);
 	*size = g->ranks.n;
 	return MPI_SUCCESS;
 }
@@ -160,7 +161,7 @@ static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank)
 	if (g == NULL)
 		return gompi_raise_invalid_group(group, "MPI_Group_rank");
 	if (rank == NULL)
-		return gompi_null_result_error("MPI_Group_rank", GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error("MPI_Group_rank", "rank", GOMPI_ON_NONE, 0);
 	if (!gompi_load(&gompi_state.running))
 		return gompi_return_error(MPI_ERR_OTHER, "MPI_Group_rank",
 					  "MPI is not initialized, or has been finalized", GOMPI_ON_NONE, 0);
@@ -186,7 +187,7 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	if (a == NULL || b == NULL)
 		return gompi_raise_invalid_group(a == NULL ? group1 : group2, call);
 	if (result == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "result", GOMPI_ON_NONE, 0);
 	*result = a == b ? MPI_IDENT : gompi_ranks_compare(&a->ranks, &b->ranks);
 	return MPI_SUCCESS;
 }
@@ -208,15 +209,15 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	if (a == NULL || b == NULL)
 		return gompi_raise_invalid_group(a == NULL ? group1 : group2, call);
 	if (n < 0 || (n > 0 && (ranks1 == NULL || ranks2 == NULL))) {
-		gompi_set_error(
-			&v, MPI_ERR_ARG,
-			"%d ranks at addresses %p and %p: the number must not be negative, and no address may be NULL",
-			n, (const void *)ranks1, (void *)ranks2);
+		gompi_set_error(&v, MPI_ERR_ARG,
+				"n is %d, ranks1 is %p and ranks2 is %p; n must not be negative, and the arrays must "
+				"not be NULL",
+				n, (const void *)ranks1, (void *)ranks2);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	int invalid = first_invalid_rank(a, n, ranks1);
 	if (invalid < n) {
-		gompi_set_error(&v, MPI_ERR_RANK, "ranks1[%d] is %d, which is not a rank of the group of %d processes",
+		gompi_set_error(&v, MPI_ERR_RANK, "ranks1[%d] is %d, which is not a rank of the group (size %d)",
 				invalid, ranks1[invalid], a->ranks.n);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

@@ -221,7 +221,7 @@ static __attribute__((cold)) int invalid_info_error(struct gompi_error_status *v
 
 static __attribute__((cold)) int no_info_memory_error(struct gompi_error_status *v) {
 	return gompi_set_error(v, MPI_ERR_NO_MEM,
-			       "cannot create an info object: out of memory, or the maximum is reached (%d exist)",
+			       "cannot create an info object: out of memory, or too many info objects exist (%d)",
 			       gompi_pool_used_count(&infos));
 }
 
@@ -244,8 +244,8 @@ static inline int check_key(struct gompi_error_status *v, const char *key, int *
 	return MPI_SUCCESS;
 }
 
-static int null_result_error(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
+static int null_argument_error(struct gompi_error_status *v, const char *argument) {
+	return gompi_set_error(v, MPI_ERR_ARG, "%s is NULL", argument);
 }
 
 static int read_only_error(struct gompi_error_status *v) {
@@ -332,9 +332,9 @@ int gompi_info_value(MPI_Info info, const char *key, char *value, struct gompi_e
 
 int gompi_info_create(MPI_Info *info) {
 	struct gompi_error_status v;
-	return return_from_call("MPI_Info_create",
-				info == NULL ? null_result_error(&v) : gompi_info_finish(gompi_info_begin(), info, &v),
-				&v);
+	return return_from_call(
+		"MPI_Info_create",
+		info == NULL ? null_argument_error(&v, "info") : gompi_info_finish(gompi_info_begin(), info, &v), &v);
 }
 GOMPI_ENTRY(MPI_Info_create, gompi_info_create);
 
@@ -348,7 +348,7 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 			"not be NULL if argc > 0",
 			argc, (void *)argv);
 	} else if (info == NULL) {
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "info");
 	} else {
 		struct gompi_info *x = gompi_info_begin();
 		add_arguments(x, argc, argv);
@@ -367,7 +367,7 @@ int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	if (x == NULL) {
 		class = invalid_info_error(&v, info);
 	} else if (newinfo == NULL) {
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "newinfo");
 	} else {
 		struct gompi_info *copy = new_info();
 		append_all(copy, x);
@@ -382,7 +382,7 @@ int gompi_info_free(MPI_Info *info) {
 	struct gompi_error_status v;
 	int class = MPI_SUCCESS;
 	if (info == NULL)
-		return return_from_call("MPI_Info_free", null_result_error(&v), &v);
+		return return_from_call("MPI_Info_free", null_argument_error(&v, "info"), &v);
 	if (*info == MPI_INFO_ENV)
 		return return_from_call("MPI_Info_free", read_only_error(&v), &v);
 	gompi_biased_lock(&infos.lock);
@@ -460,7 +460,7 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	if (x == NULL)
 		class = invalid_info_error(&v, info);
 	else if (value == NULL || flag == NULL)
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "value or flag");
 	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS && valuelen < 0)
 		class = gompi_set_error(&v, MPI_ERR_ARG, "valuelen is %d; it must not be negative", valuelen);
 	if (class == MPI_SUCCESS) {
@@ -484,7 +484,7 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 	if (x == NULL)
 		class = invalid_info_error(&v, info);
 	else if (buflen == NULL || flag == NULL)
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "buflen or flag");
 	else if ((class = check_key(&v, key, &length)) != MPI_SUCCESS)
 		;
 	else if (*buflen < 0)
@@ -513,7 +513,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 	if (x == NULL)
 		class = invalid_info_error(&v, info);
 	else if (valuelen == NULL || flag == NULL)
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "valuelen or flag");
 	else
 		class = check_key(&v, key, &length);
 	if (class == MPI_SUCCESS) {
@@ -537,7 +537,7 @@ static __attribute__((cold, noinline)) int nkeys_slow(MPI_Info info, int *nkeys)
 	if (x == NULL)
 		class = invalid_info_error(&v, info);
 	else if (nkeys == NULL)
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "nkeys");
 	else
 		*nkeys = get_pair_count(x);
 	unlock_info();
@@ -561,11 +561,10 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	if (x == NULL) {
 		class = invalid_info_error(&v, info);
 	} else if (key == NULL) {
-		class = null_result_error(&v);
+		class = null_argument_error(&v, "key");
 	} else if (n < 0 || n >= get_pair_count(x)) {
-		class = gompi_set_error(&v, MPI_ERR_ARG,
-					"n is %d, but the info object has only %d keys, numbered from 0", n,
-					get_pair_count(x));
+		class = gompi_set_error(&v, MPI_ERR_ARG, "n is %d, but the info object has %d key%s, numbered from 0",
+					n, get_pair_count(x), get_pair_count(x) == 1 ? "" : "s");
 	} else {
 		struct pair *p = first_pair(x);
 		while (n-- > 0)

@@ -36,7 +36,10 @@ void *gompi_insight_find_function(int number, bool profiling) {
 	char name[128];
 	void *next = next_symbol(function_name(name, number, profiling));
 	if (next == NULL) {
-		fprintf(stderr, "libgompirma-insight.so: no MPI library defines %s\n", name);
+		fprintf(stderr,
+			"libgompirma-insight.so: the program calls %s, but no loaded MPI library defines this "
+			"function\n",
+			name);
 		abort();
 	}
 	gompi_store(&gompi_insight_next_table[profiling][number], next);

@@ -44,8 +44,9 @@ static int by_seconds(const void *a, const void *b) {
 
 static void print_rows(struct gompi_insight_row *rows, int n, int ranks, double total_seconds) {
 	qsort(rows, n, sizeof *rows, by_seconds);
-	fprintf(stderr, "gompirma: %d ranks, %.3g s each\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks,
-		total_seconds / ranks, "call", "count", "bytes", "seconds", "share", "max. rank");
+	fprintf(stderr, "gompirma: %d rank%s, %.3g s each\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks,
+		ranks == 1 ? "" : "s", total_seconds / ranks, "call", "count", "bytes", "seconds", "share",
+		"max. rank");
 	for (int i = 0; i < n && i < MAX_ROWS; i++)
 		fprintf(stderr, "  %-30s %12llu %16llu %12.4g %6.2f %%  %d (%.4g s)\n",
 			gompi_insight_function_names[rows[i].function], (unsigned long long)rows[i].calls,

@@ -528,7 +528,9 @@ void *gompi_threads_find_next(_Atomic(void *) *next, const char *name, const cha
 		}
 	}
 	if (found == NULL) {
-		fprintf(stderr, "libgompirma-insight.so: no library defines %s\n", name);
+		fprintf(stderr,
+			"libgompirma-insight.so: the program calls %s, but no loaded library defines this function\n",
+			name);
 		abort();
 	}
 	gompi_store(next, found);

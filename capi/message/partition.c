@@ -284,9 +284,9 @@ static void partitioned_error_detail(const struct gompi_request *r, struct gompi
 	else if (p->handshake_error == MPI_ERR_TRUNCATE)
 		gompi_set_error(
 			v, p->handshake_error,
-			"the sender has %llu partitions of %llu bytes, but the receive buffer has only %lld bytes",
-			(unsigned long long)p->data.partition_count, (unsigned long long)p->data.partition_bytes,
-			(long long)r->buf.size);
+			"the sender has %llu partition%s of %llu bytes, but the receive buffer has only %lld bytes",
+			(unsigned long long)p->data.partition_count, p->data.partition_count == 1 ? "" : "s",
+			(unsigned long long)p->data.partition_bytes, (long long)r->buf.size);
 	else
 		gompi_set_error(v, p->handshake_error, "%s",
 				p->handshake_error == MPI_ERR_NO_MEM
@@ -333,7 +333,7 @@ static int check_init(struct gompi_request *q, struct gompi_envelope *e, int par
 				       "must fit into 64 bits",
 				       parts, (long long)elements);
 	if (request == NULL)
-		return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
+		return gompi_set_error(v, MPI_ERR_ARG, "request is NULL");
 	if (info != MPI_INFO_NULL && !gompi_info_exists(info))
 		return gompi_set_error(v, MPI_ERR_INFO, "%#llx is not an info object, or has been freed",
 				       (unsigned long long)(uintptr_t)info);
@@ -434,10 +434,11 @@ static int mark_ready(const char *call, struct gompi_request *r, int n, int firs
 		int i = list != NULL ? list[k] : first + k;
 		if ((uint32_t)i >= (uint32_t)p->partition_count)
 			gompi_set_error(&v, MPI_ERR_ARG,
-					"partition is %d, but the request has %d partitions, numbered from 0", i,
-					p->partition_count);
+					"partition is %d, but the request has %d partition%s, numbered from 0", i,
+					p->partition_count, p->partition_count == 1 ? "" : "s");
 		else if (gompi_swap_seq_cst(&p->partition_done[i], 1) != 0)
-			gompi_set_error(&v, MPI_ERR_ARG, "partition %d has already been marked ready", i);
+			gompi_set_error(&v, MPI_ERR_ARG, "partition %d has already been marked ready since MPI_Start",
+					i);
 	}
 	if (__builtin_expect(v.class != MPI_SUCCESS, 0)) {
 		// The number with index k - 1 is invalid, so only the partitions before it have been marked.
@@ -472,8 +473,8 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 	if (n <= 0)
 		return gompi_request_error(
 			call, r->comm, MPI_ERR_ARG,
-			"partition_low is %d and partition_high is %d; partition_low must not be larger", partition_low,
-			partition_high);
+			"partition_low is %d and partition_high is %d; partition_low must not exceed partition_high",
+			partition_low, partition_high);
 	// n may not fit into an int. So limit n to partition_count + 1: with this value, too, mark_ready finds that the
 	// range is too long.
 	int32_t partition_count = partitioned_of(r)->partition_count;
@@ -548,8 +549,8 @@ int gompi_parrived(MPI_Request request, int partition, int *flag) {
 		gompi_set_error(&v, MPI_ERR_REQUEST,
 				"the request is a partitioned send; the call needs a partitioned receive");
 	else if ((uint32_t)partition >= (uint32_t)p->partition_count)
-		gompi_set_error(&v, MPI_ERR_ARG, "partition is %d, but the request has %d partitions, numbered from 0",
-				partition, p->partition_count);
+		gompi_set_error(&v, MPI_ERR_ARG, "partition is %d, but the request has %d partition%s, numbered from 0",
+				partition, p->partition_count, p->partition_count == 1 ? "" : "s");
 	if (v.class != MPI_SUCCESS)
 		return gompi_request_raise(&v, call, r->comm);
 	*flag = partition_has_arrived(r, partition) || (gompi_test_progress() && partition_has_arrived(r, partition));

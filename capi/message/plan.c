@@ -59,8 +59,8 @@ static bool record_result(struct gompi_plan *p, const struct gompi_request *r) {
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
 		if (r->receive && s->bytes != r->buf.size)
-			set_plan_error(p, MPI_ERR_COUNT, "rank %d sent %lld bytes, but %lld were expected", s->source,
-				       (long long)s->bytes, (long long)r->buf.size);
+			set_plan_error(p, MPI_ERR_COUNT, "rank %d sent %lld bytes, but this process expects %lld",
+				       s->source, (long long)s->bytes, (long long)r->buf.size);
 		return true;
 	}
 	if (p->error.class == MPI_SUCCESS || !is_length_error(s->class))

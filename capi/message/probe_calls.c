@@ -86,15 +86,13 @@ static bool probe_is_decided(const char *call, int source, int tag, MPI_Comm com
 // MPI function.
 static int store_message_handle(const struct probe *p, const char *call, MPI_Message *message) {
 	if (p->out_of_handles)
-		return gompi_request_error(
-			call, p->comm, MPI_ERR_NO_MEM,
-			"cannot create a message handle: the maximum of %d is reached, or out of memory",
-			GOMPI_KIND_MAX_LIVE);
+		return gompi_request_error(call, p->comm, MPI_ERR_NO_MEM,
+					   "cannot create a message handle: out of memory, or the maximum of %d "
+					   "message handles is reached",
+					   GOMPI_KIND_MAX_LIVE);
 	*message = p->handle;
 	return MPI_SUCCESS;
 }
-
-static const char null_result_text[] = "an output argument is NULL";
 
 // Waits for a message. Extracts it if p->extract is set.
 static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {
@@ -133,7 +131,7 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 	if (is_decided && !p.found)
 		return rc;
 	if (message == NULL)
-		return gompi_request_error(call, p.comm, MPI_ERR_ARG, null_result_text);
+		return gompi_request_error(call, p.comm, MPI_ERR_ARG, "message is NULL");
 	if (!is_decided && (rc = probe_blocking(&p, call, source, tag, comm)) != MPI_SUCCESS)
 		return rc;
 	return store_message_handle(&p, call, message);
@@ -192,7 +190,7 @@ int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *me
 			  .handle = MPI_MESSAGE_NO_PROC,
 			  .comm = (uintptr_t)comm};
 	int rc;
-	if (probe_once(&p, call, comm, has_null ? null_result_text : NULL, flag, &rc))
+	if (probe_once(&p, call, comm, has_null ? "flag or message is NULL" : NULL, flag, &rc))
 		return rc;
 	if (!p.found)
 		return MPI_SUCCESS;
@@ -217,7 +215,7 @@ static bool mrecv_is_invalid(const char *call, const void *buf, MPI_Count count,
 	struct gompi_messages *messages = gompi_load(&gompi_app_messages);
 	struct gompi_error_status v;
 	if (messages == NULL || message == NULL) {
-		*rc = gompi_call_error(call, MPI_ERR_ARG, "%s", null_result_text);
+		*rc = gompi_call_error(call, MPI_ERR_ARG, "message is NULL");
 		return true;
 	}
 	bool is_no_proc = *message == MPI_MESSAGE_NO_PROC;
@@ -280,7 +278,7 @@ int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Messag
 	struct gompi_message *m;
 	int rc;
 	if (request == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+		return gompi_null_argument_error(call, "request", GOMPI_ON_NONE, 0);
 	if (mrecv_is_invalid(call, buf, count, datatype, message, &s, &m, &rc))
 		return rc;
 	if (m == NULL) {

@@ -171,7 +171,8 @@ void gompi_request_free_text(struct gompi_request *r) {
 void gompi_request_text_detail(const struct gompi_request *r, struct gompi_error_status *v) {
 	// The text is NULL if memory ran out when it was copied.
 	gompi_set_error(v, r->result.class, "%s",
-			r->text != NULL ? r->text : "the operation failed (out of memory for the text of the error)");
+			r->text != NULL ? r->text
+					: "the operation failed; out of memory for a text that describes the error");
 }
 
 int gompi_request_fill_failure(int class, struct gompi_error_status *v) {
@@ -211,8 +212,7 @@ int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error
 			v, s->class,
 			"rank %d cannot read the %lld bytes of the message: the send buffer %p is not valid memory",
 			r->peer, (long long)r->buf.size, (void *)r->buf.at);
-	return gompi_set_error(
-		v, s->class,
-		"cannot receive the data of the message from rank %d, for the reason that the error class names",
-		s->source);
+	return gompi_set_error(v, s->class,
+			       "cannot receive the data of the message from rank %d; the error class states the reason",
+			       s->source);
 }

@@ -190,8 +190,8 @@ int gompi_cancel(MPI_Request *request) {
 		struct gompi_error_status v;
 		if (r->kind->cancel == NULL)
 			return gompi_request_error(call, r->comm, MPI_ERR_REQUEST,
-						   "the request cannot be cancelled: only point-to-point messages and "
-						   "generalized requests can be");
+						   "the request cannot be cancelled: MPI_Cancel supports only "
+						   "point-to-point and generalized requests");
 		v.class = r->kind->cancel(r, &v);
 		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, r->comm);
 	}

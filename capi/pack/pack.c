@@ -102,7 +102,11 @@ static inline bool is_simple_pack(const void *data, int64_t count, MPI_Datatype 
 }
 
 static int null_position_error(const char *call, MPI_Comm comm) {
-	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "an output argument is NULL"}, call, comm);
+	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "position is NULL"}, call, comm);
+}
+
+static int null_size_error(const char *call, MPI_Comm comm) {
+	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "size is NULL"}, call, comm);
 }
 
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
@@ -182,7 +186,7 @@ static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype,
 int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size) {
 	int rc;
 	if (!size)
-		return null_position_error("MPI_Pack_size_c", comm);
+		return null_size_error("MPI_Pack_size_c", comm);
 	int64_t n = pack_size("MPI_Pack_size_c", incount, datatype, comm, &rc);
 	if (n >= 0)
 		*size = n;
@@ -193,7 +197,7 @@ GOMPI_ENTRY(MPI_Pack_size_c, gompi_pack_size_c);
 int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
 	int rc;
 	if (!size)
-		return null_position_error("MPI_Pack_size", comm);
+		return null_size_error("MPI_Pack_size", comm);
 	int64_t n = pack_size("MPI_Pack_size", incount, datatype, comm, &rc);
 	if (n >= 0)
 		*size = n > INT_MAX ? MPI_UNDEFINED : (int)n;

@@ -39,7 +39,7 @@ func Load() (*Library, error) {
 func (l *Library) Init() (rank int, err error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return 0, fmt.Errorf("eventfd: %w", err)
+		return 0, fmt.Errorf("cannot create an eventfd: %w", err)
 	}
 	var r C.uint32_t
 	if err := callError("PMIx_Init", C.gompi_pmix_init(&r, C.int(fd))); err != nil {

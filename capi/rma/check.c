@@ -27,7 +27,7 @@ static int look_up_buffer(const struct gompi_checked_op *c, struct gompi_buffer 
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
 		return gompi_set_error(c->error, MPI_ERR_COUNT,
-				       "the %s buffer exceeds the address space: the count is %lld", name,
+				       "the %s buffer exceeds the address space: its count is %lld", name,
 				       (long long)count);
 	*s = (struct gompi_buffer){.at = (char *)(uintptr_t)address, .size = bytes, .count = count, .type = t};
 	return MPI_SUCCESS;
@@ -63,10 +63,10 @@ static int use_byte_types(struct gompi_checked_op *c) {
 		if (sides[i]->type == NULL)
 			continue;
 		if ((c->byte_types[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
-			return gompi_set_error(c->error, MPI_ERR_NO_MEM,
-					       "out of memory: cannot allocate %lld bytes for an internal copy of a "
-					       "datatype's description",
-					       8 * (long long)sides[i]->type->words);
+			return gompi_set_error(
+				c->error, MPI_ERR_NO_MEM,
+				"out of memory: cannot allocate %lld bytes for an internal description of a datatype",
+				8 * (long long)sides[i]->type->words);
 		sides[i]->type = c->byte_types[i];
 	}
 	return MPI_SUCCESS;
@@ -161,10 +161,10 @@ static int check_range(struct gompi_checked_op *c) {
 		return MPI_SUCCESS;
 	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)unit, &offset) ||
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
-		return gompi_set_error(
-			c->error, MPI_ERR_RMA_RANGE,
-			"displacement %2$lld x unit %3$u exceeds 64 bits; the window of target %1$d has %4$llu bytes",
-			r->target, (long long)r->disp, unit, (unsigned long long)size);
+		return gompi_set_error(c->error, MPI_ERR_RMA_RANGE,
+				       "target_disp %2$lld x displacement unit %3$u exceeds 64 bits; the window of "
+				       "target %1$d has %4$llu bytes",
+				       r->target, (long long)r->disp, unit, (unsigned long long)size);
 	c->target.offset = (uint64_t)offset;
 	if (c->w->attached != NULL) {
 		char *mapped_at;
@@ -176,11 +176,12 @@ static int check_range(struct gompi_checked_op *c) {
 			rc = gompi_for_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_set_error(c->error, rc,
-					       "target %d has not attached all memory from address %#llx to %#llx "
-					       "(displacement %#llx, count %lld)",
-					       r->target, (unsigned long long)from, (unsigned long long)to,
-					       (unsigned long long)r->disp, (long long)c->target.count);
+			return gompi_set_error(
+				c->error, rc,
+				"target %d has not attached all memory from address %#llx to %#llx (target_disp %#llx, "
+				"target_count %lld): call MPI_Win_attach at the target first",
+				r->target, (unsigned long long)from, (unsigned long long)to - 1,
+				(unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
 			return gompi_set_error(c->error, rc,
 					       "target %d ended while it was in MPI_Win_attach or MPI_Win_detach",
@@ -198,10 +199,10 @@ static int check_range(struct gompi_checked_op *c) {
 	if (from < 0 || (uint64_t)to > size)
 		return gompi_set_error(
 			c->error, MPI_ERR_RMA_RANGE,
-			"bytes %2$lld to %3$lld (displacement %4$lld x unit %5$u, count %6$lld) are outside of "
-			"the window of target %1$d, which has %7$llu bytes",
-			r->target, (long long)from, (long long)to, (long long)r->disp, unit, (long long)c->target.count,
-			(unsigned long long)size);
+			"the access to bytes %2$lld to %3$lld (target_disp %4$lld x displacement unit %5$u, "
+			"target_count %6$lld) reaches outside of the window of target %1$d, which has %7$llu bytes",
+			r->target, (long long)from, (long long)to - 1, (long long)r->disp, unit,
+			(long long)c->target.count, (unsigned long long)size);
 	c->is_mapped = gompi_load(&t->state) & TARGET_DIRECT;
 	if (!c->is_mapped) {
 		const struct gompi_mapped_range *p = &c->mapped_range;

@@ -38,7 +38,8 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 		if (ranks[i] < 0) {
 			free(ranks);
 			return gompi_set_error(v, MPI_ERR_RANK,
-					       "the process with rank %d in the group is not a member of the window",
+					       "the group contains a process that is not a member of the window (rank "
+					       "%d of the group)",
 					       i);
 		}
 	}

@@ -61,8 +61,8 @@ static bool is_in_signal_handler(void) {
 }
 
 __attribute__((cold)) static void abort_in_signal_handler(void) {
-	static const char text[] = "gompirma: a signal handler called MPI while its thread was inside MPI; "
-				   "signal handlers may call only MPI_Abort (README, Signals)\n";
+	static const char text[] = "gompirma: a signal handler called MPI while it interrupted an MPI call; signal "
+				   "handlers may call only MPI_Abort (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
 		// standard error does not work, so the message is lost
 	}

@@ -24,8 +24,8 @@ __attribute__((noreturn)) static void exit_limit_too_low(const char *what, const
 							 long need_mb) {
 	char text[300];
 	int n = snprintf(text, sizeof text,
-			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB in "
-			 "addition to the memory of the program\n",
+			 "gompirma: the limit on %s is too low (ulimit -%s %llu): raise it; the library needs %ld KiB "
+			 "in addition to the memory of the program\n",
 			 what, option, (unsigned long long)limit / 1024, need_mb * 1024);
 	if (write(2, text, (size_t)n) < 0) {
 		// standard error does not work, so the message is lost
@@ -70,7 +70,7 @@ static bool release_mappings(void) {
 
 void gompi_check_limits(void) {
 	check_limit(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
-	check_limit(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
+	check_limit(RLIMIT_DATA, "the data segment", "d", DATA_MB, PROT_READ | PROT_WRITE);
 	reserve_mappings();
 }
 

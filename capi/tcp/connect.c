@@ -349,7 +349,8 @@ static bool handle_fd_shortage(int64_t now) {
 	getrlimit(RLIMIT_NOFILE, &r);
 	fprintf(stderr,
 		"gompirma: rank %d cannot open another connection: the limit of %llu open files is reached (ulimit "
-		"-n), and %d of them are connections of gompirma. It closes idle connections and retries\n",
+		"-n), and %d of these files are connections of gompirma. gompirma closes idle connections and retries; "
+		"to avoid this, raise the limit\n",
 		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.open_links);
 	return false;
 }
@@ -399,7 +400,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
-		return "connected, but another process answers";
+		return "a process answers that does not belong to this job";
 	case 0:
 		return "no answer yet";
 	case ETIMEDOUT:
@@ -432,7 +433,7 @@ void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 	}
 	if (p->address_count == 0 && at < (int)bytes)
 		at += snprintf(text + at, bytes - (size_t)at,
-			       " it has no address that differs from those of this host");
+			       " all addresses of its host are also addresses of this host");
 	if (at < (int)bytes)
 		snprintf(text + at, bytes - (size_t)at, "; select a network with GOMPIRMA_INTERFACE");
 }
@@ -908,7 +909,7 @@ int gompi_tcp_listen(char *error_detail, size_t error_bytes) {
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
 		snprintf(error_detail, error_bytes,
-			 "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host: name a larger range", n,
+			 "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host: set a larger range", n,
 			 first, last);
 	return error;
 }

@@ -300,7 +300,8 @@ bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT_BYTES], char
 		error = gompi_tcp_listen(error_detail, error_bytes);
 	if (error != 0) {
 		if (error_detail[0] == 0)
-			snprintf(error_detail, error_bytes, "cannot listen for the other processes of the job: %s",
+			snprintf(error_detail, error_bytes,
+				 "cannot open a TCP port for connections from other processes of the job: %s",
 				 strerror(error));
 		return false;
 	}

@@ -250,7 +250,7 @@ static int decode_packet(struct packet_work *k) {
 		k->base_address = (uintptr_t)m->offset; // in a dynamic window, an address of this process
 		if (to < from ||
 		    (gompi_attached_find(k->w, k->w->me, from, to, &mapped_at) != MPI_SUCCESS && !all_attached(k)))
-			return gompi_set_error_detail(MPI_ERR_RMA_RANGE, DETAIL_NOT_ATTACHED, from, to);
+			return gompi_set_error_detail(MPI_ERR_RMA_RANGE, DETAIL_NOT_ATTACHED, from, to - 1);
 	} else {
 		if (to < from || to > (uint64_t)k->w->size)
 			return gompi_set_error_detail(MPI_ERR_RMA_RANGE, DETAIL_OUTSIDE_WINDOW, to,

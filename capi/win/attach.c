@@ -160,15 +160,16 @@ static int attach(struct gompi_win *w, uint64_t address, uint64_t size, struct g
 		return attach_empty(w, address)
 			       ? MPI_SUCCESS
 			       : gompi_set_error(v, MPI_ERR_NO_MEM,
-						 "out of memory for the list of attached regions of 0 bytes");
+						 "out of memory for the description of an attached region of 0 bytes");
 	if (i > 0 && address < gompi_load(&t->entry[i - 1].address) + gompi_load(&t->entry[i - 1].size))
 		return report_overlap(v, address, size, &t->entry[i - 1]);
 	if (i < n && gompi_load(&t->entry[i].address) < address + size)
 		return report_overlap(v, address, size, &t->entry[i]);
 	if (n == GOMPI_MAX_ATTACHED)
-		return gompi_set_error(v, MPI_ERR_RMA_ATTACH,
-				       "the maximum of %d attached regions is reached: detach some first",
-				       GOMPI_MAX_ATTACHED);
+		return gompi_set_error(
+			v, MPI_ERR_RMA_ATTACH,
+			"the maximum of %d attached regions is reached: detach a region first (MPI_Win_detach)",
+			GOMPI_MAX_ATTACHED);
 	if (sizeof *t + (n + 1) * sizeof *t->entry > w->attached_bytes)
 		return TABLE_FULL;
 	begin_change(t);
@@ -186,7 +187,7 @@ int gompi_win_attach(MPI_Win win, void *base, MPI_Aint size) {
 	uint64_t address = (uintptr_t)base, max_address = UINT64_C(1) << 56;
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
-				       "MPI_Win_attach needs a window of MPI_Win_create_dynamic");
+				       "MPI_Win_attach needs a window that MPI_Win_create_dynamic created");
 	if (size < 0)
 		return gompi_win_error(win, call, MPI_ERR_SIZE, "size is %" PRId64 "; it must not be negative",
 				       (int64_t)size);
@@ -219,7 +220,7 @@ int gompi_win_detach(MPI_Win win, const void *base) {
 		return gompi_not_a_window(win, call);
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
-				       "MPI_Win_detach needs a window of MPI_Win_create_dynamic");
+				       "MPI_Win_detach needs a window that MPI_Win_create_dynamic created");
 	uint64_t address = (uintptr_t)base;
 	gompi_biased_lock(&attach_state.lock);
 	struct gompi_attached_regions *t = gompi_load(&w->attached[w->me]);

@@ -70,7 +70,7 @@ int gompi_win_get_group(MPI_Win win, MPI_Group *group) {
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
 	if (group == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_argument_error(call, "group", GOMPI_ON_WIN, (uintptr_t)win);
 	int class = gompi_group_acquire(&w->group, &w->members, group);
 	return class == MPI_SUCCESS ? class : gompi_raise_no_group_memory(call, GOMPI_ON_WIN, (uintptr_t)win);
 }

@@ -2,35 +2,58 @@
 
 #include <stdio.h>
 
-// Returns the end of an error text: what to do before a call that the open epochs do not permit. `any` is true if an
-// epoch is open.
-static const char *remedy(enum gompi_epoch_call call, bool any) {
+// The calls that end an access epoch, indexed like gompi_access_name.
+static const char *const end_calls[] = {
+	NULL, "MPI_Win_fence", "MPI_Win_fence", "MPI_Win_complete", "MPI_Win_unlock", "MPI_Win_unlock_all",
+};
+
+// Returns the calls that begin an epoch which permits the call `call`, or NULL if `call` needs no access epoch.
+static const char *begin_calls(enum gompi_epoch_call call, bool exposed) {
 	switch (call) {
 	case EPOCH_OPERATION:
-		return ": call MPI_Win_fence, MPI_Win_start or MPI_Win_lock first";
+		return exposed ? "MPI_Win_start or MPI_Win_lock" : "MPI_Win_fence, MPI_Win_start or MPI_Win_lock";
 	case EPOCH_COMPLETE:
-		return any ? ": call the function that ends this epoch" : ": call MPI_Win_start first";
+		return "MPI_Win_start";
 	case EPOCH_UNLOCK:
-		return any ? ": call the function that ends this epoch" : ": call MPI_Win_lock first";
+		return "MPI_Win_lock";
 	case EPOCH_UNLOCK_ALL:
-		return any ? ": call the function that ends this epoch" : ": call MPI_Win_lock_all first";
+		return "MPI_Win_lock_all";
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:
 	case EPOCH_FLUSH_ALL:
 	case EPOCH_FLUSH_LOCAL_ALL:
-		return ": call MPI_Win_lock or MPI_Win_lock_all first";
+		return "MPI_Win_lock or MPI_Win_lock_all";
 	default:
-		return any ? ": end the epoch first" : "";
+		return NULL;
 	}
+}
+
+// Writes the end of an error text: what to call before the call `call`, or instead of it.
+static void write_remedy(char text[120], enum gompi_epoch_call call, uint32_t access, bool exposed) {
+	const char *begin = begin_calls(call, exposed), *end = end_calls[gompi_access_index(access)];
+	const bool is_end = call == EPOCH_COMPLETE || call == EPOCH_UNLOCK || call == EPOCH_UNLOCK_ALL;
+	const bool ends_access = end != NULL && !gompi_epoch_permits(access, call);
+	const bool ends_exposure = exposed && !gompi_epoch_table[call].exposure[true];
+	text[0] = 0;
+	if (begin != NULL && (end == NULL || (access & ACCESS_FENCE_OPEN)))
+		snprintf(text, 120, ": call %s first", begin);
+	else if (is_end)
+		snprintf(text, 120, ": call %s instead", end);
+	else if (begin != NULL)
+		snprintf(text, 120, ": call %s, and then %s first", end, begin);
+	else if (ends_access || ends_exposure)
+		snprintf(text, 120, ": call %s%s%s first", ends_access ? end : "",
+			 ends_access && ends_exposure ? " and " : "", ends_exposure ? "MPI_Win_wait" : "");
 }
 
 // Writes a text that names the open epochs. Returns the class of the error status.
 static int report_wrong_epoch(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_error_status *v) {
 	const uint32_t access = gompi_load(&w->access);
 	const bool exposed = gompi_load(&w->exposure) != 0;
+	char remedy[120];
+	write_remedy(remedy, call, access, exposed);
 	snprintf(v->text, sizeof v->text, "%s%s%s", gompi_access_name[gompi_access_index(access)],
-		 exposed ? ", and an exposure epoch is open since MPI_Win_post" : "",
-		 remedy(call, access != 0 || exposed));
+		 exposed ? ", and an exposure epoch is open since MPI_Win_post" : "", remedy);
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 
@@ -116,6 +139,6 @@ void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 int gompi_report_bad_assert(int assert, int accepted, const char *names, struct gompi_error_status *v) {
 	// In Fortran, assert and info are both integers, so a program may have swapped them.
 	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
-	return gompi_set_error(v, MPI_ERR_ASSERT, "assert is %d, but only %s (%d) are valid%s", assert, names, accepted,
-			       info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");
+	return gompi_set_error(v, MPI_ERR_ASSERT, "assert is %d; the only valid bits are %s (together %d)%s", assert,
+			       names, accepted, info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");
 }

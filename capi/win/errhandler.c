@@ -30,7 +30,7 @@ int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
 	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_argument_error(call, "errhandler", GOMPI_ON_WIN, (uintptr_t)win);
 	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&w->errhandler);
 	return MPI_SUCCESS;
 }

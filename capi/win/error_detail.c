@@ -7,16 +7,17 @@
 // Each format prints the numbers a and b of the detail.
 static const char *const detail_texts[DETAIL_COUNT] = {
 	[DETAIL_NONE] = "",
-	[DETAIL_NO_WINDOW] = "the target has no window %#llx with the origin as rank %llu",
+	[DETAIL_NO_WINDOW] = "the target has no window %#llx in which the origin is rank %llu",
 	[DETAIL_BAD_ELEMENT] = "cannot update %2$llu bytes as elements of datatype %1$#llx",
 	[DETAIL_BAD_OP] = "operation %#llx is not defined for datatype %#llx",
-	[DETAIL_BAD_KIND] = "rank %2$llu of the window cannot apply messages of kind %1$#llx",
+	[DETAIL_BAD_KIND] = "rank %2$llu of the window received a message of the unknown kind %1$#llx (internal error)",
 	[DETAIL_DATA_TOO_LONG] = "the message has %llu bytes after its header; the maximum is %llu",
 	[DETAIL_PARTIAL_ELEMENT] = "%llu bytes are not a multiple of the element size %llu",
 	[DETAIL_NO_ADDRESSES] = "the message has %llu bytes after its header, but the buffer addresses need %llu",
 	[DETAIL_ADDRESS_MISMATCH] =
-		"the message names the address %#llx for its data, although it also contains the data (%llu bytes)",
-	[DETAIL_BAD_LAYOUT] = "the layout after the header (%llu bytes) does not describe %llu bytes of data",
+		"the message contains the data address %#llx, but the operation has %llu bytes of data to read there",
+	[DETAIL_BAD_LAYOUT] =
+		"the description of the target datatype in the message (%llu bytes) does not match %llu bytes of data",
 	[DETAIL_OP_TOO_LARGE] = "the operation has %llu bytes; a message can have at most %llu",
 	[DETAIL_DATA_TOO_SHORT] = "received %llu bytes of data, but the operation needs %llu",
 	[DETAIL_OUTSIDE_WINDOW] = "the access ends at byte %llu, but the window has %llu bytes",

@@ -90,9 +90,8 @@ static int read_environment(const char *variable, int n, int *choice, struct gom
 		*choice = gompi_value_index(value, bool_names, n);
 	if (*choice >= 0)
 		return MPI_SUCCESS;
-	return gompi_set_error(v, MPI_ERR_INFO_VALUE,
-			       "environment variable %s is \"%.*s\"; it must be 0, 1, false or true%s", variable,
-			       (int)value.length, value.at, n > 2 ? ", require" : "");
+	return gompi_set_error(v, MPI_ERR_INFO_VALUE, "environment variable %s is \"%.*s\"; it must be 0, 1, false%s",
+			       variable, (int)value.length, value.at, n > 2 ? ", true or require" : " or true");
 }
 
 int gompi_hints_apply(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v) {

@@ -327,8 +327,8 @@ static void after_fork_in_child(void) {
 			mremap(p->copy, p->size, p->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)p->at) == MAP_FAILED;
 	}
 	if (failed) {
-		static const char text[] = "gompirma: a child of fork() ends: out of memory for its copy of window "
-					   "memory that is shared in place\n";
+		static const char text[] = "gompirma: out of memory in a child process after fork: cannot copy the "
+					   "window memory that is shared in place; the child process ends\n";
 		ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
 		(void)written;
 		_exit(127);

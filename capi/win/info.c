@@ -59,8 +59,7 @@ static int exchange_hints(struct gompi_win *w, const char *call, const struct go
 	return mine->class != MPI_SUCCESS || remote_class == MPI_SUCCESS
 		       ? (int)mine->class
 		       : gompi_set_error(v, remote_class,
-					 "the arguments of rank %d are invalid; the error message of that rank says "
-					 "why",
+					 "the arguments of rank %d are invalid; its error message states the reason",
 					 bad_rank);
 }
 
@@ -119,7 +118,7 @@ int gompi_win_get_info(MPI_Win win, MPI_Info *info_used) {
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
 	if (info_used == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_argument_error(call, "info_used", GOMPI_ON_WIN, (uintptr_t)win);
 	struct gompi_info *x = gompi_info_begin();
 	const struct gompi_hints *h = &w->hints;
 	uint64_t all = h->common.promises;

@@ -27,7 +27,7 @@ int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 	if (gompi_win_get(win) == NULL && !(null && has_outputs))
 		return gompi_not_a_window(win, call);
 	if (!has_outputs)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_argument_error(call, "win_name or resultlen", GOMPI_ON_WIN, (uintptr_t)win);
 	*resultlen = null ? gompi_name_get(NULL, GOMPI_DEFAULT_NAME("MPI_WIN_NULL"), win_name)
 			  : gompi_win_name(win, win_name);
 	return MPI_SUCCESS;

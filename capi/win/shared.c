@@ -26,8 +26,9 @@ static __attribute__((noinline)) int shared_query_slow(MPI_Win win, int rank, MP
 		return gompi_not_a_window(win, call);
 	int n = (int)w->n;
 	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
-				       "MPI_Win_shared_query does not support windows of MPI_Win_create_dynamic");
+		return gompi_win_error(
+			win, call, MPI_ERR_RMA_FLAVOR,
+			"MPI_Win_shared_query does not support windows that MPI_Win_create_dynamic created");
 	if (rank == MPI_PROC_NULL) {
 		for (rank = 0; rank < n && gompi_win_bytes(w, rank) == 0;)
 			rank++;
@@ -36,7 +37,7 @@ static __attribute__((noinline)) int shared_query_slow(MPI_Win win, int rank, MP
 				       rank, n - 1);
 	}
 	if (size == NULL || (unit == NULL && unit_c == NULL) || baseptr == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_argument_error(call, "size, disp_unit or baseptr", GOMPI_ON_WIN, (uintptr_t)win);
 	const struct gompi_target *t = rank < n && is_mapped(&w->targets[rank]) ? &w->targets[rank] : NULL;
 	uint32_t target_unit = rank < n ? gompi_win_disp_unit(w, rank) : 1;
 	*size = t != NULL ? (MPI_Aint)t->mapped_bytes : 0;

@@ -22,7 +22,7 @@ func printFabric(f carriers.Fabric, asJSON bool, out io.Writer) error {
 	for _, p := range f.Providers {
 		word := "-"
 		if p.Chosen {
-			word = "taken"
+			word = "selected"
 		}
 		w.line(word, "%s: %s", p.Name, p.Detail)
 	}

@@ -60,8 +60,8 @@ func features() []string {
 		"MPI 5.0 standard ABI, MPI_ and PMPI_ symbols",
 		"MPI_THREAD_MULTIPLE",
 		"strong progress: one-sided operations complete without MPI calls of the target",
-		"windows in shared memory without names (memfd)",
-		"bounds, epochs, ranks, counts and handles checked on every call",
+		"windows in unnamed shared memory (memfd)",
+		"checks of bounds, epochs, ranks, counts and handles in every call",
 		"launch by gompirun, by PMI-1 launchers (MPICH's mpiexec, Slurm), or without a launcher",
 	}
 }
@@ -176,7 +176,7 @@ func (i Info) print(out io.Writer) error {
 	w.line("standard", "MPI %s, ABI version %s, %s", i.ABI.Standard, i.ABI.Version, i.ABI.Soname)
 	w.line("prefix", "%s", i.Prefix)
 	if i.Library == "" {
-		w.line("library", "not found below the prefix")
+		w.line("library", "libgompirma was not found below the prefix")
 	} else {
 		w.line("library", "%s", i.Library)
 	}
@@ -187,19 +187,19 @@ func (i Info) print(out io.Writer) error {
 		w.line("feature", "%s", f)
 	}
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
-	w.line("limit", "%d handles of each kind in a process, except windows: %d", i.Limits.HandlesPerKind,
+	w.line("limit", "%d MPI objects of each kind in a process, but only %d windows", i.Limits.HandlesPerKind,
 		i.Limits.Windows)
 	w.line("limit", "%s of shared memory for the windows of a process", formatBytes(i.Limits.HeapPerProcess))
-	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName,
+	w.line("limit", "%d bytes in the name of an object, %d in the text of an error", i.Limits.ObjectName,
 		i.Limits.ErrorString)
 
 	m := i.Machine
 	w.line("cores", "%d online, %d usable%s", m.CoresOnline, m.CoresUsable,
-		textUnless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
+		textUnless(m.CgroupCPU == 0, ", limit of the control group: %.2f", m.CgroupCPU))
 	w.line("memory", "%s, %s available%s", formatBytes(m.Memory), formatBytes(m.MemoryAvailable),
-		textUnless(m.CgroupMemory == 0, ", control group allows %s", formatBytes(m.CgroupMemory)))
+		textUnless(m.CgroupMemory == 0, ", limit of the control group: %s", formatBytes(m.CgroupMemory)))
 	if m.CgroupProcesses != 0 {
-		w.line("processes", "control group allows %d", m.CgroupProcesses)
+		w.line("processes", "limit of the control group: %d", m.CgroupProcesses)
 	}
 	w.line("processor", "%s", m.Processor)
 

@@ -84,8 +84,8 @@ func (l *checkListener) noteLoss() {
 		}
 		l.broken = true
 		l.checker.RecordsLost()
-		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d lost records of calls, because gompirun did not "+
-			"read them in time: later calls are not checked. Set a larger %s (in bytes)\n",
+		fmt.Fprintf(os.Stderr, "gompirun: --check: some calls of rank %d were lost, because gompirun did not "+
+			"read them in time; later calls are not checked. Set a larger %s (in bytes)\n",
 			rank, envRing)
 	}
 }
@@ -106,7 +106,7 @@ func (l *checkListener) advanced(until time.Duration) {
 		fmt.Fprintf(os.Stderr, "gompirun: --check: %d: %v\n", l.number, f)
 		if f.Kind == "collective" && f.Name == "name" {
 			l.job.mail.send(cannotComplete{
-				"--check ended the job: its ranks call different collectives and would hang"})
+				"--check ended the job, because its ranks call different collectives and would hang"})
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (l *checkListener) abandon() { l.order.Abandon() }
 func (l *checkListener) end() error {
 	l.advanced(math.MaxInt64)
 	if n := l.order.Dropped(); n > 0 {
-		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of calls were not checked, "+
+		fmt.Fprintf(os.Stderr, "gompirun: --check: the last calls of the job were not checked (number: %d), "+
 			"because a signal or the time limit ended the analysis\n", n)
 	}
 	if l.order.Err != nil {

@@ -117,8 +117,9 @@ func newJob(opts *options) (*job, error) {
 	if opts.bind != "none" {
 		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
 		if j.bindings == nil && opts.bind != "" && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: this machine has too few of these units "+
-				"for %d ranks; the ranks are not bound\n", opts.bind, len(j.ranks))
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: this machine has too few usable processors "+
+				"for %d %s; the ranks are not bound\n", opts.bind, len(j.ranks),
+				plural(len(j.ranks), "rank"))
 		}
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)

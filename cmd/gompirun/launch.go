@@ -267,8 +267,8 @@ func checkDescriptors(ranks, nodes int) error {
 		on = fmt.Sprintf(" on %d nodes", nodes)
 	}
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < need {
-		return fmt.Errorf("%d processes%s need %d file descriptors, but the limit is %d: raise ulimit "+
-			"-n", ranks, on, need,
+		return fmt.Errorf("a job of %d %s%s needs %d file descriptors, but the limit is %d: raise ulimit "+
+			"-n", ranks, plural(ranks, "process"), on, need,
 			limit.Cur)
 	}
 	return nil

@@ -102,8 +102,8 @@ func listenRemote(o *options) int {
 	}
 	silent, problem := receiver.Problems()
 	if len(silent) > 0 && status == 0 {
-		problem = errors.Join(fmt.Errorf("gompirun received no records of calls from ranks %s",
-			ranges(silent)), problem)
+		problem = errors.Join(fmt.Errorf("gompirun received no data on the MPI calls of %s",
+			ranksOf(silent)), problem)
 	}
 	if err := errors.Join(problem, j.observation.finish(status > statusSignal)); err != nil {
 		if status = max(status, statusFailed); !o.quiet {

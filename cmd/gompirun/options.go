@@ -27,9 +27,10 @@ For each program:
                           slot of the hosts, else one for each usable core
   -ppn, -npernode, -perhost N
                           start N processes on each host
-  -x, --env NAME[=V]      set a variable of the environment, or pass on the one of gompirun; may be
-                          repeated. By default, gompirun passes on its whole environment
-  -env NAME V             the same with one dash and two values; also -env NAME=V
+  -x, --env NAME[=V]      set the environment variable NAME to V; without =V, pass on its value from
+                          gompirun's environment. May be repeated. By default, gompirun passes on
+                          its whole environment
+  -env NAME V             like -x NAME=V; also -env NAME=V
   -envall, -envnone, -envlist A,B,...
                           pass on all, none, or the listed variables of gompirun's environment
   -wdir, -wd, -cwd DIR    start in this directory; a relative path of the program starts there
@@ -41,12 +42,12 @@ For each program:
 
 For the job, before the first program:
   -genv NAME V, -genvall, -genvnone, -genvlist A,B,...
-                          as -env..., for all programs; the options of one program take precedence
+                          like -env..., for all programs; the options of a program take precedence
   -l, -prepend-rank, --tag-output
                           print [rank] before each line
-  --nodes N               simulate N machines, for tests: the ranks form N blocks of equal size, or
-                          of -ppn ranks, and reach other blocks over the network only.
-                          Default: the variable GOMPIRMA_NODES
+  --nodes N               simulate N machines on this one, for tests: the ranks form N blocks of
+                          equal size, or of -ppn ranks, and communicate with other blocks over the
+                          network only. Default: the variable GOMPIRMA_NODES
   --output-dir DIR        write the output and errors of each rank to DIR/rank-R.txt
   -outfile-pattern P, -errfile-pattern P
                           write the output, or the errors, of each rank to a file: %r is the rank,
@@ -66,7 +67,8 @@ For the job, before the first program:
                           equal share of the cores, if there are at least as many cores as ranks.
                           On other hosts, Slurm or the other launcher binds the ranks
   --map-by WHAT           PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
-                          hwthread); ppr:N:node is the same as -ppn N
+                          hwthread); PLACE is slot, core, socket or node. ppr:N:node is the same as
+                          -ppn N
   --stats, --stats=FILE   at the end of the job, print calls, bytes and times of each function and
                           window, and the three largest costs; or write them to FILE as JSON
                           (docs/INSIGHT.md)
@@ -86,7 +88,7 @@ For the job, before the first program:
   --preflight             start no program; print which hosts can connect to each other, by which
                           addresses and how fast, and why others cannot; exit status 1 if two
                           hosts cannot connect
-  -q, --quiet             print no failures and warnings of gompirun itself
+  -q, --quiet             do not print gompirun's own error messages and warnings
   -V, --version           print the version
   -h, --help              print this text
 
@@ -378,7 +380,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		}
 	}
 	if len(p.opts.parts) > 1 && !numbered {
-		return nil, errors.New("each of several programs needs its own -n")
+		return nil, errors.New("if there are several programs, each needs its own -n")
 	}
 	if n := p.opts.size(); n > shm.MaxProcesses {
 		return nil, fmt.Errorf("the job has %d processes; the maximum is %d", n, shm.MaxProcesses)
@@ -397,7 +399,8 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		p.opts.perNode = 0
 	}
 	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && o.remote == "" && n > o.nodes*o.perNode {
-		return nil, fmt.Errorf("%d processes do not fit on %d nodes with -ppn %d", n, o.nodes, o.perNode)
+		return nil, fmt.Errorf("%d %s do not fit on %d %s with -ppn %d", n, plural(n, "process"), o.nodes,
+			plural(o.nodes, "node"), o.perNode)
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
 		return nil, err
@@ -519,7 +522,8 @@ func (p *parser) setTrace(value string) error {
 	case value == "drop":
 		l.drops = true
 	case l.path != "" && l.path != value:
-		return fmt.Errorf("--trace=%s: the trace is already written to %s", value, l.path)
+		return fmt.Errorf("--trace=%s: an earlier --trace option names the file %s; give only one", value,
+			l.path)
 	default:
 		l.path = value
 	}
@@ -544,7 +548,8 @@ func (p *parser) setCheck(value string) error {
 	case value == "strict":
 		l.strict = true
 	case value != "" && l.path != "" && l.path != value:
-		return fmt.Errorf("--check=%s: the findings are already written to %s", value, l.path)
+		return fmt.Errorf("--check=%s: an earlier --check option names the file %s; give only one", value,
+			l.path)
 	case value != "":
 		l.path = value
 	}

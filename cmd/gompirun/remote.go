@@ -97,8 +97,8 @@ func findStarter(o *options, path string, allocated bool, version func(path, opt
 				return starter{srun, found, mpi}, nil
 			}
 		}
-		return starter{}, fmt.Errorf("host %s is another machine, but %s supports neither pmi2 nor "+
-			"pmix", o.remote,
+		return starter{}, fmt.Errorf("host %s is another machine, but %s supports neither PMI-2 nor PMIx (see "+
+			"srun --mpi=list)", o.remote,
 			found)
 	}
 	for _, name := range []string{"mpiexec.hydra", "mpiexec.mpich", "mpiexec", "prterun", "mpirun.openmpi",

@@ -121,7 +121,7 @@ func TestFindStarter(t *testing.T) {
 			starter{srun, "srun", "pmi2"}, ""},
 		{map[string]string{"srun": "MPI plugin types are...\n\tpmix\n\tnone\n"}, true,
 			starter{srun, "srun", "pmix"}, ""},
-		{map[string]string{"srun": "none"}, true, starter{}, "neither pmi2 nor pmix"},
+		{map[string]string{"srun": "none"}, true, starter{}, "neither PMI-2 nor PMIx"},
 		{map[string]string{"srun": "pmi2", "mpiexec": ofHydra}, false, starter{hydra, "mpiexec", ""}, ""},
 		{map[string]string{"mpiexec": "self", "mpirun": "mpirun (Open MPI) 4.1.4"}, false,
 			starter{prrte, "mpirun", ""}, ""},

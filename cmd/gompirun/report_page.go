@@ -95,9 +95,8 @@ func runReport(args []string) int {
 		fmt.Print(reportManual)
 		return 0
 	case err != nil:
-		return refuse(fmt.Errorf("report: %w (gompirun report --help; to start a program of that name: "+
-			"./report)",
-			err))
+		return refuse(fmt.Errorf("report: %w (see gompirun report --help; to start a program that is named "+
+			"report, write ./report)", err))
 	}
 	about, err := report.File(o.in, o.out)
 	if err != nil {

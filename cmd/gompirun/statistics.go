@@ -266,7 +266,7 @@ func (s *summary) costs() (lines []string) {
 			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank,
 				share(least))
 		case len(s.Ranks) > 1:
-			line += fmt.Sprintf(", rank %d %.3g %%", s.Ranks[least].Rank, share(least))
+			line += fmt.Sprintf("; rank %d %s %.3g %%", s.Ranks[least].Rank, did, share(least))
 		}
 		lines = append(lines, line)
 	}
@@ -304,5 +304,9 @@ func (w *windowSummary) title() string {
 	case w.Leader < 0:
 		return fmt.Sprintf("window %d", w.Ordinal)
 	}
-	return fmt.Sprintf("window %d of rank %d and %d more", w.Ordinal, w.Leader, w.Members-1)
+	title := fmt.Sprintf("window %d of rank %d", w.Ordinal, w.Leader)
+	if others := w.Members - 1; others > 0 {
+		title += fmt.Sprintf(" + %d %s", others, plural(others, "rank"))
+	}
+	return title
 }

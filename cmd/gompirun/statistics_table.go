@@ -29,7 +29,8 @@ func (s *summary) table() string {
 		f.writeRow(&b)
 	}
 	if rest.Calls > 0 {
-		rest.Name = fmt.Sprintf("%d other functions", len(s.Functions)-shownFunctions)
+		rest.Name = fmt.Sprintf("%d other %s", len(s.Functions)-shownFunctions,
+			plural(len(s.Functions)-shownFunctions, "function"))
 		rest.writeRow(&b)
 	}
 	for i := range s.Windows {
@@ -105,7 +106,7 @@ func (s *summary) writeBalance(b *strings.Builder) {
 			plural(threads, "thread"), insight.Slots)
 	}
 	if others > 0 {
-		fmt.Fprintf(b, "  Not counted: %d %s that called MPI but were not ranks\n", others,
+		fmt.Fprintf(b, "  Not counted: %d %s that called MPI but did not belong to the job\n", others,
 			plural(others, "process"))
 	}
 }

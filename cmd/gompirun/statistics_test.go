@@ -21,7 +21,7 @@ func TestCosts(t *testing.T) {
 	require.Equal(t, []string{
 		"rank 3 waited 40 % of the run in MPI_Win_fence of window 'halo' for rank 0, which spent 0.1 % there",
 		"the ranks spent 10 to 11 % of the run in MPI_Put",
-		"rank 0 waited 10 % of the run in MPI_Win_lock, rank 1 0 %",
+		"rank 0 waited 10 % of the run in MPI_Win_lock; rank 1 waited 0 %",
 	}, s.costs())
 	s.Functions = s.Functions[:1]
 	s.Ranks = s.Ranks[2:]
@@ -87,7 +87,7 @@ func TestCheckOption(t *testing.T) {
 		require.Equal(t, []listener{&c.want}, o.listeners)
 	}
 	_, err := parse([]string{"--check=a.json", "--check=b.json", "-n", "2", "prog"}, none)
-	require.EqualError(t, err, "--check=b.json: the findings are already written to a.json")
+	require.EqualError(t, err, "--check=b.json: an earlier --check option names the file a.json; give only one")
 }
 
 // Checks that in LD_PRELOAD the libraries that the user preloads follow the insight library.

@@ -272,9 +272,8 @@ func (l *traceListener) end() error {
 			why = fmt.Sprintf("the buffer of the rank was full: omit --trace=drop, so that ranks wait, "+
 				"or set a larger %s (in bytes)", envRing)
 		}
-		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
-			"%s\n", lost,
-			ranges(losers), why), true)
+		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: the trace lacks %d %s of %s, because "+
+			"%s\n", lost, plural(int(lost), "call"), ranksOf(losers), why), true)
 	}
 	return nil
 }

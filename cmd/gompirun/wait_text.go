@@ -183,8 +183,13 @@ func (p snapshot) stateText(d *rankState) string {
 			whats[i] = fmt.Sprintf("%s (%d threads)", what, n)
 		}
 	}
-	if d.unrecorded > 0 {
-		whats = append(whats, fmt.Sprintf("and %d more", d.unrecorded))
+	threadWord := plural(d.unrecorded, "thread")
+	switch {
+	case d.unrecorded == 0:
+	case len(whats) == 0:
+		whats = append(whats, fmt.Sprintf("in MPI (%d %s)", d.unrecorded, threadWord))
+	default:
+		whats = append(whats, fmt.Sprintf("and %d more %s", d.unrecorded, threadWord))
 	}
 	return "waits " + strings.Join(whats, ", ")
 }

@@ -48,7 +48,7 @@ func TestWaitingOfThreads(t *testing.T) {
 		ws   []shm.Waiting
 	}{
 		{"is not blocked in MPI (computing, or polling with MPI_Test)", 0, nil},
-		{"waits and 2 more", 2, nil},
+		{"waits in MPI (2 threads)", 2, nil},
 		{"waits in MPI_Recv (tag 7) for rank 3", 0, []shm.Waiting{receive}},
 		{"waits in MPI_Probe (any tag) for any rank of MPI_COMM_WORLD, in MPI_Recv (tag 7) for rank 3 (2 " +
 			"threads)", 0,
@@ -58,7 +58,7 @@ func TestWaitingOfThreads(t *testing.T) {
 		{"waits in MPI_Send (tag 0) on communicator 'mine' for rank 1 to receive", 0,
 			[]shm.Waiting{wait("MPI_Send", 1,
 				uint64(handle.Make(handle.Comm, 1)), 4, why(shm.ForReceipt, 0), named("mine"))}},
-		{"waits in MPI_Win_flush on window 0x20000001 for rank 2, and 1 more", 1,
+		{"waits in MPI_Win_flush on window 0x20000001 for rank 2, and 1 more thread", 1,
 			[]shm.Waiting{wait("MPI_Win_flush", 2, win, 4)}},
 		{"waits in MPI_Win_set_info for the ranks of window 'halo'", 0,
 			[]shm.Waiting{wait("MPI_Win_set_info", shm.PeersAll, win, 4, named("halo"))}},

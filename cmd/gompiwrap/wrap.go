@@ -61,6 +61,20 @@ type wrapper struct {
 	read     func(path string) string // content of a file; "" if it does not exist
 }
 
+// help returns the description of the wrapper's own options.
+func (w wrapper) help() string {
+	return "This wrapper runs the " + w.lang.name + " compiler with the options for MPI. Its own options are:\n" +
+		"  -showme:WORD     print a part of the command line, and compile nothing. WORD is command,\n" +
+		"                   compile, link, incdirs, libdirs, libs, version or help\n" +
+		"  -show, -showme   print the whole command line, and compile nothing\n" +
+		"  -compile-info, -link-info\n" +
+		"                   print the command line without the options for linking, or for compiling\n" +
+		"  --abi            link with libmpi_abi, the library of the standard ABI\n" +
+		"  --check          compile for gompirun --check, which then also finds loads and stores\n" +
+		"  " + strings.Join(w.lang.options, "COMPILER, ") + "COMPILER\n" +
+		"                   use this compiler; so does the variable " + w.lang.variables[0]
+}
+
 // action is the result of act: a text to print, or a command to run.
 type action struct {
 	print bool
@@ -151,11 +165,10 @@ next:
 	case "version":
 		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
 	case "help":
-		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; " +
-			"-show, -compile-info, -link-info; --abi; --check"}, nil
+		return action{print: true, text: w.help()}, nil
 	}
-	return action{}, fmt.Errorf("unknown option -showme:%s; the words after -showme: are command, compile, link, "+
-		"incdirs, libdirs, libs, version and help", show)
+	return action{}, fmt.Errorf("unknown option -showme:%s; the word after -showme: must be command, compile, "+
+		"link, incdirs, libdirs, libs, version or help", show)
 }
 
 func (w wrapper) compiler() []string {

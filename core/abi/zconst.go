@@ -188,7 +188,7 @@ const (
 	MPI_ERR_ARG                   = 13 // invalid argument
 	MPI_ERR_UNKNOWN               = 14 // unknown error
 	MPI_ERR_TRUNCATE              = 15 // message truncated on receive
-	MPI_ERR_OTHER                 = 16 // known error not in this list
+	MPI_ERR_OTHER                 = 16 // error without a more specific class
 	MPI_ERR_INTERN                = 17 // internal error of the MPI library
 	MPI_ERR_PENDING               = 18 // pending request
 	MPI_ERR_IN_STATUS             = 19 // error code is in the status
@@ -203,9 +203,9 @@ const (
 	MPI_ERR_FILE_EXISTS           = 28 // file exists
 	MPI_ERR_FILE_IN_USE           = 29 // file is open in some process
 	MPI_ERR_FILE                  = 30 // invalid file handle
-	MPI_ERR_INFO_KEY              = 31 // info key is too long
+	MPI_ERR_INFO_KEY              = 31 // info key is empty or too long
 	MPI_ERR_INFO_NOKEY            = 32 // info key is not defined
-	MPI_ERR_INFO_VALUE            = 33 // info value is too long
+	MPI_ERR_INFO_VALUE            = 33 // info value is invalid or too long
 	MPI_ERR_INFO                  = 34 // invalid info argument
 	MPI_ERR_IO                    = 35 // input/output error
 	MPI_ERR_KEYVAL                = 36 // invalid attribute key
@@ -230,7 +230,7 @@ const (
 	MPI_ERR_UNSUPPORTED_OPERATION = 55 // unsupported operation
 	MPI_ERR_WIN                   = 56 // invalid window
 	MPI_ERR_RMA_FLAVOR            = 57 // wrong flavor of window
-	MPI_ERR_PROC_ABORTED          = 58 // peer process has been aborted
+	MPI_ERR_PROC_ABORTED          = 58 // a process of the job has ended or failed
 	MPI_ERR_VALUE_TOO_LARGE       = 59 // value is too large to be stored
 	MPI_ERR_SESSION               = 60 // invalid session
 	MPI_ERR_ERRHANDLER            = 61 // invalid error handler

@@ -53,8 +53,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 			return nil, err
 		}
 		if err := splitValues(joined, first, all[first:min(first+block, n)]); err != nil {
-			return nil, failure("the launcher returned invalid values for rank %d and higher ranks: "+
-				"%v", first,
+			return nil, failure("the launcher returned invalid values for ranks from %d on: %v", first,
 				err)
 		}
 	}

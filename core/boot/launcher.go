@@ -43,7 +43,8 @@ func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
 	}
 	if most := c.Limits().Key; most <= MaxKey+len("/9999") {
 		c.Close()
-		return nil, failure("the launcher supports only keys below %d bytes; %d are needed", most, MaxKey+
+		return nil, failure("the PMI of the launcher supports only keys shorter than %d bytes, but gompirma "+
+			"needs keys of %d bytes", most, MaxKey+
 			len("/9999")+1)
 	}
 	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Limits().Value-1, 1000)}

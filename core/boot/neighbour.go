@@ -109,7 +109,8 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	}
 	n := w.Last - w.First + 1
 	if n < 2*size {
-		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
+		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but must have at least %d: two for each of %d "+
+			"ranks", n, 2*size, size)
 	}
 	// The ranks of a node start their searches at different ports, because each adds its process id. Their networks
 	// search the same ports for a second one. The offset `size` keeps the two kinds of searches apart.
@@ -196,7 +197,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
 	if why, none := strings.CutPrefix(value, noPort); err == nil && (none || len(fields) < 2) {
-		err = fmt.Errorf("it listens on no port: %s", why)
+		err = fmt.Errorf("it has no open port: %s", why)
 	}
 	if err != nil {
 		n.dialErr.Store(&err)
@@ -231,7 +232,7 @@ func (n *Neighbour) connect(ctx context.Context, addresses []string, port string
 			results <- result{conn, err}
 		}()
 	}
-	failed := errors.New("its host has no address that differs from those of this host")
+	failed := errors.New("all addresses of its host are also addresses of this host")
 	var conn net.Conn
 	for range addresses {
 		r := <-results

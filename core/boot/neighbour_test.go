@@ -110,8 +110,8 @@ func TestNeighbourPorts(t *testing.T) {
 	n.rank = 1
 	n.watch(clients[0], time.Minute)
 	require.Contains(t, n.UnknownDetail(),
-		"cannot connect to rank 1: it listens on no port: GOMPIRMA_PORTS has 3 ports, but 2 ranks may need "+
-			"two each")
+		"cannot connect to rank 1: it has no open port: GOMPIRMA_PORTS has 3 ports, but must have at least "+
+			"4: two for each of 2 ranks")
 }
 
 // Checks that a process listens only on the addresses of the network that the user has named, at the same port of each.

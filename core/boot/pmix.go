@@ -69,8 +69,8 @@ func openPMIx(rank string) (Client, error) {
 	switch {
 	case !ok:
 		lib.Finalize()
-		return nil, failure("the launcher (PMIX_RANK=%s) reports no job: probably a process of a job "+
-			"started this one. To run without a launcher, unset PMIX_RANK", rank)
+		return nil, failure("the launcher (PMIX_RANK=%s) reports no job for this process: probably a process "+
+			"of a job started it. To run it without a launcher, unset PMIX_RANK", rank)
 	case p.rank < 0 || p.rank >= size:
 		lib.Finalize()
 		return nil, failure("the launcher (PMIX_RANK=%s) assigned rank %d of %d processes, which is "+

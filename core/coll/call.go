@@ -100,12 +100,12 @@ func (k *Call) Locate() (err error) {
 			return nil
 		}
 		return mpierr.New(abi.MPI_ERR_ROOT,
-			"root is %d; it must be MPI_ROOT, MPI_PROC_NULL or a rank of the remote group of %d processes",
-			k.Root, k.Comm.RemoteSize())
+			"root is %d; it must be MPI_ROOT, MPI_PROC_NULL or a rank of the remote group (0 to %d)",
+			k.Root, k.Comm.RemoteSize()-1)
 	}
 	if k.Root < 0 || int(k.Root) >= k.Comm.Size() {
-		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d, but the communicator has %d processes", k.Root,
-			k.Comm.Size())
+		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d; valid ranks of the communicator are 0 to %d", k.Root,
+			k.Comm.Size()-1)
 	}
 	return nil
 }

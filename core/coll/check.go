@@ -81,7 +81,7 @@ func (k *Call) checkInPlace(sends, receives bool) error {
 }
 
 func (k *Call) notInPlace(side string) error {
-	where := "here"
+	where := "of this function"
 	switch {
 	case k.Kind.neighborhood():
 		where = "in a neighborhood collective"
@@ -189,10 +189,11 @@ func (k *Call) checkOwn(sendSide, recvSide sideShape) error {
 			"the send and the receive buffer are the same (%#x): pass MPI_IN_PLACE instead", s.Addr)
 	case out > in:
 		k.deferredErr = mpierr.New(abi.MPI_ERR_TRUNCATE,
-			"rank %d sends %d bytes to itself but expects only %d", me,
+			"rank %d sends %d bytes to itself, but expects to receive only %d", me,
 			out, in)
 	case out < in:
-		k.deferredErr = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends %d bytes to itself but expects %d", me,
+		k.deferredErr = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends %d bytes to itself, but expects to "+
+			"receive %d", me,
 			out, in)
 	}
 	return nil
@@ -220,7 +221,7 @@ func (k *Call) checkReduction() error {
 					"not be negative", i, n)
 			}
 			if total.Count += n; total.Count < 0 {
-				return mpierr.New(abi.MPI_ERR_COUNT, "the sum of the receive counts exceeds 2^63")
+				return mpierr.New(abi.MPI_ERR_COUNT, "the sum of the receive counts exceeds 2^63 - 1")
 			}
 		}
 	}

@@ -220,5 +220,6 @@ func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	case b < a:
 		return mpierr.New(abi.MPI_ERR_COUNT, "this process passes %d bytes, but rank %d passes %d", a, i, b)
 	}
-	return mpierr.New(abi.MPI_ERR_COUNT, "the elements of rank %d have another size than those of this process", i)
+	return mpierr.New(abi.MPI_ERR_COUNT, "the datatype of rank %d has elements of a different size than the "+
+		"datatype of this process", i)
 }

@@ -33,7 +33,7 @@ func TestMismatch(t *testing.T) {
 		{"one length", what(KindGather, 1, 7), ourPlan, abi.MPI_ERR_COUNT,
 			"this process passes 8 bytes, but rank 3 passes 7"},
 		{"elements", ours, plan(8, 2), abi.MPI_ERR_COUNT,
-			"the elements of rank 3 have another size than those of this process"},
+			"the datatype of rank 3 has elements of a different size than the datatype of this process"},
 	} {
 		err := Mismatch(3, c.theirs, c.plan, ours, ourPlan)
 		require.EqualError(t, err, c.text, c.name)

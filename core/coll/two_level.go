@@ -161,7 +161,7 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 			if l < len(b) {
 				class = abi.MPI_ERR_COUNT
 			}
-			err = mpierr.New(class, "rank %d sent %d bytes, but %d were expected", i, l, len(b))
+			err = mpierr.New(class, "rank %d sent %d bytes, but this process expects %d", i, l, len(b))
 		}
 	}
 	mine.release()

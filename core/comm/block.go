@@ -143,7 +143,8 @@ func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	case mine != nil:
 		return mine
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the new communicator cannot map its shared memory")
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the new communicator cannot map the shared memory of the "+
+		"communicator")
 }
 
 // releaseBlock releases this member's use of the control block. The last member clears the bytes that were used and

@@ -37,7 +37,7 @@ func (c *Comm) gridSize(dims []int32) (int, error) {
 		}
 		if n *= int64(d); n > int64(c.size) {
 			return 0, mpierr.New(abi.MPI_ERR_ARG,
-				"a grid of %v needs more than the %d processes of the communicator", dims, c.size)
+				"the grid %v needs more processes than the communicator has (%d)", dims, c.size)
 		}
 	}
 	return int(n), nil

@@ -30,7 +30,7 @@ func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 
 func (c *Comm) checkGraph(index, edges []int32) error {
 	if len(index) > c.size {
-		return mpierr.New(abi.MPI_ERR_ARG, "the graph has %d nodes, but the communicator only %d processes",
+		return mpierr.New(abi.MPI_ERR_ARG, "the graph has %d nodes, but the size of the communicator is %d",
 			len(index), c.size)
 	}
 	last := int32(0)
@@ -43,8 +43,8 @@ func (c *Comm) checkGraph(index, edges []int32) error {
 	}
 	for i, x := range edges {
 		if x < 0 || int(x) >= len(index) {
-			return mpierr.New(abi.MPI_ERR_ARG, "edges[%d] is %d; the graph has %d nodes, numbered from "+
-				"0", i, x, len(index))
+			return mpierr.New(abi.MPI_ERR_ARG, "edges[%d] is %d; valid nodes of the graph are 0 to %d",
+				i, x, len(index)-1)
 		}
 	}
 	return nil
@@ -74,7 +74,8 @@ func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 		for i, r := range list {
 			if r < 0 || int(r) >= c.size {
 				return nil, mpierr.New(abi.MPI_ERR_RANK,
-					"%s[%d] is %d, but the communicator has %d processes", what, i, r, c.size)
+					"%s[%d] is %d; valid ranks of the communicator are 0 to %d",
+					what, i, r, c.size-1)
 			}
 		}
 	}
@@ -112,9 +113,9 @@ func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	for i, e := range edges {
 		if e.From < 0 || int(e.From) >= c.size || e.To < 0 || int(e.To) >= c.size {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"edge %d connects ranks %d and %d, but the communicator has %d "+
-					"processes", i, e.From, e.To,
-				c.size)
+				"edge %d connects ranks %d and %d; valid ranks of the communicator are 0 to %d",
+				i, e.From, e.To,
+				c.size-1)
 		}
 		if e.Weight < 0 {
 			return nil, mpierr.New(abi.MPI_ERR_ARG, "weights[%d] is %d; it must not be negative", i,

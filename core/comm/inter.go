@@ -57,7 +57,8 @@ func (l *leaderLink) end() ([]byte, error) {
 	size := binary.LittleEndian.Uint64(in)
 	if size > 1<<32 {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
-			"the leader of the remote group sent %d bytes: it called another function", size)
+			"the leader of the remote group sent %d bytes, which shows that it called another function",
+			size)
 	}
 	theirs := in[8 : 8+min(size, firstSwapBytes)]
 	if size > firstSwapBytes {
@@ -96,8 +97,8 @@ func (t *team) bcastOrError(b []byte, failed error) ([]byte, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		return nil, mpierr.New(class, "the leader of the local group reports an error; its error message "+
-			"says why")
+		return nil, mpierr.New(class, "the call failed at the leader of the local group; its error message "+
+			"states the reason")
 	}
 	size := binary.LittleEndian.Uint64(head)
 	if t.me != 0 {
@@ -220,8 +221,8 @@ func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	}
 	if common > 0 {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
-			"the two groups must be disjoint, but share %d processes, such as rank %d in "+
-				"MPI_COMM_WORLD", common, member)
+			"the local and the remote group must be disjoint, but have common members (number: %d), for "+
+				"example rank %d in MPI_COMM_WORLD", common, member)
 	}
 	return b, nil
 }

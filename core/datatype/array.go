@@ -19,16 +19,14 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	for i, n := range sizes {
 		switch {
 		case n < 1:
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "the size of dimension %d is %d; it must be "+
-				"positive", i, n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "array_of_sizes[%d] is %d; it must be positive", i, n)
 		case subsizes[i] < 1 || subsizes[i] > n:
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"the subsize of dimension %d is %d; it must be from 1 to the size "+
-					"%d", i, subsizes[i], n)
+				"array_of_subsizes[%d] is %d; it must be from 1 to %d (array_of_sizes)",
+				i, subsizes[i], n)
 		case starts[i] < 0 || starts[i] > n-subsizes[i]:
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"the start in dimension %d is %d; it must be from 0 to %d (size %d minus subsize "+
-					"%d)", i,
+				"array_of_starts[%d] is %d; it must be from 0 to %d (size %d minus subsize %d)", i,
 				starts[i], n-subsizes[i], n, subsizes[i])
 		}
 	}
@@ -66,13 +64,13 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 	for i, p := range psizes {
 		if p < 1 {
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"the process grid size of dimension %d is %d; it must be positive", i, p)
+				"array_of_psizes[%d] is %d; it must be positive", i, p)
 		}
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.overflow || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of the process grid %v must be equal to "+
-			"size, which is %d",
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of array_of_psizes %v must be equal to size, "+
+			"which is %d",
 			psizes, size)
 	}
 	dims := make([]dimension, len(gsizes))
@@ -101,20 +99,20 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
 	if size < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-			"the global size of dimension %d is %d; it must be positive", i, size)
+			"array_of_gsizes[%d] is %d; it must be positive", i, size)
 	}
 	block := int64(darg)
 	byDefault := darg == abi.MPI_DISTRIBUTE_DFLT_DARG
 	if !byDefault && distrib != abi.MPI_DISTRIBUTE_NONE && darg < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-			"the distribution argument of dimension %d is %d; it must be positive", i, darg)
+			"array_of_dargs[%d] is %d; it must be positive or MPI_DISTRIBUTE_DFLT_DARG", i, darg)
 	}
 	switch distrib {
 	case abi.MPI_DISTRIBUTE_NONE:
 		if processes != 1 {
 			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-				"dimension %d is not distributed (MPI_DISTRIBUTE_NONE), but has %d "+
-					"processes", i, processes)
+				"dimension %d is not distributed (MPI_DISTRIBUTE_NONE), but its entry in "+
+					"array_of_psizes is %d; it must be 1", i, processes)
 		}
 		block = size
 	case abi.MPI_DISTRIBUTE_BLOCK:
@@ -122,7 +120,8 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 			block = (size-1)/processes + 1
 		} else if (size-1)/block >= processes {
 			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-				"dimension %d: %d processes with blocks of %d cannot hold its %d elements", i,
+				"dimension %d has %[4]d elements, which do not fit into %[2]d blocks of %[3]d (one "+
+					"per process)", i,
 				processes, block, size)
 		}
 	case abi.MPI_DISTRIBUTE_CYCLIC:
@@ -130,8 +129,8 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 			block = 1
 		}
 	default:
-		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "the distribution of dimension %d is %d, which is "+
-			"not an MPI_DISTRIBUTE_ constant", i,
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is not an "+
+			"MPI_DISTRIBUTE_ constant", i,
 			distrib)
 	}
 	var a arith

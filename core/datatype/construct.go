@@ -132,7 +132,7 @@ func (t *Type) register(b *builder) (*Type, error) {
 		t.number, t.h = number, h
 		if !ok {
 			return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
-				"cannot create a datatype: out of memory, or the maximum is reached (%d exist)",
+				"cannot create a datatype: out of memory, or too many datatypes exist (%d)",
 				derived.Len())
 		}
 	}

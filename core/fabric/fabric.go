@@ -80,12 +80,12 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 		}
 	}
 	if err := b.Fence(); err != nil {
-		return mpierr.Wrap(err, "waiting until all ranks have loaded the network library")
+		return mpierr.Wrap(err, "while waiting until all ranks have loaded the network library")
 	}
 	if b.Rank() != 0 {
 		text, err := b.Get(0, announcement)
 		if err != nil {
-			return mpierr.Wrap(err, "waiting for the network that rank 0 selects")
+			return mpierr.Wrap(err, "while waiting for the network that rank 0 selects")
 		}
 		if said, err = parse(text); err != nil {
 			return err
@@ -101,7 +101,7 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	}
 	all, err := boot.AllGather(b, addresses, published)
 	if err != nil {
-		return mpierr.Wrap(err, "waiting for the network addresses of all ranks")
+		return mpierr.Wrap(err, "while waiting for the network addresses of all ranks")
 	}
 	table := make([]byte, 0, len(all)*len(address))
 	var hosts []string
@@ -152,7 +152,8 @@ func choose(n Network) (a announced, err error) {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	if err = random.Read(a.secret[:]); err != nil {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot create the secret of the job: %v", err)
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot create the random key with which the processes of the "+
+			"job authenticate: %v", err)
 	}
 	return a, nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func rankError(g *Group, i int, r int32) error {
-	return mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which is not a rank of the group of %d processes", i, r,
+	return mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which is not a rank of the group (size %d)", i, r,
 		g.n)
 }
 
@@ -27,8 +27,7 @@ func checked(g *Group, ranks []int32) (marks, error) {
 			return nil, rankError(g, i, r)
 		}
 		if m.has(r) {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in the "+
-				"list", i, r)
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in ranks", i, r)
 		}
 		m.set(r)
 	}
@@ -66,19 +65,18 @@ func expand(g *Group, ranges []Triplet) ([]int32, error) {
 		}
 		if t.First < 0 || t.First >= g.n {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[%d] begins at %d, which is not a rank of the group of %d processes", i,
+				"ranges[%d] begins at %d, which is not a rank of the group (size %d)", i,
 				t.First, g.n)
 		}
 		if end := int64(t.First) + max(count-1, 0)*int64(t.Stride); end < 0 || end >= int64(g.n) {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[%d] is (%d, %d, %d) and ends at %d, which is not a rank of the group of %d "+
-					"processes",
+				"ranges[%d] is (%d, %d, %d) and ends at %d, which is not a rank of the group (size %d)",
 				i, t.First, t.Last, t.Stride, end, g.n)
 		}
 		if int64(len(out))+count > int64(g.n) {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"ranges[0] to ranges[%d] name more than the %d processes of the group: a rank "+
-					"occurs twice", i,
+				"ranges[0] to ranges[%d] contain more ranks than the group (size %d): a rank occurs "+
+					"twice", i,
 				g.n)
 		}
 		for k := int64(0); k < count; k++ {

@@ -176,8 +176,8 @@ func TestInvalidRecords(t *testing.T) {
 	r.writeRecord([]uint64{1 | 5<<32, 0, 0, 0, 0, 0})
 	for range 2 {
 		_, err := r.Read(func([]uint64) { require.Fail(t, "no record") })
-		require.EqualError(t, err, fmt.Sprintf("the record at word 0 of the ring has 5 words; a record has %d "+
-			"to %d", HeadWords, MaxRecord))
+		require.EqualError(t, err, fmt.Sprintf("the shared memory for records of calls is damaged (internal "+
+			"error): the record at word 0 has 5 words; it must have %d to %d", HeadWords, MaxRecord))
 	}
 }
 

@@ -48,7 +48,7 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	ring = 1 << bits.Len(uint(max(ring, MinRing)-1))
 	fd, err := unix.MemfdCreate("gompirma-insight", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("cannot create shared memory for the records of the ranks: %w", err)
+		return nil, fmt.Errorf("cannot create shared memory for the records of MPI calls: %w", err)
 	}
 	m := &Memory{file: os.NewFile(uintptr(fd), "gompirma-insight")}
 	part := PartRing + ring
@@ -58,7 +58,7 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	}
 	if err != nil {
 		m.file.Close()
-		return nil, fmt.Errorf("cannot create %d bytes of shared memory for the records of the ranks: %w",
+		return nil, fmt.Errorf("cannot create %d bytes of shared memory for the records of MPI calls: %w",
 			size, err)
 	}
 	*u32(m.bytes, JobVersion) = Version
@@ -165,7 +165,8 @@ func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err 
 		}
 		length := head >> 32
 		if length < HeadWords || length > MaxRecord {
-			r.err = fmt.Errorf("the record at word %d of the ring has %d words; a record has %d to %d",
+			r.err = fmt.Errorf("the shared memory for records of calls is damaged (internal error): the "+
+				"record at word %d has %d words; it must have %d to %d",
 				r.tail, length, HeadWords, MaxRecord)
 			break
 		}

@@ -101,24 +101,25 @@ func TestMemory(t *testing.T) {
 				"max")}, machine, "on this machine"},
 		{"the process' own", mounts2, "0::/a/b\n",
 			[]map[string]string{at("a/b", "memory.max", "1048576000\n", "memory.current", "48576000\n")},
-			1e9, "in ROOT/sys/fs/cgroup/a/b (memory.max is 1048576000)"},
+			1e9, "in control group ROOT/sys/fs/cgroup/a/b (memory.max is 1048576000)"},
 		{"one above", mounts2, "0::/a/b/c\n", []map[string]string{
 			at("a/b/c", "memory.max", "max\n", "memory.current", "1\n"),
 			at("a/b", "memory.max", "2000000000\n", "memory.current", "1000\n"),
 			at("a", "memory.max", "3000000000\n", "memory.current", "2500000000\n")}, 5e8,
-			"in ROOT/sys/fs/cgroup/a (memory.max is 3000000000)"},
+			"in control group ROOT/sys/fs/cgroup/a (memory.max is 3000000000)"},
 		{"slowed down before it is full", mounts2, "0::/a\n", []map[string]string{
 			at("a", "memory.max", "2000000000\n", "memory.high", "1000000000\n", "memory.current",
-				"400000000\n")}, 6e8, "in ROOT/sys/fs/cgroup/a (memory.high is 1000000000)"},
+				"400000000\n")}, 6e8,
+			"in control group ROOT/sys/fs/cgroup/a (memory.high is 1000000000)"},
 		{"pages of files are taken back, unless they are dirty", mounts2, "0::/a\n",
 			[]map[string]string{at("a", "memory.max", "1000000000\n", "memory.current", "900000000\n",
 				"memory.stat", "anon 1\nfile 500000000\nshmem 100000000\nfile_dirty "+
 					"50000000\nfile_writeback "+
 					"10000000\ninactive_file 250000000\nactive_file 150000000\n")},
-			1e8 + 34e7, "in ROOT/sys/fs/cgroup/a (memory.max is 1000000000)"},
+			1e8 + 34e7, "in control group ROOT/sys/fs/cgroup/a (memory.max is 1000000000)"},
 		{"over its limit", mounts2, "0::/a\n",
 			[]map[string]string{at("a", "memory.max", "1000\n", "memory.current", "2000\n")}, 0,
-			"in ROOT/sys/fs/cgroup/a (memory.max is 1000)"},
+			"in control group ROOT/sys/fs/cgroup/a (memory.max is 1000)"},
 		{"a group nobody is in", mounts2, "0::/a\n",
 			[]map[string]string{at("b", "memory.max", "1000\n", "memory.current", "0\n")}, machine,
 			"on this machine"},
@@ -128,16 +129,17 @@ func TestMemory(t *testing.T) {
 				"memory.stat", "inactive_file 7\ntotal_inactive_file 90000000\ntotal_active_file "+
 					"30000000\ntotal_dirty 20000000\nhierarchical_memory_limit 1000000000\n"),
 			at("memory", "memory.limit_in_bytes", huge, "memory.usage_in_bytes", "1\n")}, 2e8,
-			"in ROOT/sys/fs/cgroup/memory/a (memory.limit_in_bytes is 1000000000)"},
+			"in control group ROOT/sys/fs/cgroup/memory/a (memory.limit_in_bytes is 1000000000)"},
 		{"version 1, memory and swap together", mounts1, "4:memory:/a\n", []map[string]string{
 			at("memory/a", "memory.limit_in_bytes", "2000000000\n", "memory.usage_in_bytes", "100000000\n",
 				"memory.memsw.limit_in_bytes", "2000000000\n", "memory.memsw.usage_in_bytes",
-				"1500000000\n")}, 5e8, "in ROOT/sys/fs/cgroup/memory/a (memory.memsw.limit_in_bytes " +
-			"is 2000000000)"},
+				"1500000000\n")}, 5e8, "in control group ROOT/sys/fs/cgroup/memory/a " +
+			"(memory.memsw.limit_in_bytes is 2000000000)"},
 		{"version 1, a group above that cannot be seen", mounts1, "4:memory:/\n", []map[string]string{
 			at("memory", "memory.limit_in_bytes", huge, "memory.usage_in_bytes", "100000000\n",
 				"memory.stat", "hierarchical_memory_limit 600000000\n")},
-			5e8, "in ROOT/sys/fs/cgroup/memory (hierarchical_memory_limit in memory.stat is 600000000)"},
+			5e8, "in control group ROOT/sys/fs/cgroup/memory " +
+				"(hierarchical_memory_limit in memory.stat is 600000000)"},
 		{"files of nonsense", mounts2, "0::/a\n",
 			[]map[string]string{at("a", "memory.max", "many\n", "memory.current", "-1\n", "memory.stat",
 				"x\ny z\n")}, machine, "on this machine"},

@@ -105,7 +105,7 @@ func (g Group) memory(wanted int64, top bool) (tightest Headroom, found bool) {
 		if !ok {
 			return
 		}
-		r := headroom(limit-used, limit, fmt.Sprintf("in %s (%s is %d)", g.Dir, by, limit))
+		r := headroom(limit-used, limit, fmt.Sprintf("in control group %s (%s is %d)", g.Dir, by, limit))
 		if r.Usable() < wanted {
 			if files < 0 {
 				files = g.reclaimable()

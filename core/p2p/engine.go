@@ -61,7 +61,8 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot set up messages for %d processes: %v", cfg.Size, err)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot set up message passing for a job of size %d: %v",
+			cfg.Size, err)
 	}
 	e.World = comm.NewWorld(host{e}, rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, rank)

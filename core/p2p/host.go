@@ -28,7 +28,8 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 	r, err := h.perform(&o, b)
 	if err == nil && r.Bytes != int64(len(b)) {
 		err = mpierr.New(abi.MPI_ERR_OTHER,
-			"rank %d sent %d bytes, but %d were expected: the ranks called different functions", source,
+			"rank %d sent %d bytes, but this process expects %d: the ranks called different functions",
+			source,
 			r.Bytes, len(b))
 	}
 	return err

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"gompirma/core/abi"
 	"gompirma/core/handle"
@@ -17,8 +18,8 @@ func (w *Window) agree(own error, members records) error {
 	}
 	for i := range members.n() {
 		if m := members.at(i); m.class != abi.MPI_SUCCESS {
-			return mpierr.New(m.class, "the arguments of rank %d are invalid; the error message of that "+
-				"rank says why", i)
+			return mpierr.New(m.class, "the arguments of rank %d are invalid; its error message states "+
+				"the reason", i)
 		}
 	}
 	first := members.at(0)
@@ -26,12 +27,8 @@ func (w *Window) agree(own error, members records) error {
 	for i := range members.n() {
 		m := members.at(i)
 		if m.flavor != first.flavor {
-			return mpierr.New(abi.MPI_ERR_WIN,
-				"rank %d creates a window of flavor %d, but rank 0 creates one of flavor %d "+
-					"(%d: MPI_Win_create, %d: MPI_Win_allocate, %d: MPI_Win_create_dynamic, %d: "+
-					"MPI_Win_allocate_shared)",
-				i, m.flavor, first.flavor, abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_ALLOCATE,
-				abi.MPI_WIN_FLAVOR_DYNAMIC, abi.MPI_WIN_FLAVOR_SHARED)
+			return mpierr.New(abi.MPI_ERR_WIN, "rank %d called %s, but rank 0 called %s", i,
+				constructor(m.flavor), constructor(first.flavor))
 		}
 		if m.size != first.size {
 			w.allowed &^= SameSize
@@ -116,7 +113,8 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		for i := range members.n() {
 			m := all[size*i:]
 			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
-				*err = mpierr.New(class, "rank %d could not reserve the memory of the window", i)
+				*err = mpierr.New(class, "rank %d cannot reserve the memory of the window; its error "+
+					"message states the reason", i)
 			}
 			done = done && m[4] == 1
 			highest = max(highest, le.Uint64(m[8:]))
@@ -160,7 +158,8 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 	}
 	for i := 0; i < c.Size() && *err == nil; i++ {
 		if class := int32(le.Uint32(all[size*i:])); class != 0 {
-			*err = mpierr.New(class, "rank %d could not create the window", i)
+			*err = mpierr.New(class, "rank %d cannot create the window; its error message states the "+
+				"reason", i)
 		}
 	}
 	if w.spans() && *err == nil {
@@ -174,4 +173,19 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 		}
 	}
 	return nil
+}
+
+// constructor returns the name of the MPI function that creates windows of a flavor.
+func constructor(flavor int32) string {
+	switch flavor {
+	case abi.MPI_WIN_FLAVOR_CREATE:
+		return "MPI_Win_create"
+	case abi.MPI_WIN_FLAVOR_ALLOCATE:
+		return "MPI_Win_allocate"
+	case abi.MPI_WIN_FLAVOR_DYNAMIC:
+		return "MPI_Win_create_dynamic"
+	case abi.MPI_WIN_FLAVOR_SHARED:
+		return "MPI_Win_allocate_shared"
+	}
+	return fmt.Sprintf("another function (flavor %d)", flavor)
 }

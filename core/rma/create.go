@@ -137,5 +137,6 @@ func check(spec *Spec) (Hints, error) {
 }
 
 func tooManyWindows() error {
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a window: the maximum of %d is reached", handle.MaxWindows)
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a window: the maximum of %d windows is reached",
+		handle.MaxWindows)
 }

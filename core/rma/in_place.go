@@ -104,8 +104,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 		advice, absent, err := checkShareable(g)
 		if err == nil && isUsedPrivately(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
-				"memory from %#x to %#x belongs to a window or attached region that is not "+
-					"shared in place", g.lo, g.hi)
+				"memory from %#x to %#x cannot be shared in place: it belongs to a window or attached "+
+					"region that is not shared in place", g.lo, g.hi)
 		}
 		if err == nil {
 			err = share(h, g, absent)
@@ -137,8 +137,8 @@ func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InChunks(int64(r.hi-r.lo), absent, func(at, size int64) error {
 		if err := h.Data.Share(h.Node, r.lo+uintptr(at), size); err != nil {
-			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system cannot share the memory %#x to %#x: "+
-				"%v", r.lo,
+			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system cannot share the memory from %#x to %#x "+
+				"in place: %v", r.lo,
 				r.hi, err)
 		}
 		lo = r.lo + uintptr(at+size)
@@ -251,7 +251,8 @@ func checkShareable(r span) (advice uint8, absent int64, err error) {
 		why = "is above the addresses that can be shared"
 	}
 	if why != "" {
-		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory from %#x to %#x %s", r.lo, r.hi, why)
+		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory from %#x to %#x cannot be shared in place: it "+
+			"%s", r.lo, r.hi, why)
 	}
 	return advice, absent, nil
 }
@@ -366,8 +367,8 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	switch {
 	case !asked || inPlace.covers(outer):
 	case want.lo >= want.hi:
-		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x contain no whole page of %d "+
-			"bytes", w.Size,
+		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x do not contain a whole page (%d bytes), "+
+			"and only whole pages can be shared in place", w.Size,
 			w.Base, shm.PageSize)
 	default:
 		if err = inPlace.acquire(w.host, want, w); err == nil {

@@ -38,7 +38,8 @@ type Node struct {
 // nodes are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
-		return nil, fmt.Errorf("the node has %d processes; the number must be from 1 to %d", n, MaxProcesses)
+		return nil, fmt.Errorf("the number of processes on this node is %d; it must be from 1 to %d",
+			n, MaxProcesses)
 	}
 	cores := max(usableCores()/nodes, 1)
 	fd, memfdErr, err := create()

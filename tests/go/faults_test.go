@@ -313,7 +313,7 @@ func TestLimits(t *testing.T) {
 	for _, c := range []struct{ limit, says string }{
 		{"-v 700000", "the limit on address space is too low (ulimit -v 700000)"},
 		{"-v 1500000", "the limit on address space is too low (ulimit -v 1500000)"},
-		{"-d 90000", "the limit on data is too low (ulimit -d 90000)"},
+		{"-d 90000", "the limit on the data segment is too low (ulimit -d 90000)"},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
 			out, err := exec.Command("sh", "-c", "ulimit "+c.limit+"; exec "+program).CombinedOutput()

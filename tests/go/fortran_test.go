@@ -32,12 +32,13 @@ func TestWithoutFortran(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, []byte(script), 0o755))
 	for _, c := range []struct{ name, fc, cc, want string }{
 		{"no compiler", "/nonexistent/gfortran", "gcc",
-			"gompirma: Fortran is left out: no Fortran compiler (/nonexistent/gfortran); Debian's " +
-				"package is gfortran\n"},
-		{"an old compiler", old, "gcc", "gompirma: Fortran is left out: " + old +
+			"gompirma: the Fortran bindings are not built: no Fortran compiler (/nonexistent/gfortran); " +
+				"Debian's package is gfortran\n"},
+		{"an old compiler", old, "gcc", "gompirma: the Fortran bindings are not built: " + old +
 			" is older than version 12\n"},
 		{"no header", "echo", "false",
-			"gompirma: Fortran is left out: false does not find ISO_Fortran_binding.h of echo\n"},
+			"gompirma: the Fortran bindings are not built: false does not find ISO_Fortran_binding.h " +
+				"of echo\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := t.TempDir()

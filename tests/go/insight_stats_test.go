@@ -324,7 +324,7 @@ func TestInsightStatsTable(t *testing.T) {
 		`  call +count +bytes +time +share\n.*` +
 		`  MPI_Put +200 +3\.1[23] KiB +\S+ .s +\S+ %\n.*` +
 		`  window 'halo' +count +bytes +waited\n    put +direct +200 +3\.1[23] KiB +-\n    fence +4 +- +\S+ .s\n\n` +
-		`  window 1 of rank 0 and 1 more +count.*    flush +100 +- +\S+ .s\n\n` +
+		`  window 1 of rank 0 \+ 1 rank +count.*    flush +100 +- +\S+ .s\n\n` +
 		`  Outside of MPI: from \S+ .s \(rank 1\) to \S+ ms \(rank 0\); imbalance \S+ %\n\n` +
 		`  Largest costs:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
 	require.Regexp(t, form, l.Err.String())

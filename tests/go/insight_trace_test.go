@@ -407,7 +407,7 @@ int main(void)
 	require.NotEmpty(t, puts)
 	require.Equal(t, []int64{int64(100000 - len(puts))}, d.OtherData.Dropped)
 	require.Positive(t, d.OtherData.Dropped[0])
-	require.Contains(t, said, fmt.Sprintf("gompirun: --trace: %d calls of ranks 0 are missing",
+	require.Contains(t, said, fmt.Sprintf("gompirun: --trace: the trace lacks %d calls of rank 0, because",
 		d.OtherData.Dropped[0]))
 	require.Len(t, d.of(0, 0, "MPI_Win_fence"), 2)
 	require.Equal(t, "sync MPI_Win_free win=w", d.of(0, 0, "MPI_Win_free")[0].text())

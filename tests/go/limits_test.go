@@ -178,13 +178,13 @@ func TestLimitDescriptors(t *testing.T) {
 	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.Err.String())
 	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirun: 4 processes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
+	require.Regexp(t,
+		`^gompirun: a job of 4 processes needs \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
 		l.Err.String())
 	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t,
-		`^gompirun: 2 processes on 2 nodes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
-		l.Err.String())
+	require.Regexp(t, `^gompirun: a job of 2 processes on 2 nodes needs \d+ file descriptors, `+
+		`but the limit is 20: raise ulimit -n\n$`, l.Err.String())
 }
 
 // TestLimitIsNamed checks that gompirun and a rank each report, in one line, the limit that prevents them from running.
@@ -199,7 +199,7 @@ func TestLimitIsNamed(t *testing.T) {
 		{"-v 1500000", `gompirma: the limit on address space is too low \(ulimit -v 1500000\): .*\n`},
 		{"-d 30000",
 			`^gompirma: the Go runtime in this process failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
-		{"-d 90000", `gompirma: the limit on data is too low \(ulimit -d 90000\): .*\n`},
+		{"-d 90000", `gompirma: the limit on the data segment is too low \(ulimit -d 90000\): .*\n`},
 		{"-u 1", `^gompirma: the Go runtime in this process failed: .*ulimit -u.*\n$`},
 		{"-u 12", `ulimit -u`},
 	} {

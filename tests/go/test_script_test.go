@@ -51,7 +51,7 @@ EOF`
 			"left out: ctest abi/x: Disabled",
 			"left out: ctest litmus/iriw.n4: Skipped", "all steps passed"}},
 		{"nothing built", "all", cmake + "; exit 1", ctest, "exit 0", []string{"left out: Fortran: no compiler",
-			"left out: ctest: what it would run is not built", "failed: cmake"}},
+			"left out: ctest: the build of its programs failed", "failed: cmake"}},
 		{"race detector", "race", cmake, ctest, broken, []string{"== race detector: FAILED",
 			"race detector core/shm: panic", "failed: race detector"}},
 		{"ctest", "c", cmake, ctest + "\nexit 1", golang, []string{"== ctest: FAILED", "slowest:",

@@ -203,10 +203,11 @@ func advice(both ...[]result) string {
 	case strings.Contains(said, strangerText):
 		return "Another machine has the same address: select the network with GOMPIRMA_INTERFACE."
 	case strings.Contains(said, "timeout") || strings.Contains(said, "refused"):
-		return "A firewall may block them: permit TCP to some ports, and set GOMPIRMA_PORTS=20000-20999 to " +
-			"these."
+		return "A firewall may block the connections: permit TCP to some ports, and set GOMPIRMA_PORTS to " +
+			"these ports, such as 20000-20999."
 	case strings.Contains(said, "no route") || strings.Contains(said, "unreachable"):
-		return "They have no common network, or it is down: compare ip route on both hosts."
+		return "The hosts have no common network, or the network is down: compare the output of ip route on " +
+			"both hosts."
 	}
 	return "See the errors of the system in the lines above."
 }

@@ -106,12 +106,12 @@ GOMPIRMA_INTERFACE=ib0 would have 45.5 times the bandwidth of eth0 (a to b)
 	require.Contains(t, out.String(), "a cannot connect to b; in a job, b connects to a instead, up to a second")
 
 	for said, what := range map[string]string{
-		none.Error:            "A firewall may block them",
-		"connection refused":  "A firewall may block them",
-		"no route to host":    "They have no common network",
+		none.Error:            "A firewall may block the connections",
+		"connection refused":  "A firewall may block the connections",
+		"no route to host":    "The hosts have no common network",
 		"permission denied":   "See the errors of the system in the lines above",
 		strangerText:          "Another machine has the same address",
-		"network unreachable": "They have no common network",
+		"network unreachable": "The hosts have no common network",
 	} {
 		out.Reset()
 		r := []result{{Error: said}, {Error: said}}

@@ -43,7 +43,7 @@ func File(in, out string) (string, error) {
 		return "", fmt.Errorf("%s%s: %w", in, line(f, err), err)
 	}
 	g.finish(sum)
-	about := fmt.Sprintf("%d events of %d ranks", g.events, g.ranks)
+	about := counted(g.events, "event") + " of " + counted(g.ranks, "rank")
 	if sum.Cut {
 		about += "; the trace is incomplete"
 	}
@@ -151,4 +151,12 @@ func (g *traceData) page(out io.Writer, source string) error {
 	}
 	_, _ = w.WriteString(rest)
 	return w.Flush()
+}
+
+// counted returns a number with a noun, which gets a plural "s" if the number is not 1.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

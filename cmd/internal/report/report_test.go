@@ -381,7 +381,7 @@ func TestFile(t *testing.T) {
 	require.ErrorContains(t, err, "none/p.html: no such file")
 	about, err := File(in, out)
 	require.NoError(t, err)
-	require.Equal(t, "1 events of 4 ranks; the trace is incomplete", about)
+	require.Equal(t, "1 event of 4 ranks; the trace is incomplete", about)
 	page, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.True(t, bytes.HasPrefix(page, []byte("<!DOCTYPE html>")))

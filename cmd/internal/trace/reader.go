@@ -157,7 +157,8 @@ func (r *reader) file() error {
 					"supports %d", job.Format, Version))
 			}
 			if job.Ranks < 0 || job.Ranks > maxRank {
-				return r.fail(0, fmt.Errorf("otherData: ranks is %d; it must be positive", job.Ranks))
+				return r.fail(0, fmt.Errorf("otherData: ranks is %d; it must be from 0 to %d",
+					job.Ranks, maxRank))
 			}
 			r.sum.Job, r.sum.HasJob = job, job.Format > 0
 		default:

@@ -226,7 +226,7 @@ func TestErrors(t *testing.T) {
 		`{"traceEvents":3}`:                           "traceEvents is not an array",
 		`{"traceEvents":[],"otherData":3}`:            "otherData: json: cannot unmarshal number",
 		`{"traceEvents":[],"otherData":{"format":2}}`: "format 2 is newer than this program, which supports 1",
-		`{"traceEvents":[],"otherData":{"ranks":-2}}`: "ranks is -2; it must be positive",
+		`{"traceEvents":[],"otherData":{"ranks":-2}}`: "ranks is -2; it must be from 0 to",
 		`{"traceEvents":[]} x`:                        "after byte 19: invalid character 'x'",
 		`{"traceEvents":[]}{}`:                        "after the end of the trace",
 		`{"traceEvents":[{"ph":"X" "pid":1}]}`:        "event 1, after byte 16: invalid character '\"'",

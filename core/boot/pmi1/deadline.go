@@ -48,7 +48,7 @@ type Unwatched struct{}
 func (Unwatched) DetectsFailure() bool    { return false }
 func (Unwatched) Failed() <-chan struct{} { return nil }
 func (Unwatched) Err() error              { return nil }
-func (Unwatched) UnknownDetail() string   { return "nothing monitors them" }
+func (Unwatched) UnknownDetail() string   { return "no process monitors them" }
 
 // Await returns ErrClosed if the launcher has ended. It returns ErrIncomplete if processes are late and it is unknown
 // whether they are alive.

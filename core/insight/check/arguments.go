@@ -116,7 +116,7 @@ func (c *Checker) compareArguments(m *comm, a, b collArguments) {
 			"%d", a.counts),
 			fmt.Sprintf("has counts %d", b.counts))
 	case a.mustMatch && b.mustMatch:
-		if how := a.data.mismatch(b.data, false); how != "" {
+		if how := a.data.mismatch(b.data, false, "in the first call", "in the second call"); how != "" {
 			report("signature", "", how, "", "")
 		}
 	}
@@ -244,7 +244,7 @@ func (c *Checker) compareTransfer(m *comm, a, b *lists, from, to int) {
 		f.Advice = fmt.Sprintf("Rank %d of the communicator sends %d bytes to rank %d, which expects %d "+
 			"bytes.", from,
 			sent.bytes, to, taken.bytes)
-	} else if f.Advice = sent.mismatch(taken, false); f.Advice == "" {
+	} else if f.Advice = sent.mismatch(taken, false, "at the sender", "at the receiver"); f.Advice == "" {
 		return
 	}
 	c.report(f, callRole{a.site, "sends"}, callRole{b.site, "receives"})
@@ -274,13 +274,15 @@ func (c *Checker) checkWindowHints(k *rank, e *event, w *window) {
 			continue
 		}
 		if w.hints["same_size"] == "true" && p.size != me.size {
-			c.reportHint("same_size", k.newSite(e), w, fmt.Sprintf("The info key same_size promises "+
-				"equal sizes, but they are %d and %d bytes.", p.size, me.size))
+			c.reportHint("same_size", k.newSite(e), w, fmt.Sprintf("The info key same_size promises equal "+
+				"sizes, but they are %d and %d bytes. Remove the key, or pass equal sizes.",
+				p.size, me.size))
 			return
 		}
 		if w.hints["same_disp_unit"] == "true" && p.unit != me.unit {
 			c.reportHint("same_disp_unit", k.newSite(e), w, fmt.Sprintf("The info key same_disp_unit "+
-				"promises equal displacement units, but they are %d and %d.", p.unit, me.unit))
+				"promises equal displacement units, but they are %d and %d. Remove the key, or pass "+
+				"equal units.", p.unit, me.unit))
 			return
 		}
 	}

@@ -369,9 +369,9 @@ func (c *Checker) reportFailure(k *rank, e *event) {
 	if e.Result == abi.MPI_ERR_RMA_SYNC && w != nil {
 		s.epoch = w.epochs[k.number]
 		c.report(&Finding{Kind: "epoch", Window: w.userName(), Target: k.number,
-			Advice: "No open epoch allows this call. Call MPI_Win_fence, MPI_Win_start or MPI_Win_lock " +
-				"first."},
-			callRole{s, "is erroneous"})
+			Advice: "No epoch that permits this call is open. Open one first (MPI_Win_fence, " +
+				"MPI_Win_start or MPI_Win_lock), or end the open epoch."},
+			callRole{s, "is not permitted"})
 		return
 	}
 	c.reportFreedUse(k, e)

@@ -381,12 +381,12 @@ func (f *Finding) title() string {
 		}
 		return on + " is used after it was freed"
 	case "assertion":
-		return "MPI_MODE_" + f.Name + " is not true on " + on
+		return "MPI_MODE_" + f.Name + " is violated on " + on
 	case "hint":
 		if on == "" {
-			return f.Name + " is not true"
+			return f.Name + " is violated"
 		}
-		return f.Name + " is not true on " + on
+		return f.Name + " is violated on " + on
 	case "memory":
 		return "memory is freed or detached while " + on + " uses it"
 	case "buffering":

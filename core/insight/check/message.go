@@ -114,14 +114,16 @@ func (c *Checker) compareMessage(m *comm, s *send, r *receive) {
 	if c.follow != nil || s.site == nil || r.site == nil {
 		return
 	}
-	if how := s.data.mismatch(r.data, true); how != "" && s.data.bytes <= r.data.bytes {
+	how := s.data.mismatch(r.data, true, "at the sender", "at the receiver")
+	if how != "" && s.data.bytes <= r.data.bytes {
 		c.report(&Finding{Kind: "signature", Target: r.site.rank, Object: m.name, Advice: how},
 			callRole{s.site, "sends"}, callRole{r.site, "receives"})
 	}
 	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
 		c.reportHint("mpi_assert_exact_length", r.site, nil,
-			fmt.Sprintf("The info key mpi_assert_exact_length promises receive buffers of exactly "+
-				"the message's size, but this buffer has %d bytes and the message has %d.",
+			fmt.Sprintf("The info key mpi_assert_exact_length promises receive buffers of exactly the "+
+				"message's size. This buffer has %d bytes, the message has %d. Remove the key, or "+
+				"pass a buffer of this size.",
 				r.data.bytes, s.data.bytes))
 	}
 }

@@ -172,9 +172,9 @@ func (c *Checker) operation(k *rank, e *event) {
 	if base == "Put" || base == "Get" || base == "Accumulate" || base == "Get_accumulate" && op != abi.MPI_NO_OP {
 		mine, there := k.dataOf(int64(word("origin_count")), word("origin_datatype")),
 			k.dataOf(int64(count), datatype)
-		if how := mine.mismatch(there, false); how != "" {
+		if how := mine.mismatch(there, false, "at the origin", "at the target"); how != "" {
 			c.report(&Finding{Kind: "signature", Window: w.userName(), Target: target, Advice: how},
-				callRole{site, "has different datatypes at origin and target"})
+				callRole{site, "passes different datatypes for origin and target"})
 		}
 	}
 	o.isGet = base == "Get"

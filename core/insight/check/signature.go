@@ -44,8 +44,9 @@ func dataOfType(count int64, t *datatype.Type) (s dataInfo) {
 func sameBasic(a, b *datatype.Basic) bool { return a == b || a.Class == b.Class && a.Size == b.Size }
 
 // mismatch describes how the type signatures of s and b differ. It returns "" if they are equal or one is unknown. If
-// mayExceed is true, b may have more elements than s.
-func (s dataInfo) mismatch(b dataInfo, mayExceed bool) string {
+// mayExceed is true, b may have more elements than s. `first` and `second` say where s and b are, such as "in the first
+// call".
+func (s dataInfo) mismatch(b dataInfo, mayExceed bool, first, second string) string {
 	if !s.hasRuns || !b.hasRuns {
 		return ""
 	}
@@ -59,21 +60,22 @@ func (s dataInfo) mismatch(b dataInfo, mayExceed bool) string {
 		}
 		if right == 0 {
 			if k == len(b.runs) {
-				return fmt.Sprintf("The data sizes differ: %d bytes in the first call, %d in the "+
-					"second.", s.bytes, b.bytes)
+				return sizesDiffer(s, b, first, second)
 			}
 			right, k = b.runs[k].N, k+1
 		}
 		if x, y := s.runs[i-1].Basic, b.runs[k-1].Basic; !sameBasic(x, y) {
-			return fmt.Sprintf("Element %d is %s in the first call, %s in the "+
-				"second.", element, x.Name, y.Name)
+			return fmt.Sprintf("Element %d is %s %s, but %s %s.", element, x.Name, first, y.Name, second)
 		}
 		n := min(left, right)
 		left, right, element = left-n, right-n, element+n
 	}
 	if !mayExceed && (right > 0 || k < len(b.runs)) {
-		return fmt.Sprintf("The data sizes differ: %d bytes in the first call, %d in the "+
-			"second.", s.bytes, b.bytes)
+		return sizesDiffer(s, b, first, second)
 	}
 	return ""
+}
+
+func sizesDiffer(a, b dataInfo, first, second string) string {
+	return fmt.Sprintf("The data sizes differ: %d bytes %s, but %d bytes %s.", a.bytes, first, b.bytes, second)
 }

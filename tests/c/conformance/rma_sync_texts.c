@@ -70,7 +70,8 @@ int main(int argc, char **argv) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
 	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "already holds the lock",
 	     "call MPI_Win_unlock first");
-	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch", "since MPI_Win_lock: end the epoch first");
+	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch",
+	     "since MPI_Win_lock: call MPI_Win_unlock first");
 	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "a lock epoch", "since MPI_Win_lock");
 	SAYS(MPI_Win_start(self, 0, win), "MPI_Win_start", "a lock epoch", "since MPI_Win_lock");
 	if (check_size > 1) {
@@ -85,7 +86,8 @@ int main(int argc, char **argv) {
 
 	MPI_Win_lock_all(0, win);
 	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a lock epoch", "since MPI_Win_lock_all");
-	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "a lock epoch", "since MPI_Win_lock_all");
+	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "a lock epoch",
+	     "since MPI_Win_lock_all: call MPI_Win_unlock_all instead");
 	MPI_Win_unlock_all(win);
 
 	MPI_Win_post(self, 0, win);
@@ -94,10 +96,10 @@ int main(int argc, char **argv) {
 	SAYS(MPI_Win_post(self, 0, win), "MPI_Win_post", "an exposure epoch", "since MPI_Win_post");
 	MPI_Win_start(self, 0, win);
 	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "an access epoch is open since MPI_Win_start",
-	     "an exposure epoch is open since MPI_Win_post");
+	     "an exposure epoch is open since MPI_Win_post: call MPI_Win_complete and MPI_Win_wait first");
 	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "since MPI_Win_start", "since MPI_Win_post");
 	MPI_Win_complete(win);
-	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "no access epoch", "since MPI_Win_post");
+	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "no access epoch", "since MPI_Win_post: call MPI_Win_wait first");
 	MPI_Win_wait(win);
 
 	MPI_Group_free(&self);

@@ -70,8 +70,8 @@ int main(int argc, char **argv) {
 	unsigned char *mem = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	writable = 1;
-	window(mem, PAGE - 1, "no whole page");
-	window(mem + 16, PAGE, "no whole page");
+	window(mem, PAGE - 1, "do not contain a whole page");
+	window(mem + 16, PAGE, "do not contain a whole page");
 	munmap(mem, SIZE);
 
 	mem = map(MAP_SHARED | MAP_ANONYMOUS, -1);

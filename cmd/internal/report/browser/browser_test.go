@@ -264,7 +264,7 @@ func TestLarge(t *testing.T) {
 	t.Logf("%d events: a page of %d MB, drawn after %.0f ms", want.events, st.Size()>>20, ms)
 	b.numbers(want)
 	b.eval("scrollTo(0, 0)")
-	require.Contains(t, b.text("warnings"), "12 calls of 1 rank had no room and are missing")
+	require.Contains(t, b.text("warnings"), "The trace lacks 12 calls of 1 rank")
 	require.Contains(t, b.text("arrows-note"), "they are drawn where there are at most 400")
 	whole := b.picture("large", false)
 	require.Greater(t, colours(t, whole, 0xd1, 0x24, 0x2f), 20_000)
@@ -310,9 +310,9 @@ func TestOdd(t *testing.T) {
 		require.NoError(t, err)
 		b.show(out)
 		require.Equal(t, name == "cut", bytes.Contains([]byte(b.text("warnings")),
-			[]byte("The trace has no end")))
+			[]byte("The trace is incomplete")))
 		require.Equal(t, name == "empty", bytes.Contains([]byte(b.text("warnings")),
-			[]byte("There are no events")))
+			[]byte("contains no events")))
 		if name == "empty" {
 			continue
 		}

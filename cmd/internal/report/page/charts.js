@@ -106,7 +106,7 @@ function heatMap(id, height, {x, y, cells, show, text, description}) {
 			emphasis: {itemStyle: {borderColor: colour("text")}},
 		}],
 		graphic: [
-			...(cells.length ? [] : [note("nothing", {left: "center", top: "middle"})]),
+			...(cells.length ? [] : [note("no data", {left: "center", top: "middle"})]),
 			...(log ? [note("logarithmic", {right: 6, top: 6})] : []),
 		],
 	});
@@ -206,10 +206,9 @@ function heatHelp(w, end) {
 	else if (sizes.length) parts.push("The window has " + bytes(low) + " to " + bytes(high) + " at its members.");
 	parts.push("A cell stands for " + bytes(w.range) + "; " +
 		(w.from > 0 ? "before " + bytes(w.from) + " and " : "") +
-		"beyond " + bytes(end) + " nothing was accessed. An access counts in each cell that it touches; " +
-		"where its data have gaps, its bytes are spread evenly.");
-	if (w.unplaced) parts.push("Of " + plural(w.unplaced, "operation") +
-		" it is not known which bytes they accessed.");
+		"beyond " + bytes(end) + " nothing was accessed. An access counts in each cell that it touches. " +
+		"If its data has gaps, its bytes are distributed evenly over these cells.");
+	if (w.unplaced) parts.push("The accessed bytes of " + plural(w.unplaced, "operation") + " are unknown.");
 	return parts.join(" ");
 }
 
@@ -218,7 +217,7 @@ function drawHeat() {
 	const ways = [0, 1, 2].map(i => page("heat-" + i).checked), unit = chosen("heat-unit");
 	const sum = of => ways.reduce((a, on, i) => a + (on && w ? w[of][i] : 0), 0);
 	total.textContent = w ? plural(sum("number"), "operation") + ", " + bytes(sum("bytes")) :
-		"No operation was on a window.";
+		"The trace contains no operations on windows.";
 	total.dataset.count = sum("number");
 	total.dataset.bytes = sum("bytes");
 	page("heat").hidden = page("heat-help").hidden = !w;
@@ -261,12 +260,13 @@ function drawWaitsMap(waits) {
 		{from: list("rank"), to: list("for"), count: list("count"), bytes: list("time")}]);
 	const unknown = blockNames.length, some = pairs.some(p => p[1] < 0);
 	heatMap("waits-map", squareHeight, {
-		x: {name: "waited for (rank" + (some ? "; ?: not known)" : ")"),
+		x: {name: "awaited rank" + (some ? " (?: unknown)" : ""),
 			labels: some ? [...blockNames, "?"] : blockNames},
-		y: {name: "who waited (rank)", labels: blockNames},
+		y: {name: "waiting rank", labels: blockNames},
 		cells: inBlocks(pairs, 3, unknown), show: time,
-		text: d => blockWord(d[1]) + " waited for " + (d[0] === unknown ? "somebody" : blockWord(d[0])) + "\n" +
+		text: d => blockWord(d[1]) + " waited for " +
+			(d[0] === unknown ? "an unknown rank" : blockWord(d[0])) + "\n" +
 			plural(d[4][0], "time") + ", " + time(d[4][1]),
-		description: "Time waited, by who waited and for whom; the largest are in the table beside it.",
+		description: "Waiting time by waiting rank and awaited rank; the table beside it has the largest values.",
 	});
 }

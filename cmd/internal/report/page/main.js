@@ -13,15 +13,19 @@ function drawHead() {
 	page("about").textContent = about.join(" · ");
 	page("words").append(...facts.words.map(w => element("li", {}, w)));
 	const warnings = [];
-	if (facts.cut) warnings.push("The trace has no end: job and gompirun were killed. What came later is missing.");
-	if (facts.dropped) {
-		warnings.push(plural(facts.dropped, "call") + " of " + plural(facts.droppedBy, "rank") +
-			" had no room and are missing: sums are too small.");
+	if (facts.cut) {
+		warnings.push("The trace is incomplete, because the job and gompirun were killed: " +
+			"later calls are missing.");
 	}
-	if (facts.halves) warnings.push("Of " + plural(facts.halves, "arrow") +
-		" one end is missing; they are not drawn.");
-	if (facts.ignored) warnings.push(plural(facts.ignored, "event") + " in the file mean nothing here.");
-	if (!facts.events) warnings.push("There are no events in the trace.");
+	if (facts.dropped) {
+		warnings.push("The trace lacks " + plural(facts.dropped, "call") + " of " +
+			plural(facts.droppedBy, "rank") + ", because the buffer for records was full: sums are too small.");
+	}
+	if (facts.halves) warnings.push("The page does not show " + plural(facts.halves, "arrow") +
+		", because the trace lacks one end of each.");
+	if (facts.ignored) warnings.push("The page does not show " + plural(facts.ignored, "event") +
+		" of other kinds in the file.");
+	if (!facts.events) warnings.push("The trace contains no events.");
 	page("warnings").append(...warnings.map(w => element("li", {}, w)));
 	page("footer").textContent = "Made by gompirun report" +
 		(facts.producer ? " of a trace by " + facts.producer : "") +

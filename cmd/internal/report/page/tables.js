@@ -71,7 +71,7 @@ function drawWaits() {
 	const left = facts.waitsLeft ? "; the table has the largest " + count(facts.waits.length) + " causes of " +
 		count(facts.waits.length + facts.waitsLeft) : "";
 	total.textContent = facts.waitTime ? "waited " + time(sum) + " in all" + left :
-		"The trace tells of no waiting.";
+		"The trace contains no waits.";
 	total.dataset.time = sum;
 	const show = w => element("button", {
 		type: "button", "aria-label": "show the longest in the timeline", onclick: () => showWait(w),
@@ -124,7 +124,7 @@ function conflict(c, i) {
 		" to " + count(c.to - 1) + (c.count > 1 ? "; seen " + count(c.count) + " times" : "");
 	return element("div", {class: "conflict"}, element("h3", {}, i + 1 + ". " + (c.what || "conflicting accesses")),
 		element("p", {}, where), ...(c.accesses || []).map(line),
-		...(c.advice ? [element("p", {}, "What would order them: " + c.advice)] : []));
+		...(c.advice ? [element("p", {}, "Advice: " + c.advice)] : []));
 }
 
 function drawConflicts() {
@@ -132,7 +132,7 @@ function drawConflicts() {
 	box.append(...list.map(conflict));
 	if (facts.moreConflicts) box.append(element("p", {}, count(facts.moreConflicts) + " more in the trace."));
 	if (!list.length) {
-		box.append(facts.checked ? "--check has found none in this run." :
-			"Conflicting accesses were not looked for: the run was without --check.");
+		box.append(facts.checked ? "--check found no conflicts in this run." :
+			"This run was without --check, which finds conflicting accesses.");
 	}
 }
