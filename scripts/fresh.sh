@@ -59,7 +59,7 @@ note() {
 try() {
 	local title=$1 limit=$2 start=$SECONDS result=ok
 	printf '\n== %s\n' "$title"
-	timeout --signal=KILL "$limit" unshare --pid --mount --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
+	timeout --signal=KILL "$limit" unshare --pid --mount --ipc --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
 		env -i HOME="$home" TERM=dumb "${settings[@]}" sh -c 'cd ~/gompirma; eval "$0"' "$3" </dev/null 2>&1 | tee "$work/said"
 	local status=${PIPESTATUS[0]}
 	if [ "$status" -eq 137 ] && [ $((SECONDS - start)) -ge "$limit" ]; then echo "fresh.sh: not done within $limit s"; fi
