@@ -1,7 +1,8 @@
 /* What went wrong: a program with LeakSanitizer ended with SIGBUS in some of its runs. The library registered 256 GiB
  * around Go's heap as a root region. That range contained pages of the kernel, which cannot be read.
  * Must hold: a root region that the library registers contains only anonymous memory, and is not larger than three
- * arenas of Go's heap (64 MiB each). This program replaces LeakSanitizer: it defines the function that registers root regions.
+ * arenas of Go's heap (64 MiB each). This program replaces LeakSanitizer: it defines the function that registers root
+ * regions.
  * MPI-5.0 11.2
  * np: 1
  * ref: none (other libraries register no region)
