@@ -30,25 +30,24 @@ func (network) Choose(wanted string) (fabric.Provider, error) {
 // Open implements fabric.Network.
 func (network) Open(p fabric.Provider) (address, host string, err error) {
 	var (
-		detail             [C.GOMPI_FABRIC_ERROR_BYTES]C.char
-		at                 [C.GOMPI_ADDRESS_BYTES]C.char
-		hostData           [C.GOMPI_HOST_DATA_BYTES]C.char
-		length, hostLength C.size_t
+		detail   [C.GOMPI_NET_ERROR_BYTES]C.char
+		endpoint C.struct_gompi_net_endpoint
 	)
 	provider := C.struct_gompi_provider{version: C.uint32_t(p.Version)}
 	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
 		provider.name[i] = C.char(p.Name[i])
 	}
-	if !C.gompi_net_open(&provider, &at[0], &length, &hostData[0], &hostLength, &detail[0]) {
+	if !C.gompi_net_open(&provider, &endpoint, &detail[0]) {
 		return "", "", errors.New(C.GoString(&detail[0]))
 	}
-	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&hostData[0], C.int(hostLength)), nil
+	return C.GoStringN(&endpoint.address[0], C.int(endpoint.address_bytes)),
+		C.GoStringN(&endpoint.host[0], C.int(endpoint.host_bytes)), nil
 }
 
 // Begin implements fabric.Network.
 func (network) Begin(j *fabric.Job) error {
 	var (
-		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		detail [C.GOMPI_NET_ERROR_BYTES]C.char
 		pin    runtime.Pinner
 	)
 	defer pin.Unpin()

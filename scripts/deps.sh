@@ -42,6 +42,7 @@ need gcc gcc
 headers libc6-dev gcc stdio.h
 headers libpmix-dev gcc pmix.h -isystem /usr/lib/x86_64-linux-gnu/pmix2/include -isystem /usr/lib/aarch64-linux-gnu/pmix2/include
 headers libfabric-dev gcc rdma/fabric.h # jobs on several nodes load libfabric at run time
+headers libucx-dev gcc ucp/api/ucp.h    # or UCX
 case ${1:-build} in
 build) ;;
 demo)

@@ -5,7 +5,6 @@
 #include "base/node.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
-#include "tcp/tcp.h"
 
 enum { CELL_CHECK_NS = 500000000 }; // interval at which the cells are checked for requests
 
@@ -19,8 +18,10 @@ struct connect_request {
 static int64_t next_check_ns;
 
 static void connect_to_peer(int peer) {
+	if (gompi_net.ops->connect == NULL)
+		return;
 	gompi_net_lock();
-	gompi_tcp_connect(peer);
+	gompi_net.ops->connect(peer);
 	gompi_net_unlock();
 }
 
@@ -63,7 +64,7 @@ void gompi_connect_back_open(void) {
 }
 
 // Writes a request into this process' cell. Drops the request if its element of the cell's array is in use. The
-// provider repeats the request until it has a connection to the peer, so a dropped request is only delayed.
+// network repeats the request until it has a connection to the peer, so a dropped request is only delayed.
 void gompi_connect_back_request(int peer) {
 	uint32_t empty = 0;
 	gompi_cas_strong(&gompi_my_cell()->unreachable[peer % GOMPI_UNREACHABLE_SLOTS], &empty, (uint32_t)peer + 1);

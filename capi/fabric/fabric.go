@@ -1,5 +1,5 @@
-// Package fabric is the network between the nodes of a job, written in C. It runs on gompirma's TCP provider or on
-// libfabric. It transfers ordered records, and reads and writes registered memory.
+// Package fabric is the network between the nodes of a job, written in C. It transfers ordered records, and reads and
+// writes registered memory, through the interface of package net.
 //
 // The package must not depend on windows, messages or collectives, which register handlers for their own ports.
 package fabric
@@ -12,11 +12,8 @@ package fabric
 #include "fabric/fabric.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
-#include "tcp/tcp.h"
-
-static inline uint32_t libfabric_version(void) {
-	return gompi_libfabric.version != NULL ? gompi_libfabric.version() : 0;
-}
+#include "ofi/ofi.h"
+#include "tcp/address.h"
 */
 import "C"
 
@@ -27,7 +24,10 @@ import (
 	"unsafe"
 
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/net"
+	_ "gompirma/capi/ofi"
 	_ "gompirma/capi/tcp"
+	_ "gompirma/capi/ucx"
 )
 
 // The headers are embedded so that importing packages are compiled again when a header changes.
@@ -45,7 +45,7 @@ type Provider struct {
 // takes about 300 ms if it has to load libfabric.
 func Choose(wanted string) (Provider, error) {
 	var (
-		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		detail [C.GOMPI_NET_ERROR_BYTES]C.char
 		chosen C.struct_gompi_provider
 		name   *C.char
 	)
@@ -71,7 +71,7 @@ type Candidate struct {
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const maxCandidates = 64
 	var (
-		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		detail [C.GOMPI_NET_ERROR_BYTES]C.char
 		name   *C.char
 		all    [maxCandidates]C.struct_gompi_candidate
 	)
@@ -88,7 +88,7 @@ func Candidates(wanted string) (list []Candidate, version string, err error) {
 	if text := C.GoString(&detail[0]); text != "" {
 		err = errors.New(text)
 	}
-	if v := uint32(C.libfabric_version()); v != 0 {
+	if v := uint32(C.gompi_ofi_version()); v != 0 {
 		version = fmt.Sprintf("%d.%d", v>>16, v&0xffff)
 	}
 	return list, version, err
@@ -97,8 +97,8 @@ func Candidates(wanted string) (list []Candidate, version string, err error) {
 // Addresses returns the addresses that gompirma's own provider would publish for this host, best first. Each line holds
 // an address, its interface and its kind, separated by tabs.
 func Addresses() (string, error) {
-	var text [C.GOMPI_TCP_ERROR_BYTES]C.char
-	if !C.gompi_tcp_addresses(&text[0], C.GOMPI_TCP_ERROR_BYTES) {
+	var text [C.GOMPI_NET_ERROR_BYTES]C.char
+	if !C.gompi_host_addresses(&text[0], C.GOMPI_NET_ERROR_BYTES) {
 		return "", errors.New(C.GoString(&text[0]))
 	}
 	return C.GoString(&text[0]), nil

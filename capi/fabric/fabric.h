@@ -1,7 +1,6 @@
 // The network between the nodes of a job: ordered records, and reads and writes (RMA) of memory that peers have
-// registered. It runs on a provider: gompirma's own TCP provider (tcp/), or a provider of libfabric. libfabric is
-// loaded at run time. core/fabric opens the network when a job spans nodes. If all processes are on one node, the
-// network is never opened.
+// registered. It runs on an implementation of struct gompi_net_ops, for example on TCP sockets. core/fabric opens the
+// network when a job spans nodes. If all processes are on one node, the network is never opened.
 //
 // A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
 // use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
@@ -19,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "net/net_ops.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -86,12 +86,6 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 void gompi_fabric_flush(int peer);
 // Sends the queued records of all peers if any record has been committed with FABRIC_AFTER_BATCH.
 void gompi_fabric_flush_batch(void);
-
-// Registered memory in the form in which peers address it. These 16 bytes are sent to peers.
-struct gompi_region {
-	uint64_t key;     // random, or chosen by the provider; 0 if not registered
-	uint64_t address; // base to which an offset is added
-};
 
 // Registers memory that peers may read, and also write if `writable` is true. If `writable` is false, the memory may be
 // mapped read-only. The memory must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or

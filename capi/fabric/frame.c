@@ -5,38 +5,41 @@
 #include <sys/mman.h>
 
 #include "base/node.h"
-#include "base/siphash.h"
 
 // --- The pool
 
 enum { SLAB_FRAMES = 16 }; // frames that are allocated together
+struct slab {
+	struct slab *next;
+	struct gompi_frame frame[SLAB_FRAMES];
+};
 static struct {
 	struct gompi_mutex lock;
 	struct gompi_frame *free;
+	struct slab *slabs;
 } pool;
 
-// Allocates a slab of frames and returns them as a list. Returns NULL if out of memory.
-static struct gompi_frame *alloc_slab(void) {
-	size_t bytes = SLAB_FRAMES * sizeof(struct gompi_frame);
-	struct gompi_frame *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (f == MAP_FAILED)
+// Allocates a slab, whose frames are a list. Returns NULL if out of memory.
+static struct slab *alloc_slab(void) {
+	struct slab *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED)
 		return NULL;
-	struct gompi_local_mr *local = NULL;
-	if (gompi_net.needs_local_mr) {
+	struct gompi_net_local *local = NULL;
+	if (gompi_net.needs_local) {
 		gompi_net_lock();
-		int rc = gompi_local_mr_register(f, bytes, FI_SEND | FI_RECV, &local);
+		const enum gompi_net_error error =
+			gompi_net.ops->register_local((char *)s, sizeof *s, NET_ACCESS_MESSAGES, &local);
 		gompi_net_unlock();
-		if (rc != 0) {
-			munmap(f, bytes);
+		if (error != NET_SUCCESS) {
+			munmap(s, sizeof *s);
 			return NULL;
 		}
 	}
-	void *descriptor = gompi_local_mr_descriptor(local);
 	for (int i = 0; i < SLAB_FRAMES; i++) {
-		f[i].descriptor = descriptor;
-		f[i].next = i + 1 < SLAB_FRAMES ? &f[i + 1] : NULL;
+		s->frame[i].local = local;
+		s->frame[i].next = i + 1 < SLAB_FRAMES ? &s->frame[i + 1] : NULL;
 	}
-	return f;
+	return s;
 }
 
 struct gompi_frame *gompi_frame_alloc(void) {
@@ -47,12 +50,15 @@ struct gompi_frame *gompi_frame_alloc(void) {
 	gompi_mutex_unlock(&pool.lock);
 	if (__builtin_expect(f != NULL, 1))
 		return f;
-	f = alloc_slab();
-	if (f == NULL)
+	struct slab *s = alloc_slab();
+	if (s == NULL)
 		return NULL;
+	f = s->frame;
 	gompi_mutex_lock(&pool.lock);
 	f[SLAB_FRAMES - 1].next = pool.free;
 	pool.free = f->next;
+	s->next = pool.slabs;
+	pool.slabs = s;
 	gompi_mutex_unlock(&pool.lock);
 	return f;
 }
@@ -64,34 +70,23 @@ void gompi_frame_free(struct gompi_frame *f) {
 	gompi_mutex_unlock(&pool.lock);
 }
 
-// --- The message authentication code: the field mac authenticates the 24 bytes after mac in the head
-
-uint64_t gompi_frame_mac(const struct gompi_frame_head *h) {
-	const uint64_t words[] = {h->source | (uint64_t)h->destination << 32, h->length | (uint64_t)h->kind << 32,
-				  h->sequence | (uint64_t)h->received << 32};
-	return gompi_siphash(gompi_net.secret, words, sizeof words / sizeof *words);
+void gompi_frames_reset(void) {
+	for (struct slab *s = pool.slabs, *next; s != NULL; s = next) {
+		next = s->next;
+		munmap(s, sizeof *s);
+	}
+	pool.slabs = NULL;
+	pool.free = NULL;
 }
 
 // --- Arrival
 
-const char *gompi_frame_error(const char *bytes, size_t length) {
-	struct gompi_frame_head h;
-	if (length < sizeof h || length > GOMPI_FRAME_BYTES || length % 8 != 0)
+const char *gompi_frame_error(int peer, const char *bytes, size_t length) {
+	if (peer < 0 || peer >= gompi_net.size || gompi_local_index(peer) >= 0)
+		return "sender";
+	if (length < sizeof(struct gompi_frame_head) || length > GOMPI_FRAME_BYTES || length % 8 != 0)
 		return "length of the message";
-	memcpy(&h, bytes, sizeof h);
-	if (h.mac != gompi_frame_mac(&h))
-		return "tag";
-	if (h.length != length)
-		return "length of the frame";
-	if (h.destination != (uint32_t)gompi_node.self)
-		return "destination";
-	if (h.source >= (uint32_t)gompi_net.size || gompi_local_index((int)h.source) >= 0)
-		return "source";
-	if (h.kind == GOMPI_FRAME_CREDITS || h.kind == GOMPI_FRAME_PROBE)
-		return length == sizeof h ? NULL : "records in a frame of credits";
-	if (h.kind != GOMPI_FRAME_RECORDS)
-		return "kind";
-	size_t at = sizeof h;
+	size_t at = sizeof(struct gompi_frame_head);
 	while (at < length) { // length is a multiple of 8, so the remaining bytes hold a record head
 		struct gompi_record_head r;
 		memcpy(&r, bytes + at, sizeof r);
@@ -105,8 +100,7 @@ const char *gompi_frame_error(const char *bytes, size_t length) {
 	return NULL;
 }
 
-void gompi_frame_deliver(int peer, const char *bytes) {
-	size_t length = ((const struct gompi_frame_head *)(const void *)bytes)->length;
+void gompi_frame_deliver(int peer, const char *bytes, size_t length) {
 	size_t at = sizeof(struct gompi_frame_head);
 	while (at < length) {
 		const struct gompi_record_head *r = (const void *)(bytes + at);

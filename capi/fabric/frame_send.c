@@ -1,12 +1,7 @@
 // Sends frames in order, within the limit of the credits.
-#include <string.h>
-
-#include <rdma/fi_errno.h>
-
 #include "base/abi.h"
 #include "base/wait.h"
 #include "fabric/peer.h"
-#include "tcp/tcp.h"
 
 // Returns the maximum number of unacknowledged frames to a peer (the window). While many frames to all peers together
 // are unacknowledged, the window is smaller. So it may grow when another peer acknowledges frames. This need not start
@@ -23,45 +18,37 @@ static void count_acked(struct gompi_peer *p, uint32_t count) {
 	gompi_sub(&gompi_frames_in_flight, count);
 }
 
-// Passes a frame to the provider. The provider owns the buffer until the send completes.
-static ssize_t post_send(struct gompi_peer *p, struct gompi_frame *f) {
+// Passes a frame to the network. On success the buffer no longer belongs to the caller.
+static enum gompi_net_error post_frame(struct gompi_peer *p, struct gompi_frame *f) {
+	const bool inject = f->used_bytes <= gompi_net.inject_bytes;
+	enum gompi_net_error error;
 	f->op.kind = GOMPI_NET_OP_SEND;
 	f->peer = p->rank;
 	gompi_net_lock();
-	ssize_t rc = fi_send(gompi_net.ep, f->bytes, f->used_bytes, f->descriptor, p->address, &f->op.context);
-	if (rc == 0)
-		gompi_add(&p->sends_in_flight, 1);
+	if (inject) {
+		error = gompi_net.ops->inject(p->rank, f->bytes, f->used_bytes);
+	} else {
+		error = gompi_net.ops->send(p->rank, f->bytes, f->used_bytes, f->local, &f->op);
+		if (error == NET_SUCCESS)
+			gompi_add(&p->sends_in_flight, 1);
+	}
 	gompi_net_unlock();
-	return rc;
+	if (inject && error == NET_SUCCESS)
+		gompi_frame_free(f);
+	return error;
 }
 
-// Completes the head of a frame and passes the frame to the provider. Returns 0, or an error of libfabric. On success
-// the buffer no longer belongs to the caller.
-static int send_frame(struct gompi_peer *p, struct gompi_frame *f) {
-	struct gompi_frame_head *h = gompi_frame_head_of(f);
-	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_node.self,
-				       .destination = (uint32_t)p->rank,
-				       .length = f->used_bytes,
-				       .kind = GOMPI_FRAME_RECORDS,
-				       .sequence = p->frames_sent,
-				       .received = gompi_load(&p->frames_received)};
-	h->mac = gompi_frame_mac(h);
-	const uint32_t received = h->received;
-	ssize_t rc;
-	if (f->used_bytes <= gompi_net.inject_bytes) {
-		gompi_net_lock();
-		rc = fi_inject(gompi_net.ep, f->bytes, f->used_bytes, p->address);
-		gompi_net_unlock();
-		if (rc == 0)
-			gompi_frame_free(f);
-	} else {
-		rc = post_send(p, f);
-	}
-	if (rc == 0) {
+// Completes the head of a frame with records and passes the frame to the network. On success the buffer no longer
+// belongs to the caller.
+static enum gompi_net_error send_frame(struct gompi_peer *p, struct gompi_frame *f) {
+	const uint32_t received = gompi_load(&p->frames_received);
+	*gompi_frame_head_of(f) = (struct gompi_frame_head){.sequence = p->frames_sent, .received = received};
+	const enum gompi_net_error error = post_frame(p, f);
+	if (error == NET_SUCCESS) {
 		gompi_store(&p->acks_sent, received);
 		gompi_add(&gompi_net_counts.frames_sent, 1);
 	}
-	return (int)rc;
+	return error;
 }
 
 // Wakes the threads that wait for space, and schedules the on_room handlers of the ports that wait for space.
@@ -118,12 +105,12 @@ void gompi_peer_send(struct gompi_peer *p) {
 		if (p->frames_sent - p->frames_acked >= current_window())
 			break;
 		struct gompi_frame *f = p->queue_first, *next = f->next;
-		int rc = send_frame(p, f);
-		if (rc == -FI_EAGAIN) {
+		const enum gompi_net_error error = send_frame(p, f);
+		if (error == NET_AGAIN) {
 			gompi_peer_schedule_retry(p);
 			break;
 		}
-		if (rc != 0) {
+		if (error != NET_SUCCESS) {
 			gompi_peer_mark_failed(p);
 			drop_frames(p);
 			return;
@@ -150,45 +137,33 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_unlock(&p->lock);
 }
 
-// Sends a frame without records. The caller holds p's lock. Returns 0, or an error of libfabric.
-static int send_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
+// Sends a frame without records. The caller holds p's lock.
+static enum gompi_net_error send_head(struct gompi_peer *p, enum gompi_frame_request request) {
 	const uint32_t received = gompi_load(&p->frames_received);
-	struct gompi_frame_head h = {.source = (uint32_t)gompi_node.self,
-				     .destination = (uint32_t)p->rank,
-				     .length = sizeof h,
-				     .kind = kind,
-				     .received = received};
-	h.mac = gompi_frame_mac(&h);
-	ssize_t rc = -FI_EAGAIN;
-	if (sizeof h <= gompi_net.inject_bytes) {
-		gompi_net_lock();
-		rc = fi_inject(gompi_net.ep, &h, sizeof h, p->address);
-		gompi_net_unlock();
-	} else {
-		struct gompi_frame *f = gompi_frame_alloc();
-		if (f != NULL) {
-			*gompi_frame_head_of(f) = h;
-			f->used_bytes = sizeof h;
-			rc = post_send(p, f);
-			if (rc != 0)
-				gompi_frame_free(f);
-		}
-	}
-	if (rc == 0)
+	struct gompi_frame *f = gompi_frame_alloc();
+	if (f == NULL)
+		return NET_AGAIN;
+	*gompi_frame_head_of(f) = (struct gompi_frame_head){.sequence = request, .received = received};
+	f->used_bytes = sizeof(struct gompi_frame_head);
+	const enum gompi_net_error error = post_frame(p, f);
+	if (error == NET_SUCCESS)
 		gompi_store(&p->acks_sent, received);
-	return (int)rc;
+	else
+		gompi_frame_free(f);
+	return error;
 }
 
 void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe) {
 	if (!is_probe && gompi_load(&p->frames_received) - gompi_load(&p->acks_sent) < GOMPI_ACK_FRAMES)
 		return;
 	gompi_mutex_lock(&p->lock);
-	int rc = gompi_load(&p->has_failed) != 0 ? 0 : send_head(p, GOMPI_FRAME_CREDITS);
-	p->reply_pending = is_probe && rc == -FI_EAGAIN;
+	const enum gompi_net_error error =
+		gompi_load(&p->has_failed) != 0 ? NET_SUCCESS : send_head(p, GOMPI_FRAME_CREDITS);
+	p->reply_pending = is_probe && error == NET_AGAIN;
 	gompi_mutex_unlock(&p->lock);
-	if (rc == 0)
+	if (error == NET_SUCCESS)
 		gompi_add(&gompi_net_counts.credits_sent, 1);
-	else if (rc == -FI_EAGAIN)
+	else if (error == NET_AGAIN)
 		gompi_peer_schedule_retry(p);
 	else
 		gompi_peer_mark_failed(p);
@@ -196,18 +171,18 @@ void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe) {
 
 enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p) {
 	gompi_mutex_lock(&p->lock);
-	int rc = send_head(p, GOMPI_FRAME_PROBE);
+	const enum gompi_net_error error = send_head(p, GOMPI_FRAME_PROBE);
 	bool is_sending = gompi_load(&p->sends_in_flight) > 0 || gompi_load(&p->inflight_bytes) > 0;
 	gompi_mutex_unlock(&p->lock);
-	if (gompi_net.is_builtin && rc == 0) { // the TCP provider accepts frames that it may never be able to send
+	if (error == NET_SUCCESS && gompi_net.ops->is_refused != NULL) {
 		gompi_net_lock();
-		bool refused = gompi_tcp_is_refused(p->rank);
+		bool refused = gompi_net.ops->is_refused(p->rank);
 		gompi_net_unlock();
 		return refused ? GOMPI_PROBE_REFUSED : GOMPI_PROBE_SENT;
 	}
-	if (rc != 0 && rc != -FI_EAGAIN)
+	if (error != NET_SUCCESS && error != NET_AGAIN)
 		gompi_peer_mark_failed(p);
-	return rc == 0 ? GOMPI_PROBE_SENT : is_sending ? GOMPI_PROBE_BUSY : GOMPI_PROBE_REFUSED;
+	return error == NET_SUCCESS ? GOMPI_PROBE_SENT : is_sending ? GOMPI_PROBE_BUSY : GOMPI_PROBE_REFUSED;
 }
 
 int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {

@@ -2,8 +2,6 @@
 #ifndef GOMPI_FABRIC_PEER_H
 #define GOMPI_FABRIC_PEER_H
 
-#include <rdma/fi_domain.h>
-
 #include "base/node.h"
 #include "fabric/frame.h"
 #include "fabric/pace.h"
@@ -25,10 +23,9 @@ enum {
 struct gompi_peer {
 	struct gompi_mutex lock;
 	int32_t rank;
-	fi_addr_t address;
 
 	// Frames to the peer. Only the open frame accepts records. The frames of the queue wait for credits or for the
-	// provider.
+	// network.
 	struct gompi_frame *open_frame; // frame that collects records; NULL if none is open
 	struct gompi_frame *queue_first, *queue_last;
 	bool flush_requested;             // send the open frame when the queue is empty, although the frame is not full
@@ -63,7 +60,7 @@ struct gompi_peer {
 	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen, sends_in_flight and
 	// reply_pending.
 	gompi_a32 activity_seen;   // 1 if a frame from the peer has arrived since the last check
-	gompi_a32 sends_in_flight; // number of frames to the peer that the provider has not completed
+	gompi_a32 sends_in_flight; // number of frames to the peer that the network has not completed
 	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
 	bool was_connected;        // a frame from the peer has arrived before
 	int probes_unanswered;     // number of probes without a reply
@@ -105,8 +102,8 @@ void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 // Results of gompi_peer_probe.
 enum gompi_probe_result {
 	GOMPI_PROBE_SENT,
-	GOMPI_PROBE_BUSY,    // not sent: the provider still works on earlier operations
-	GOMPI_PROBE_REFUSED, // the peer refuses connections, or the provider has no connection to it
+	GOMPI_PROBE_BUSY,    // not sent: the network still works on earlier operations
+	GOMPI_PROBE_REFUSED, // the peer refuses connections, or the network has no connection to it
 };
 // Sends the peer a probe, to which its progress thread replies.
 enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p);
@@ -117,7 +114,7 @@ bool gompi_peers_busy(void);
 // Returns the first peer of the list of all peers.
 struct gompi_peer *gompi_peers_first(void);
 
-// Puts p on the retry list, because the provider could not accept an operation. The serving thread retries p's
+// Puts p on the retry list, because the network could not accept an operation. The serving thread retries p's
 // operations soon.
 void gompi_peer_schedule_retry(struct gompi_peer *p);
 // Returns true if peers are on the retry list.
@@ -134,9 +131,8 @@ bool gompi_peers_retry(void);
 
 // Starts the transfers of p that can be started. The caller holds p's lock.
 void gompi_transfers_start(struct gompi_peer *p);
-// Completes a segment of a transfer. The argument `error` is 0 or an error of libfabric. The serving thread calls this
-// function.
-void gompi_segment_done(struct gompi_net_op *op, int error);
+// Completes a segment of a transfer. The serving thread calls this function.
+void gompi_segment_done(struct gompi_net_op *op, enum gompi_net_error error);
 // Calls the callback `done` of each transfer that has ended without a segment in progress (list done_list). Returns
 // true if the list was not empty. The serving thread calls this function. gompi_transfers_have_done returns true if the
 // list is not empty.

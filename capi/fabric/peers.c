@@ -19,9 +19,9 @@ struct gompi_peer *gompi_peers_first(void) {
 	return gompi_load_acquire(&peer_list); // pairs with the release in gompi_peer_get
 }
 
-// Creates a peer. The caller holds peer_create_lock, so at most one thread creates peers.
-static struct gompi_peer *create_peer(int rank, int *class) {
-	*class = MPI_ERR_NO_MEM;
+// Creates a peer. The caller holds peer_create_lock, so at most one thread creates peers. Returns NULL if out of
+// memory.
+static struct gompi_peer *create_peer(int rank) {
 	struct gompi_peer *p = aligned_alloc(GOMPI_CACHE_LINE,
 					     (sizeof *p + GOMPI_CACHE_LINE - 1) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE);
 	if (p == NULL)
@@ -29,19 +29,7 @@ static struct gompi_peer *create_peer(int rank, int *class) {
 	memset(p, 0, sizeof *p);
 	p->rank = rank;
 	p->pace.limit_bytes = GOMPI_PACE_MIN_BYTES;
-	if (gompi_net.is_builtin) {
-		p->address = (fi_addr_t)rank;
-		return p;
-	}
-	gompi_net_lock();
-	const char *address = gompi_net.addresses + (size_t)rank * gompi_net.address_bytes;
-	int n = fi_av_insert(gompi_net.av, address, 1, &p->address, 0, NULL);
-	gompi_net_unlock();
-	if (n == 1)
-		return p;
-	free(p);
-	*class = MPI_ERR_OTHER;
-	return NULL;
+	return p;
 }
 
 struct gompi_peer *gompi_peer_get(int rank, int *class) {
@@ -51,9 +39,10 @@ struct gompi_peer *gompi_peer_get(int rank, int *class) {
 	*class = MPI_ERR_PROC_ABORTED;
 	if ((uint32_t)rank >= (uint32_t)gompi_net.size || gompi_local_index(rank) >= 0)
 		return NULL;
+	*class = MPI_ERR_NO_MEM;
 	gompi_mutex_lock(&peer_create_lock);
 	p = gompi_load_acquire(&gompi_peers[rank]);
-	if (p == NULL && (p = create_peer(rank, class)) != NULL) {
+	if (p == NULL && (p = create_peer(rank)) != NULL) {
 		p->next = gompi_load(&peer_list);
 		gompi_store_release(&peer_list, p);         // pairs with the acquire in gompi_peers_first
 		gompi_store_release(&gompi_peers[rank], p); // pairs with the acquire in gompi_peer_find

@@ -1,8 +1,5 @@
 #include "fabric/progress.h"
 
-#include <rdma/fi_errno.h>
-#include <string.h>
-
 #include "base/sanitizer.h"
 #include "base/wait.h"
 #include "fabric/doorbell.h"
@@ -10,7 +7,7 @@
 
 enum {
 	RECEIVE_BUFFERS = 32, // number of receive buffers that are kept posted, for all senders together
-	CQ_BATCH = 16,        // maximum number of completions that are read at once
+	BATCH = 16,           // maximum number of completions that are read at once
 	RETRY_POLLS = 16,     // number of polls without completions between two retries (poll_once)
 };
 
@@ -22,43 +19,43 @@ static int missing_buffers;
 
 static atomic_flag is_polling = ATOMIC_FLAG_INIT; // set while a thread is the serving thread
 
-// Posts the buffers of the list `unposted`. The caller holds gompi_net.lock. Returns 0 or an error of libfabric.
-static int post_unposted(void) {
+// Posts the buffers of the list `unposted`, unless the network cannot accept them now. The caller holds gompi_net.lock.
+static enum gompi_net_error post_unposted(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
 		f->op.kind = GOMPI_NET_OP_RECEIVE;
-		ssize_t rc =
-			fi_recv(gompi_net.ep, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC, &f->op.context);
-		if (rc != 0)
-			return (int)rc;
+		const enum gompi_net_error error =
+			gompi_net.ops->post_receive(f->bytes, sizeof f->bytes, f->local, &f->op);
+		if (error != NET_SUCCESS)
+			return error;
 		unposted = f->next;
 	}
-	return 0;
+	return NET_SUCCESS;
 }
 
-int gompi_net_post_receives(void) {
+bool gompi_net_post_receives(void) {
 	gompi_flag_clear(&is_polling); // gompi_net_stop_polling has left it set
 	missing_buffers = 0;
-	unposted = NULL; // drops buffers of a previous provider
+	unposted = NULL;
 	for (int i = 0; i < RECEIVE_BUFFERS; i++) {
 		struct gompi_frame *f = gompi_frame_alloc();
 		if (f == NULL)
-			return -FI_ENOMEM;
+			return false;
 		f->next = unposted;
 		unposted = f;
 	}
 	gompi_net_lock();
-	int rc = post_unposted();
+	const enum gompi_net_error error = post_unposted();
 	gompi_net_unlock();
-	return rc == -FI_EAGAIN ? 0 : rc;
+	return error == NET_SUCCESS || error == NET_AGAIN;
 }
 
 // Passes the records of the peer's next frame to their ports.
-static void deliver_next(struct gompi_peer *p, struct gompi_frame *f) {
+static void deliver_next(struct gompi_peer *p, const struct gompi_frame *f) {
 	gompi_add(&gompi_net_counts.frames_received, 1);
 	// This store precedes the handling of the records, so that replies to them carry this acknowledgement.
 	gompi_store(&p->frames_received, ++p->next_sequence);
-	gompi_frame_deliver(p->rank, f->bytes);
+	gompi_frame_deliver(p->rank, f->bytes, f->used_bytes);
 }
 
 // Queues a frame that has arrived before its predecessors. Returns false if it is a duplicate.
@@ -74,23 +71,26 @@ static bool insert_out_of_order(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// Handles a frame of `length` bytes. Drops invalid frames. Delivers frames in the order of their numbers, because a
-// provider may report a short message before an earlier long message. Returns true if the buffer is free again.
-static bool handle_frame(struct gompi_frame *f, size_t length) {
+// Handles a frame of f->used_bytes bytes from a peer. Drops invalid frames. Delivers frames in the order of their
+// numbers, because a network may report a short message before an earlier long message. Returns true if the buffer is
+// free again.
+static bool handle_frame(struct gompi_frame *f, int peer) {
 	const struct gompi_frame_head *h = gompi_frame_head_of(f);
+	const bool has_records = f->used_bytes > sizeof *h;
 	int class;
 	struct gompi_peer *p;
-	if (gompi_frame_error(f->bytes, length) != NULL || (p = gompi_peer_get((int)h->source, &class)) == NULL ||
-	    (h->kind == GOMPI_FRAME_RECORDS && h->sequence - p->next_sequence >= GOMPI_SEND_WINDOW)) {
+	if (gompi_frame_error(peer, f->bytes, f->used_bytes) != NULL || (p = gompi_peer_get(peer, &class)) == NULL ||
+	    (has_records && h->sequence - p->next_sequence >= GOMPI_SEND_WINDOW)) {
 		gompi_add(&gompi_net_counts.frames_dropped, 1);
 		return true;
 	}
 	gompi_store(&p->activity_seen, 1);
 	gompi_peer_on_ack(p, h->received);
-	if (h->kind == GOMPI_FRAME_PROBE)
-		gompi_peer_send_ack(p, true);
-	if (h->kind != GOMPI_FRAME_RECORDS)
+	if (!has_records) {
+		if (h->sequence == GOMPI_FRAME_PROBE)
+			gompi_peer_send_ack(p, true);
 		return true;
+	}
 	if (h->sequence != p->next_sequence) {
 		if (insert_out_of_order(p, f))
 			return false;
@@ -107,24 +107,22 @@ static bool handle_frame(struct gompi_frame *f, size_t length) {
 	return true;
 }
 
-// Handles a completion. The argument `error` is 0 or an error of libfabric.
-static void handle_completion(struct gompi_net_op *op, size_t length, int error) {
-	if (op == NULL)
-		return; // an internal error of the provider
-	struct gompi_frame *f = (struct gompi_frame *)op;
+static void handle_completion(const struct gompi_net_completion *c) {
+	struct gompi_frame *f = (struct gompi_frame *)c->op;
 	struct gompi_peer *p;
-	switch (op->kind) {
+	switch ((enum gompi_net_op_kind)c->op->kind) {
 	case GOMPI_NET_OP_SEND:
 		p = gompi_peer_find(f->peer);
-		if (error != 0)
+		if (c->error != NET_SUCCESS)
 			gompi_peer_mark_failed(p);
 		gompi_sub(&p->sends_in_flight, 1);
 		gompi_frame_free(f);
 		break;
 	case GOMPI_NET_OP_RECEIVE:
-		if (error != 0)
+		f->used_bytes = (uint32_t)c->bytes;
+		if (c->error != NET_SUCCESS)
 			gompi_add(&gompi_net_counts.frames_dropped, 1);
-		else if (!handle_frame(f, length)) {
+		else if (!handle_frame(f, c->peer)) {
 			missing_buffers++;
 			break;
 		}
@@ -132,7 +130,7 @@ static void handle_completion(struct gompi_net_op *op, size_t length, int error)
 		unposted = f;
 		break;
 	case GOMPI_NET_OP_SEGMENT:
-		gompi_segment_done(op, error);
+		gompi_segment_done(c->op, c->error);
 		break;
 	}
 }
@@ -147,40 +145,28 @@ static void replace_buffers(void) {
 	}
 }
 
-// Reads an error completion of the provider, and handles it as a completion with this error.
-static void read_cq_error(void) {
-	struct fi_cq_err_entry e = {0};
-	gompi_net_lock();
-	ssize_t n = fi_cq_readerr(gompi_net.cq, &e, 0);
-	gompi_net_unlock();
-	if (n > 0)
-		handle_completion(e.op_context, 0, e.err != 0 ? e.err : FI_EOTHER);
-}
-
 static bool poll_once(void) {
 	static int idle_polls; // consecutive polls that found nothing; serving thread only
 	bool worked = false;
-	// An operation that the provider could not accept may succeed after the provider has made progress, so retry
+	// An operation that the network could not accept may succeed after the network has made progress, so retry
 	// after each poll that found something. After other polls, retry only once every RETRY_POLLS polls, so that
 	// other threads get the locks.
 	if (idle_polls % RETRY_POLLS == 0)
 		worked = gompi_peers_retry();
 
 	worked = gompi_transfers_call_done() || worked;
-	struct fi_cq_msg_entry e[CQ_BATCH];
+	struct gompi_net_completion completions[BATCH];
 	if (__builtin_expect(missing_buffers > 0, 0)) // an allocation failed before
 		replace_buffers();
 	if (!gompi_net_try_lock())
 		return worked;
 	if (unposted != NULL)
 		post_unposted();
-	ssize_t n = fi_cq_read(gompi_net.cq, e, CQ_BATCH);
+	const int n = gompi_net.ops->poll(completions, BATCH);
 	gompi_net_unlock();
-	idle_polls = n == -FI_EAGAIN ? idle_polls + 1 : 0;
-	if (n == -FI_EAVAIL)
-		read_cq_error();
-	for (ssize_t i = 0; i < n; i++)
-		handle_completion(e[i].op_context, e[i].len, 0);
+	idle_polls = n == 0 ? idle_polls + 1 : 0;
+	for (int i = 0; i < n; i++)
+		handle_completion(&completions[i]);
 	gompi_fabric_flush_batch();
 	if (__builtin_expect(missing_buffers > 0, 0))
 		replace_buffers();
@@ -188,7 +174,7 @@ static bool poll_once(void) {
 		post_unposted();
 		gompi_net_unlock();
 	}
-	return worked || n > 0 || n == -FI_EAVAIL;
+	return worked || n > 0;
 }
 
 bool gompi_net_poll(void) {
@@ -219,13 +205,10 @@ bool gompi_fabric_progress(void) {
 }
 
 bool gompi_net_may_sleep(void) {
-	if (gompi_net.fd < 0)
-		return true;
-	struct fid *on[] = {&gompi_net.cq->fid};
 	gompi_net_lock();
-	int rc = fi_trywait(gompi_net.fabric, on, 1);
+	const bool is_armed = gompi_net.ops->arm();
 	gompi_net_unlock();
-	return rc == 0;
+	return is_armed;
 }
 
 // --- The service that all waits call

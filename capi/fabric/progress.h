@@ -9,12 +9,12 @@
 // Makes progress like gompi_fabric_progress, but does not send queued records. For the progress thread.
 bool gompi_net_poll(void);
 
-// Returns true if nothing has arrived and gompi_net.fd will become readable at the next arrival (fi_trywait). Always
-// returns true if the provider has no descriptor.
+// Returns true if nothing has arrived and gompi_net.fd will become readable at the next arrival. Always returns true if
+// the network has no descriptor.
 bool gompi_net_may_sleep(void);
 
-// Posts the receive buffers. Returns 0, or an error of libfabric.
-int gompi_net_post_receives(void);
+// Posts the receive buffers. Returns false if out of memory.
+bool gompi_net_post_receives(void);
 
 // Closes the network to all threads, and waits until no thread serves it.
 void gompi_net_stop_polling(void);

@@ -65,8 +65,7 @@ void gompi_net_progress_run(void) {
 		gompi_store(&gompi_net_doorbell.app_active, 0);
 		gompi_store(&gompi_net_doorbell.app_polled, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
-		if (gompi_net.is_builtin)
-			gompi_connect_back_tick(gompi_now_ns());
+		gompi_connect_back_tick(gompi_now_ns());
 		gompi_fabric_flush(-1);
 		if (gompi_load(&me->poller_count) > 0)
 			app_active = true;

@@ -1,26 +1,23 @@
 // Reads and writes of memory that peers have registered (RMA).
-#include <rdma/fi_errno.h>
-#include <rdma/fi_rma.h>
 #include <stdlib.h>
 
 #include "base/abi.h"
 #include "base/clock.h"
 #include "fabric/doorbell.h"
-#include "fabric/libfabric.h"
 #include "fabric/peer.h"
 
-// Maximum bytes of one provider operation: DEVICE_SEGMENT_BYTES if the network has RDMA, else SEGMENT_BYTES. With RDMA,
-// at most DEVICE_INFLIGHT_BYTES are in progress per peer. This limits the time that a probe (health.h) waits for
+// Maximum bytes of one operation of the network: DEVICE_SEGMENT_BYTES if the network has RDMA, else SEGMENT_BYTES. With
+// RDMA, at most DEVICE_INFLIGHT_BYTES are in progress per peer. This limits the time that a probe (health.h) waits for
 // earlier transfers.
 enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
 // Layout of gompi_transfer.internal.
 struct transfer_state {
-	struct gompi_transfer *next;  // next in the peer's transfer_queue, or in done_list
-	uint64_t started_bytes;       // bytes passed to the provider
-	struct gompi_local_mr *local; // registration of the local memory; NULL if none is needed
-	int32_t segments;             // number of segments in progress
-	int32_t class;                // error class of the first failed segment; 0 if none
+	struct gompi_transfer *next;   // next in the peer's transfer_queue, or in done_list
+	uint64_t started_bytes;        // bytes passed to the network
+	struct gompi_net_local *local; // registration of the local memory; NULL if none is needed
+	int32_t segments;              // number of segments in progress
+	int32_t class;                 // error class of the first failed segment; 0 if none
 	// the transfer is in the peer's transfer_queue, because it is not completely started
 	bool is_queued;
 };
@@ -62,7 +59,7 @@ static void segment_free(struct segment_op *o) {
 	gompi_mutex_unlock(&segment_pool.lock);
 }
 
-// --- Transfers that have ended without a completion of the provider: the serving thread calls their callback `done`
+// --- Transfers that have ended without a completion of the network: the serving thread calls their callback `done`
 
 static struct gompi_transfer *_Atomic done_list;
 
@@ -78,7 +75,7 @@ static void complete_transfer(struct gompi_transfer *t) {
 	struct transfer_state *s = state_of(t);
 	if (s->local != NULL) {
 		gompi_net_lock();
-		gompi_local_mr_unregister(s->local);
+		gompi_net.ops->unregister_local(s->local);
 		gompi_net_unlock();
 	}
 	gompi_add(&gompi_net_counts.transfers, 1);
@@ -118,63 +115,37 @@ static void dequeue_transfer(struct gompi_peer *p) {
 	state_of(t)->is_queued = false;
 }
 
-// Passes the next `bytes` bytes of t to the provider. Returns 0, or an error of libfabric.
-static int start_segment(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
+// Passes the next `bytes` bytes of t to the network.
+static enum gompi_net_error start_segment(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
 	struct transfer_state *s = state_of(t);
 	struct segment_op *o = segment_alloc();
 	if (o == NULL)
-		return -FI_ENOMEM;
+		return NET_NO_MEM;
 	*o = (struct segment_op){.op.kind = GOMPI_NET_OP_SEGMENT, .transfer = t, .peer = p, .bytes = bytes};
 	if (gompi_load(&p->inflight_bytes) == 0)
 		o->lone_start_ns = gompi_now_ns();
 	gompi_net_lock();
-	ssize_t rc = 0;
-	if (gompi_net.needs_local_mr && s->local == NULL)
-		rc = gompi_local_mr_register(t->local, t->bytes, t->is_write ? FI_WRITE : FI_READ, &s->local);
-	if (rc == 0) {
-		struct iovec from = {t->local + s->started_bytes, bytes};
-		struct fi_rma_iov to = {t->region.address + t->offset + s->started_bytes, bytes, t->region.key};
-		void *descriptor = gompi_local_mr_descriptor(s->local);
-		struct fi_msg_rma m = {.msg_iov = &from,
-				       .desc = &descriptor,
-				       .iov_count = 1,
-				       .addr = p->address,
-				       .rma_iov = &to,
-				       .rma_iov_count = 1,
-				       .context = &o->op.context};
-		rc = t->is_write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
-				 : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
-	}
+	enum gompi_net_error error = NET_SUCCESS;
+	if (gompi_net.needs_local && s->local == NULL)
+		error = gompi_net.ops->register_local(t->local, t->bytes,
+						      t->is_write ? NET_ACCESS_WRITE : NET_ACCESS_READ, &s->local);
+	if (error == NET_SUCCESS)
+		error = (t->is_write ? gompi_net.ops->write : gompi_net.ops->read)(
+			p->rank, t->local + s->started_bytes, bytes, s->local, t->region.key,
+			t->region.address + t->offset + s->started_bytes, &o->op);
 	gompi_net_unlock();
-	if (rc != 0) {
+	if (error != NET_SUCCESS) {
 		segment_free(o);
-		return (int)rc;
+		return error;
 	}
 	s->segments++;
 	s->started_bytes += bytes;
 	gompi_store(&p->inflight_bytes, gompi_load(&p->inflight_bytes) + bytes);
-	return 0;
+	return NET_SUCCESS;
 }
 
-// Returns the MPI error class for an error of libfabric. The class is MPI_ERR_PROC_ABORTED for errors that a provider
-// reports if the peer has ended.
-static int transfer_class(int error) {
-	switch (error) {
-	case FI_ENOMEM:
-		return MPI_ERR_NO_MEM;
-	case FI_ENOTCONN:
-	case FI_ECONNRESET:
-	case FI_ECONNREFUSED:
-	case FI_ECONNABORTED:
-	case FI_ECANCELED:
-	case FI_ESHUTDOWN:
-	case FI_ETIMEDOUT:
-	case FI_EHOSTUNREACH:
-	case FI_EIO:
-		return MPI_ERR_PROC_ABORTED;
-	default:
-		return MPI_ERR_OTHER;
-	}
+static int transfer_class(enum gompi_net_error error) {
+	return error == NET_NO_MEM ? MPI_ERR_NO_MEM : error == NET_PEER_FAILED ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
 }
 
 // --- Limits of bytes in progress
@@ -200,15 +171,16 @@ void gompi_transfers_start(struct gompi_peer *p) {
 				gompi_pace_limit_reached(&p->pace, gompi_now_ns());
 				return;
 			}
-			int rc = start_segment(p, t, next_segment_bytes(t->bytes - s->started_bytes));
-			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->inflight_bytes) > 0)) {
+			const enum gompi_net_error error =
+				start_segment(p, t, next_segment_bytes(t->bytes - s->started_bytes));
+			if (error == NET_AGAIN || (error == NET_NO_MEM && gompi_load(&p->inflight_bytes) > 0)) {
 				gompi_peer_schedule_retry(p);
 				return;
 			}
-			if (rc == 0 && s->started_bytes < t->bytes)
+			if (error == NET_SUCCESS && s->started_bytes < t->bytes)
 				continue;
-			if (rc != 0)
-				s->class = transfer_class(-rc);
+			if (error != NET_SUCCESS)
+				s->class = transfer_class(error);
 			if (s->class == MPI_ERR_PROC_ABORTED)
 				gompi_peer_mark_failed(p);
 		}
@@ -243,7 +215,7 @@ void gompi_fabric_transfer(struct gompi_transfer *t) {
 	gompi_mutex_unlock(&p->lock);
 }
 
-void gompi_segment_done(struct gompi_net_op *op, int error) {
+void gompi_segment_done(struct gompi_net_op *op, enum gompi_net_error error) {
 	struct segment_op *o = (struct segment_op *)op;
 	struct gompi_transfer *t = o->transfer;
 	struct gompi_peer *p = o->peer;
@@ -251,10 +223,10 @@ void gompi_segment_done(struct gompi_net_op *op, int error) {
 	gompi_mutex_lock(&p->lock);
 	const uint64_t inflight_bytes = gompi_load(&p->inflight_bytes) - o->bytes;
 	gompi_store(&p->inflight_bytes, inflight_bytes);
-	if (error == 0 && gompi_pace_needs_sample(&p->pace, o->lone_start_ns))
+	if (error == NET_SUCCESS && gompi_pace_needs_sample(&p->pace, o->lone_start_ns))
 		gompi_pace_add_sample(&p->pace, o->bytes, o->lone_start_ns, inflight_bytes, gompi_now_ns());
 	s->segments--;
-	if (error == 0)
+	if (error == NET_SUCCESS)
 		gompi_store(&p->activity_seen, 1);
 	else if (s->class == MPI_SUCCESS)
 		s->class = transfer_class(error);

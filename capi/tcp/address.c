@@ -261,3 +261,21 @@ void gompi_host_address_text(const struct gompi_host_address *a, char text[INET6
 bool gompi_host_address_equal(const struct gompi_host_address *a, const struct gompi_host_address *b) {
 	return a->family == b->family && memcmp(a->bytes, b->bytes, a->family == 4 ? 4 : 16) == 0;
 }
+
+bool gompi_host_addresses(char *text, size_t bytes) {
+	static const char *const scope_text[] = {"network of the default route", "another network",
+						 "network of a bridge, containers or virtual machines",
+						 "link-local network", "this host only"};
+	struct gompi_tcp_host h;
+	char names[GOMPI_HOST_MAX_ADDRESSES][16], address[INET6_ADDRSTRLEN];
+	if (!gompi_host_local_addresses(&h, names, text, bytes))
+		return false;
+	text[0] = 0;
+	size_t at = 0;
+	for (int i = 0; i < h.count && at < bytes; i++) {
+		gompi_host_address_text(&h.addresses[i], address);
+		at += (size_t)snprintf(text + at, bytes - at, "%s\t%s\t%s\n", address, names[i],
+				       scope_text[h.addresses[i].scope]);
+	}
+	return true;
+}

@@ -39,6 +39,11 @@ struct gompi_tcp_host {
 bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_MAX_ADDRESSES][16], char *error_detail,
 				size_t error_bytes);
 
+// Writes to `text` the addresses that this process would publish. Peers try them in the order of the lines. Each line
+// has an address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to
+// text.
+bool gompi_host_addresses(char *text, size_t bytes);
+
 // Encodes a host for publishing, and returns the number of bytes. gompi_host_decode decodes a published host, and
 // returns false if the data is invalid.
 size_t gompi_host_encode(const struct gompi_tcp_host *h, char *to);

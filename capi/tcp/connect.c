@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,13 +235,10 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 			}
 	if (t->hot_link == l)
 		t->hot_link = NULL;
-	if (l->buffer != NULL) { // the message is incomplete, so post its buffer again
-		l->buffer->next = t->buffers;
-		t->buffers = l->buffer;
-	}
-	if (l->request != NULL) {
-		l->request->next = l->peer->requests;
-		l->peer->requests = l->request;
+	if (l->op != NULL) { // its data is incomplete: post the receive again, or let the read wait for its reply again
+		struct gompi_net_op **list = l->in.head.kind == TCP_FRAME ? &t->posted : &l->peer->requests;
+		gompi_tcp_op(l->op)->next = *list;
+		*list = l->op;
 	}
 	l->next = closed_links;
 	closed_links = l;
@@ -365,7 +361,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	struct sockaddr_storage to;
 	const struct gompi_host_address a = tried_address(p, address);
 	uint16_t port;
-	memcpy(&port, gompi_tcp_state.job.ports + (size_t)p->rank * GOMPI_TCP_PORT_BYTES, sizeof port);
+	memcpy(&port, gompi_tcp_state.job.addresses + (size_t)p->rank * GOMPI_TCP_PORT_BYTES, sizeof port);
 	const socklen_t length = gompi_host_sockaddr(&a, port, &to);
 	int slot = 0;
 	while (slot < GOMPI_MAX_ATTEMPTS && p->attempts[slot] != NULL)
@@ -417,13 +413,13 @@ void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 	text[0] = 0;
 	if (p == NULL || !(p->wants_link || p->is_unreachable) || (p->round == 0 && p->next_address == 0))
 		return;
-	if (t->job.events->host_name != NULL) {
-		t->job.events->host_name(t->job.rank, mine, sizeof mine);
-		t->job.events->host_name(peer, theirs, sizeof theirs);
+	if (t->events->host_name != NULL) {
+		t->events->host_name(t->job.rank, mine, sizeof mine);
+		t->events->host_name(peer, theirs, sizeof theirs);
 	}
 	int at = snprintf(text, bytes, "rank %d on %s cannot reach rank %d on %s:", t->job.rank, mine, peer, theirs);
 	uint16_t port;
-	memcpy(&port, t->job.ports + (size_t)peer * GOMPI_TCP_PORT_BYTES, sizeof port);
+	memcpy(&port, t->job.addresses + (size_t)peer * GOMPI_TCP_PORT_BYTES, sizeof port);
 	for (int i = 0; i < p->address_count && at < (int)bytes; i++) {
 		char address[INET6_ADDRSTRLEN];
 		const struct gompi_host_address a = tried_address(p, p->address_order[i]);
@@ -478,7 +474,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	const int64_t limit = is_definite && GIVE_UP_NS < t->job.timeout_ns ? GIVE_UP_NS : t->job.timeout_ns;
 	static bool is_reported;
 	if (!p->is_warned && now - p->wanted_since_ns >= (limit > 0 && REPORT_NS > limit / 2 ? limit / 2 : REPORT_NS)) {
-		char text[GOMPI_TCP_ERROR_BYTES];
+		char text[GOMPI_NET_ERROR_BYTES];
 		p->is_warned = true;
 		gompi_tcp_error_detail(p->rank, text, sizeof text);
 		if (!is_reported)
@@ -488,8 +484,8 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	if (limit > 0 && now - p->wanted_since_ns >= limit) {
 		p->has_failed = p->is_unreachable = true;
 		cancel_link_request(p);
-		gompi_tcp_peer_fail(p, FI_EHOSTUNREACH);
-		t->job.events->on_unreachable(p->rank);
+		gompi_tcp_peer_fail(p);
+		t->events->on_unreachable(p->rank);
 	}
 }
 
@@ -497,7 +493,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 // addresses have been tried and no attempt is in progress. After CONNECT_BACK_NS, also requests that the peer connect
 // to this process.
 static void try_next_address(struct gompi_tcp_peer *p, int64_t now) {
-	const struct gompi_tcp_events *events = gompi_tcp_state.job.events;
+	const struct gompi_net_events *events = gompi_tcp_state.events;
 	if (now - p->wanted_since_ns >= CONNECT_BACK_NS && events->on_connect_back != NULL)
 		events->on_connect_back(p->rank);
 	while (p->next_address < p->address_count && attempt_count(p) < GOMPI_MAX_ATTEMPTS) {
@@ -749,8 +745,8 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 	p->link = NULL;
 	if (state == LINK_OPEN) {
 		p->has_failed = true;
-		gompi_tcp_peer_fail(p, FI_ENOTCONN);
-		t->job.events->on_failed(p->rank);
+		gompi_tcp_peer_fail(p);
+		t->events->on_failed(p->rank);
 	} else if (p->queue_first != NULL || p->requests != NULL) {
 		gompi_tcp_peer_want_link(p); // data is queued, and the link was not open yet or was being closed
 	}

@@ -3,7 +3,6 @@
 #include "tcp/link.h"
 
 #include <errno.h>
-#include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,6 +14,10 @@ enum {
 	ITEMS_PER_SEND = 32,        // maximum items in one system call
 	MAX_POLL_BYTES = 256 << 10, // maximum bytes read from a link before other links are served
 };
+
+static void complete(struct gompi_net_op *op, enum gompi_net_error error) {
+	gompi_completion_add(&gompi_tcp_state.completions, (struct gompi_net_completion){.op = op, .error = error});
+}
 
 // --- Items
 
@@ -96,8 +99,8 @@ static void complete_sent(struct gompi_tcp_peer *p, size_t bytes) {
 		}
 		bytes -= left;
 		dequeue_item(p);
-		if (i->context != NULL)
-			gompi_completion_add(i->context, i->data.iov_len, 0);
+		if (i->op != NULL)
+			complete(i->op, NET_SUCCESS);
 		gompi_item_free(i);
 	}
 }
@@ -167,47 +170,46 @@ void gompi_links_drop_memory(const struct gompi_tcp_memory *m) {
 	}
 }
 
-void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error) {
+void gompi_tcp_peer_fail(struct gompi_tcp_peer *p) {
 	struct gompi_tcp_item *i;
 	while ((i = p->queue_first) != NULL) {
 		dequeue_item(p);
-		if (i->context != NULL)
-			gompi_completion_add(i->context, 0, error);
+		if (i->op != NULL)
+			complete(i->op, NET_PEER_FAILED);
 		gompi_item_free(i);
 	}
-	struct gompi_tcp_request *r;
-	while ((r = p->requests) != NULL) {
-		p->requests = r->next;
-		gompi_completion_add(r->context, 0, error);
-		free(r);
+	struct gompi_net_op *op;
+	while ((op = p->requests) != NULL) {
+		p->requests = gompi_tcp_op(op)->next;
+		complete(op, NET_PEER_FAILED);
 	}
 }
 
 // --- Receiving
 
-static struct gompi_tcp_request *dequeue_request(struct gompi_tcp_peer *p, uint64_t id) {
-	for (struct gompi_tcp_request **at = &p->requests; *at != NULL; at = &(*at)->next)
-		if ((*at)->id == id) {
-			struct gompi_tcp_request *r = *at;
-			*at = r->next;
-			return r;
-		}
-	return NULL;
+// Removes and returns the request with this id, or returns NULL.
+static struct gompi_net_op *dequeue_request(struct gompi_tcp_peer *p, uint64_t id) {
+	struct gompi_net_op **at = &p->requests, *op;
+	while (*at != NULL && gompi_tcp_op(*at)->id != id)
+		at = &gompi_tcp_op(*at)->next;
+	if ((op = *at) != NULL)
+		*at = gompi_tcp_op(op)->next;
+	return op;
 }
 
 // Returns the address of `bytes` bytes at the key and offset in a head, or NULL if they are not registered for this
 // access. Stores their registration in *memory.
-static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
+static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, bool is_write,
 			    struct gompi_tcp_memory **memory) {
-	struct gompi_tcp_memory *m = gompi_tcp_memory_find(h->key);
-	if (m == NULL || (m->access & access) == 0 || h->offset > m->bytes || bytes > m->bytes - h->offset)
+	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)gompi_key_find(&gompi_tcp_state.memory, h->key);
+	if (m == NULL || (is_write && !m->is_writable) || h->offset > m->bytes || bytes > m->bytes - h->offset)
 		return NULL;
 	*memory = m;
 	return m->at + h->offset;
 }
 
 // Replies to a read or write. The argument `data` may be empty. Returns false if out of memory.
-static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
+static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, enum gompi_net_error error, struct iovec data,
 			     const struct gompi_tcp_memory *m) {
 	struct gompi_tcp_item *i = gompi_item_alloc();
 	if (i == NULL)
@@ -234,25 +236,25 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	l->body_left_bytes = h->length;
 	switch (h->kind) {
 	case TCP_FRAME: {
-		struct gompi_tcp_buffer *buffer = t->buffers;
-		if (buffer == NULL)
+		struct gompi_net_op *op = t->posted;
+		if (op == NULL)
 			return *wait = true;
-		if (h->length > buffer->bytes)
+		if (h->length > gompi_tcp_op(op)->bytes)
 			return false;
-		t->buffers = buffer->next;
-		l->buffer = buffer;
-		l->sink = buffer->at;
+		t->posted = gompi_tcp_op(op)->next;
+		l->op = op;
+		l->sink = gompi_tcp_op(op)->at;
 		return true;
 	}
 	case TCP_WRITE:
-		l->sink = resolve_memory(h, h->length, FI_REMOTE_WRITE, &m);
+		l->sink = resolve_memory(h, h->length, true, &m);
 		l->memory = m;
 		return true;
 	case TCP_DATA:
-		l->request = dequeue_request(l->peer, h->id);
-		if (l->request == NULL || l->request->dest == NULL || l->request->bytes != h->length)
+		l->op = dequeue_request(l->peer, h->id);
+		if (l->op == NULL || gompi_tcp_op(l->op)->at == NULL || gompi_tcp_op(l->op)->bytes != h->length)
 			return false;
-		l->sink = l->request->dest;
+		l->sink = gompi_tcp_op(l->op)->at;
 		return true;
 	default:
 		return h->length == 0;
@@ -263,43 +265,41 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 static bool end_body(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_head h = l->in.head;
 	struct gompi_tcp_memory *m;
-	struct gompi_tcp_request *r;
+	struct gompi_net_op *op;
 	char *at;
 	l->in_body = false;
 	l->head_have_bytes = 0;
 	switch (h.kind) {
 	case TCP_FRAME:
-		gompi_completion_add(l->buffer->context, h.length, 0);
-		l->buffer->next = gompi_tcp_state.free_buffers;
-		gompi_tcp_state.free_buffers = l->buffer;
-		l->buffer = NULL;
+		gompi_completion_add(
+			&gompi_tcp_state.completions,
+			(struct gompi_net_completion){.op = l->op, .bytes = h.length, .peer = l->peer->rank});
+		l->op = NULL;
 		return true;
 	case TCP_WRITE:
 		m = (struct gompi_tcp_memory *)l->memory;
 		l->memory = NULL;
-		return reply_to_request(l, h.id, m != NULL ? 0 : FI_EACCES, (struct iovec){0}, NULL) && l->fd >= 0;
+		return reply_to_request(l, h.id, m != NULL ? NET_SUCCESS : NET_FAILED, (struct iovec){0}, NULL) &&
+		       l->fd >= 0;
 	case TCP_READ:
-		at = resolve_memory(&h, h.bytes, FI_REMOTE_READ, &m);
+		at = resolve_memory(&h, h.bytes, false, &m);
 		if (at == NULL || h.bytes == 0 || h.bytes > UINT32_MAX)
-			return reply_to_request(l, h.id,
-						at == NULL     ? FI_EACCES
-						: h.bytes == 0 ? 0
-							       : FI_EMSGSIZE,
+			return reply_to_request(l, h.id, at != NULL && h.bytes == 0 ? NET_SUCCESS : NET_FAILED,
 						(struct iovec){0}, NULL) &&
 			       l->fd >= 0;
-		return reply_to_request(l, h.id, 0, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
+		return reply_to_request(l, h.id, NET_SUCCESS, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
 	case TCP_DATA:
 	case TCP_DONE:
-		r = h.kind == TCP_DATA ? l->request : dequeue_request(l->peer, h.id);
-		l->request = NULL;
-		if (r == NULL)
+		op = h.kind == TCP_DATA ? l->op : dequeue_request(l->peer, h.id);
+		l->op = NULL;
+		if (op == NULL)
 			return false;
-		if (h.kind == TCP_DONE && r->dest != NULL && r->bytes > 0 && (int)h.key == 0) {
-			l->request = r; // the reply lacks the data of the read: close the link and fail the request
+		if (h.kind == TCP_DONE && gompi_tcp_op(op)->at != NULL && gompi_tcp_op(op)->bytes > 0 &&
+		    h.key == NET_SUCCESS) {
+			l->op = op; // the reply lacks the data of the read: close the link and fail the request
 			return false;
 		}
-		gompi_completion_add(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
-		free(r);
+		complete(op, h.kind == TCP_DONE && h.key != NET_SUCCESS ? NET_FAILED : NET_SUCCESS);
 		return true;
 	case TCP_CONFIRM:
 		if (l->state != LINK_ACCEPTED)
@@ -400,7 +400,7 @@ static bool consume_bytes(struct gompi_tcp_link *l, const char *bytes, size_t n)
 bool gompi_links_resume(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	bool worked = false;
-	while (t->stalled != NULL && t->buffers != NULL) {
+	while (t->stalled != NULL && t->posted != NULL) {
 		struct gompi_tcp_link *l = t->stalled;
 		char *stash = l->stash;
 		t->stalled = l->next_stalled;

@@ -5,6 +5,8 @@
 
 #include <sys/uio.h>
 
+#include "net/completion_queue.h"
+#include "net/key_table.h"
 #include "tcp/address.h"
 #include "tcp/tcp.h"
 
@@ -29,7 +31,7 @@ struct gompi_tcp_head {
 	uint32_t length; // bytes that follow the head
 	// The fields below exist only in reads, writes and replies to them.
 	uint64_t id;     // id of the request, chosen by the requester
-	uint64_t key;    // key of the memory; in TCP_DONE: an error of libfabric, or 0
+	uint64_t key;    // key of the memory; in TCP_DONE: enum gompi_net_error
 	uint64_t offset; // offset in the registered memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
@@ -39,16 +41,13 @@ static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
 	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT_HEAD_BYTES;
 }
 
-// Registered memory, in a hash table by mr.key.
+// Registered memory. Peers may read it.
 struct gompi_tcp_memory {
-	struct fid_mr mr;
-	struct gompi_tcp_memory *next;
+	struct gompi_key_entry entry; // in gompi_tcp_state.memory
 	char *at;
-	uint64_t bytes, access;
+	uint64_t bytes;
+	bool is_writable; // peers may also write
 };
-struct gompi_tcp_memory *gompi_tcp_memory_find(uint64_t key);
-void gompi_tcp_memory_add(struct gompi_tcp_memory *m);
-void gompi_tcp_memory_remove(struct gompi_tcp_memory *m);
 
 // An item to be sent: a head and its data.
 struct gompi_tcp_item {
@@ -57,21 +56,24 @@ struct gompi_tcp_item {
 	uint32_t head_bytes;
 	struct iovec data; // data that follows the head
 	size_t sent_bytes; // bytes of head and data that have been sent
-	// context of the operation that completes when the item is sent; NULL if none
-	void *context;
+	// operation that completes when the item is sent; NULL if none
+	struct gompi_net_op *op;
 	// copy of the data, freed when the item is sent; NULL if there is no copy
 	char *owned_copy;
 	const struct gompi_tcp_memory *memory; // registered memory that contains `data`; NULL if none
 };
 
-// A read or write to which the reply has not arrived yet.
-struct gompi_tcp_request {
-	struct gompi_tcp_request *next;
-	uint64_t id;
-	void *context;
-	char *dest; // destination of a read; NULL for a write
+// What this directory stores in a receive, a read or a write.
+struct gompi_tcp_op {
+	struct gompi_net_op *next; // in the list of posted buffers, or of the peer's requests
+	uint64_t id;               // of a read or write
+	char *at;                  // receive buffer, or destination of a read; NULL for a write
 	uint64_t bytes;
 };
+_Static_assert(sizeof(struct gompi_tcp_op) <= GOMPI_NET_OP_BYTES, "the state of an operation");
+static inline struct gompi_tcp_op *gompi_tcp_op(struct gompi_net_op *op) {
+	return (struct gompi_tcp_op *)(void *)op->reserved;
+}
 
 // --- Links
 
@@ -112,22 +114,14 @@ struct gompi_tcp_link {
 	size_t head_have_bytes; // received bytes of the head or of the handshake message
 	bool in_body;           // the head is complete, and its data is arriving
 	char *sink;
-	size_t body_left_bytes;                // bytes of the data that have not arrived
-	struct gompi_tcp_buffer *buffer;       // receive buffer for the data of the arriving TCP_FRAME
-	struct gompi_tcp_request *request;     // request to which the arriving TCP_DATA is the reply
+	size_t body_left_bytes; // bytes of the data that have not arrived
+	// receive for the data of the arriving TCP_FRAME, or read to which the arriving TCP_DATA is the reply
+	struct gompi_net_op *op;
 	const struct gompi_tcp_memory *memory; // registered memory to which the arriving TCP_WRITE stores
 	char *stash;                           // received bytes that wait for a receive buffer; NULL if none
 	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
 	bool is_stalled; // the link waits for a receive buffer; it is in the list `stalled`
-};
-
-// A posted receive buffer.
-struct gompi_tcp_buffer {
-	struct gompi_tcp_buffer *next;
-	char *at;
-	size_t bytes;
-	void *context;
 };
 
 struct gompi_tcp_peer {
@@ -138,7 +132,7 @@ struct gompi_tcp_peer {
 	bool was_connected;                              // a link to the peer has been open
 	struct gompi_tcp_item *queue_first, *queue_last; // items to send
 	struct gompi_tcp_item *last_before_bulk; // last item that is not bulk data (is_bulk); NULL if there is none
-	struct gompi_tcp_request *requests;      // reads and writes without a reply yet
+	struct gompi_net_op *requests;           // list of reads and writes without a reply yet
 	struct gompi_tcp_peer *next;             // next in the list wanting_peers
 
 	// State of the connection attempts. A round ends when all addresses have been tried.
@@ -159,7 +153,8 @@ struct gompi_tcp_peer {
 };
 
 struct gompi_tcp_state {
-	struct gompi_tcp_job job;
+	struct gompi_net_job job; // its array `addresses` has the ports, by rank; `hosts` is NULL
+	const struct gompi_net_events *events;
 	struct gompi_tcp_host local_host;
 	uint16_t port; // port of the listening sockets
 	int listeners[GOMPI_HOST_MAX_ADDRESSES], listener_count;
@@ -167,17 +162,18 @@ struct gompi_tcp_state {
 	int64_t timer_ns;              // time at which `timer` expires; 0 if it is not set
 	struct gompi_tcp_peer **peers; // by rank
 	struct gompi_tcp_host *hosts;  // by node
-	int8_t *good_address;          // by node: index of the address that worked last; -1 if none
+	struct gompi_key_table memory; // registered memory (struct gompi_tcp_memory)
+	struct gompi_completion_queue completions;
+	int8_t *good_address; // by node: index of the address that worked last; -1 if none
 	struct gompi_tcp_link *links;
-	struct gompi_tcp_peer *wanting_peers;  // list of the peers whose wants_link is true
-	struct gompi_tcp_buffer *buffers;      // posted receive buffers
-	struct gompi_tcp_buffer *free_buffers; // free list
-	struct gompi_tcp_link *stalled;        // list of links that wait for a receive buffer
-	struct gompi_tcp_link *hot_link;       // the link that received data last; it is polled first
-	uint64_t last_request_id;              // id of the last read or write
-	int max_links;                         // number of links above which idle links are closed
-	int unauth_links;                      // number of links in state LINK_UNAUTHENTICATED
-	int spare_fd;                          // spare descriptor, closed to accept one more connection; -1 if closed
+	struct gompi_tcp_peer *wanting_peers; // list of the peers whose wants_link is true
+	struct gompi_net_op *posted;          // list of receive buffers
+	struct gompi_tcp_link *stalled;       // list of links that wait for a receive buffer
+	struct gompi_tcp_link *hot_link;      // the link that received data last; it is polled first
+	uint64_t last_request_id;             // id of the last read or write
+	int max_links;                        // number of links above which idle links are closed
+	int unauth_links;                     // number of links in state LINK_UNAUTHENTICATED
+	int spare_fd;                         // spare descriptor, closed to accept one more connection; -1 if closed
 	// spare_fd is closed, and this process has not yet sent an offer to close an idle link
 	bool spare_fd_owed;
 	int64_t accept_at_ns;      // the listeners are not watched until this time; 0 if they are watched
@@ -212,8 +208,8 @@ bool gompi_links_resume(void);
 // Ends all uses of registered memory m. Data that still arrives for m is dropped, and data of m that has not been sent
 // yet is replaced by zeros.
 void gompi_links_drop_memory(const struct gompi_tcp_memory *m);
-// Completes all items and requests of a peer with an error of libfabric.
-void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error);
+// Completes all items and requests of a peer with NET_PEER_FAILED.
+void gompi_tcp_peer_fail(struct gompi_tcp_peer *p);
 
 // --- connect.c: opening and closing links
 
@@ -236,26 +232,6 @@ void gompi_links_free(void);
 void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Makes the timer expire at `when` (ns) at the latest.
 void gompi_timer_set(int64_t when);
-
-// --- completion.c
-
-struct gompi_tcp_completion {
-	void *context;
-	size_t length;
-	int error; // 0 or an error of libfabric
-};
-// Reserves an entry for an operation's completion. Returns false if out of memory; then the operation must not start.
-bool gompi_completion_reserve(void);
-// Releases the entry of an operation that has not started.
-void gompi_completion_unreserve(void);
-// Adds the completion of an operation, for which the operation reserved an entry when it started.
-void gompi_completion_add(void *context, size_t length, int error);
-// Drops all completions and reserved entries, because the endpoint is closed.
-void gompi_completions_clear(void);
-// Returns the oldest completion that has not been reported. gompi_completion_next removes this completion and returns
-// the next one. Both functions return NULL if no completion is left.
-const struct gompi_tcp_completion *gompi_completion_first(void);
-const struct gompi_tcp_completion *gompi_completion_next(void);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-// The state of the provider: the table of peers, the table of registered memory by key, and the epoll events of links.
+// The state of the network: the table of peers, and the epoll events of links.
 #include <stdlib.h>
 #include <sys/epoll.h>
 
@@ -23,29 +23,4 @@ void gompi_link_set_events(struct gompi_tcp_link *l, bool out) {
 	struct epoll_event e = {.events = events, .data.ptr = l};
 	epoll_ctl(gompi_tcp_state.epoll, EPOLL_CTL_MOD, l->fd, &e);
 	l->epoll_events = events;
-}
-
-enum { BUCKETS = 256 };
-static struct gompi_tcp_memory *buckets[BUCKETS];
-
-static struct gompi_tcp_memory **key_bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
-
-struct gompi_tcp_memory *gompi_tcp_memory_find(uint64_t key) {
-	struct gompi_tcp_memory *m = *key_bucket(key);
-	while (m != NULL && m->mr.key != key)
-		m = m->next;
-	return m;
-}
-
-void gompi_tcp_memory_add(struct gompi_tcp_memory *m) {
-	struct gompi_tcp_memory **first = key_bucket(m->mr.key);
-	m->next = *first;
-	*first = m;
-}
-
-void gompi_tcp_memory_remove(struct gompi_tcp_memory *m) {
-	struct gompi_tcp_memory **at = key_bucket(m->mr.key);
-	while (*at != m)
-		at = &(*at)->next;
-	*at = m->next;
 }

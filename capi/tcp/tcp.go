@@ -1,6 +1,5 @@
-// Package tcp is a network provider in C with the interface of a libfabric provider. It transfers messages and reads
-// and writes memory between nodes over TCP. It connects any two processes of a job over any network that their hosts
-// share.
+// Package tcp is a network in C (interface: package net) on TCP sockets. It connects any two processes of a job over
+// any network that their hosts share.
 //
 // It must not know the meaning of the data that it transfers.
 package tcp
@@ -15,6 +14,7 @@ import (
 	"embed"
 
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/net"
 )
 
 // The headers are embedded so that importing packages are compiled again when a header changes.

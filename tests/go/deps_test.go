@@ -50,11 +50,12 @@ func TestDeps(t *testing.T) {
 		{"no apt", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0"}, "",
 			"missing: cmake (names of Debian's packages"},
 		{"no C library", "build", map[string]string{"go": "echo go1.24", "gcc": "exit 1", "apt-get": apt},
-			"GOMPIRMA_NO_APT=1", "missing: libc6-dev libfabric-dev libpmix-dev; run: " +
-				"sudo apt-get install -y --no-install-recommends libc6-dev libfabric-dev libpmix-dev"},
+			"GOMPIRMA_NO_APT=1", "missing: libc6-dev libfabric-dev libpmix-dev libucx-dev; run: " +
+				"sudo apt-get install -y --no-install-recommends libc6-dev libfabric-dev libpmix-dev " +
+				"libucx-dev"},
 		{"no compiler", "build", map[string]string{"go": "echo go1.24", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
-			"missing: gcc libc6-dev libfabric-dev libpmix-dev; run: sudo apt-get install -y " +
-				"--no-install-recommends gcc libc6-dev libfabric-dev libpmix-dev"},
+			"missing: gcc libc6-dev libfabric-dev libpmix-dev libucx-dev; run: sudo apt-get install -y " +
+				"--no-install-recommends gcc libc6-dev libfabric-dev libpmix-dev libucx-dev"},
 		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran",
 			"mpirun.openmpi", "ip"),
 			"GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},

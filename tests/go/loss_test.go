@@ -20,17 +20,41 @@ func TestLoss(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "loss.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
-	for nodes := range strings.FieldsSeq("1 2 4") {
-		t.Run(nodes, func(t *testing.T) {
+	for _, run := range []string{"1", "2", "4", "2 tcp;ofi_rxm", "2 ucx"} {
+		nodes, provider, _ := strings.Cut(run, " ")
+		t.Run(run, func(t *testing.T) {
 			over := filepath.Join(t.TempDir(), "over")
 			shell := filepath.Join(t.TempDir(), "shell")
 			script := fmt.Sprintf("#!/bin/sh\n%s %s %s\nwhile [ ! -e %s ]; do sleep 0.1; done\n",
 				program, over, nodes, over)
 			require.NoError(t, os.WriteFile(shell, []byte(script), 0o755))
 			l := prepareProgram(t, gompirun, "-n", "4", "--nodes", nodes, shell)
+			l.Cmd.Env = append(l.Cmd.Env, useProvider(provider)...)
 			l.run(t)
 			require.Equal(t, []string{"right 0", "right 1", "right 2"}, sorted(l.Out.String()), "%s",
 				&l.Err)
+		})
+	}
+}
+
+// useProvider returns the environment that selects a network provider, or nothing for "".
+func useProvider(provider string) []string {
+	if provider == "" {
+		return nil
+	}
+	return []string{"GOMPIRMA_PROVIDER=" + provider, "UCX_TLS=tcp"}
+}
+
+// TestProviders checks calls of every kind on two nodes, with the networks that the other tests do not use.
+func TestProviders(t *testing.T) {
+	t.Parallel()
+	program := compileFile(t, "sanitized.c")
+	for _, provider := range []string{"tcp;ofi_rxm", "ucx"} {
+		t.Run(provider, func(t *testing.T) {
+			l := prepare(t, "-n", "4", "--nodes", "2", program)
+			l.Cmd.Env = append(l.Cmd.Env, useProvider(provider)...)
+			require.Zero(t, l.run(t), "%s", &l.Err)
+			require.Empty(t, l.Err.String())
 		})
 	}
 }

@@ -9,8 +9,6 @@
  */
 #include "../unit.h"
 
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
 #include <sys/wait.h>
 
 #include "fabric/frame_send.c"
@@ -36,7 +34,6 @@ struct process {
 	bool is_killed;           /* true if the process is killed, which processes of its node detect */
 	bool is_cut;              /* true if no frame leaves or reaches the process */
 	int64_t known_since_ns;   /* the time when the process learned of a failure; 0 if it does not know of one */
-	uint32_t peers_created;
 };
 static struct process *job;
 static char **control; /* the control memory of each node */
@@ -94,7 +91,7 @@ static void find_dead(void) {
 struct event {
 	int64_t at;
 	uint64_t number; /* sequence number: orders the events that have the same time */
-	int32_t to;
+	int32_t from, to;
 	uint32_t length; /* length of the frame; 0 if the event is a round of a progress thread */
 	char frame[64];
 };
@@ -106,11 +103,11 @@ static bool is_earlier(const struct event *a, const struct event *b) {
 	return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
 
-static void add_event(int64_t at, int to, const void *frame, size_t length) {
+static void add_event(int64_t at, int from, int to, const void *frame, size_t length) {
 	if (events_n == events_room)
 		events = realloc(events, (events_room = events_room * 2 + 1024) * sizeof *events);
 	size_t i = events_n++;
-	struct event e = {.at = at, .number = events_all++, .to = to, .length = (uint32_t)length};
+	struct event e = {.at = at, .number = events_all++, .from = from, .to = to, .length = (uint32_t)length};
 	if (length > 0)
 		memcpy(e.frame, frame, length);
 	for (; i > 0 && is_earlier(&e, &events[(i - 1) / 2]); i = (i - 1) / 2)
@@ -132,51 +129,42 @@ static struct event take_event(void) {
 	return first;
 }
 
-/* --- The simulated provider */
+/* --- The simulated network */
 
 static uint64_t asked, answered, records; /* number of requests, answers and other records sent so far */
 static struct gompi_net_op *posted[64];
 static int posted_n;
-static struct fi_cq_msg_entry finished[64];
+static struct gompi_net_completion finished[64];
 static int finished_n;
 
-static ssize_t fake_inject(struct fid_ep *ep, const void *buf, size_t length, fi_addr_t to) {
-	const struct gompi_frame_head *h = buf;
-	(void)ep;
-	asked += h->kind == GOMPI_FRAME_PROBE;
-	answered += h->kind == GOMPI_FRAME_CREDITS;
-	records += h->kind == GOMPI_FRAME_RECORDS && !job[self].is_cut;
-	if (!job[self].is_cut && !job[to].is_cut)
-		add_event(now + 20000 + (int64_t)draw(draw(50) == 0 ? 50 * MS : 200000), (int)to, buf, length);
-	return 0;
+static enum gompi_net_error fake_inject(int peer, char *at, size_t bytes) {
+	const struct gompi_frame_head *h = (const struct gompi_frame_head *)(const void *)at;
+	const bool has_records = bytes > sizeof *h;
+	asked += !has_records && h->sequence == GOMPI_FRAME_PROBE;
+	answered += !has_records && h->sequence == GOMPI_FRAME_CREDITS;
+	records += has_records && !job[self].is_cut;
+	if (!job[self].is_cut && !job[peer].is_cut)
+		add_event(now + 20000 + (int64_t)draw(draw(50) == 0 ? 50 * MS : 200000), self, peer, at, bytes);
+	return NET_SUCCESS;
 }
 
-static ssize_t fake_send(struct fid_ep *ep, const void *buf, size_t length, void *desc, fi_addr_t to, void *context) {
-	(void)ep, (void)buf, (void)desc, (void)to, (void)context;
-	CHECK(false, "a frame of %zu bytes", length);
-	return 0;
+static enum gompi_net_error fake_send(int peer, char *at, size_t bytes, struct gompi_net_local *local,
+				      struct gompi_net_op *op) {
+	CHECK(false, "a frame of %zu bytes", bytes);
+	return NET_SUCCESS;
 }
 
-static ssize_t fake_recv(struct fid_ep *ep, void *buf, size_t length, void *desc, fi_addr_t from, void *context) {
-	(void)ep, (void)buf, (void)length, (void)desc, (void)from;
-	posted[posted_n++] = context;
-	return 0;
+static enum gompi_net_error fake_post_receive(char *at, size_t bytes, struct gompi_net_local *local,
+					      struct gompi_net_op *op) {
+	posted[posted_n++] = op;
+	return NET_SUCCESS;
 }
 
-static ssize_t fake_read(struct fid_cq *cq, void *to, size_t most) {
-	(void)cq, (void)most;
+static int fake_poll(struct gompi_net_completion *to, int most) {
 	if (finished_n == 0)
-		return -FI_EAGAIN;
-	memcpy(to, &finished[--finished_n], sizeof *finished);
+		return 0;
+	*to = finished[--finished_n];
 	return 1;
-}
-
-static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr_t *out, uint64_t flags,
-		       void *context) {
-	(void)av, (void)flags, (void)context;
-	*out = *(const uint32_t *)address;
-	job[self].peers_created++;
-	return (int)n;
 }
 
 /* --- Progress threads */
@@ -203,7 +191,7 @@ static void progress_round(void) {
 	rounds++;
 	p->next_round_ns = again;
 	if (again != INT64_MAX)
-		add_event(again, self, NULL, 0);
+		add_event(again, self, self, NULL, 0);
 	if (p->known_since_ns == 0 && gompi_load(&gompi_node_header()->failed_processes[0].rank) != 0)
 		p->known_since_ns = now;
 }
@@ -213,7 +201,7 @@ static void run_event(const struct event *e) {
 	if (p->is_killed || (p->is_cut && e->length > 0))
 		return;
 	if (now < p->stopped_until_ns) {
-		add_event(p->stopped_until_ns, e->to, e->frame, e->length);
+		add_event(p->stopped_until_ns, e->from, e->to, e->frame, e->length);
 		return;
 	}
 	if (e->length == 0 && e->at < p->next_round_ns && p->next_round_ns != 0)
@@ -226,7 +214,8 @@ static void run_event(const struct event *e) {
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
 		memcpy(f->bytes, e->frame, e->length);
-		finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = f, .flags = FI_RECV, .len = e->length};
+		finished[finished_n++] =
+			(struct gompi_net_completion){.op = &f->op, .bytes = e->length, .peer = e->from};
 	}
 	progress_round();
 }
@@ -240,15 +229,20 @@ static void run_until(int64_t end) {
 	now = end;
 }
 
+/* Returns the number of peers that process i has communicated with. */
+static uint32_t peers_created(int i) {
+	uint32_t n = 0;
+	switch_to_process(i);
+	for (const struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		n++;
+	return n;
+}
+
 /* --- Start */
 
 static void begin(int n, int p, int64_t timeout) {
-	static struct fi_ops_msg msg = {.inject = fake_inject, .send = fake_send, .recv = fake_recv};
-	static struct fi_ops_cq cq_ops = {.read = fake_read};
-	static struct fi_ops_av av_ops = {.insert = fake_insert};
-	static struct fid_ep ep = {.msg = &msg};
-	static struct fid_cq cq = {.ops = &cq_ops};
-	static struct fid_av av = {.ops = &av_ops};
+	static const struct gompi_net_ops ops = {
+		.inject = fake_inject, .send = fake_send, .post_receive = fake_post_receive, .poll = fake_poll};
 	nodes = n, ranks_per_node = p, ranks = n * p, now = SECONDS;
 	unit_node(1);
 	gompi_go_callbacks.find_failed = find_dead;
@@ -256,26 +250,25 @@ static void begin(int n, int p, int64_t timeout) {
 	node.n = ranks_per_node, node.cell_stride = sizeof(struct gompi_cell);
 	const size_t bytes = 4096 + (size_t)ranks_per_node * node.cell_stride;
 	node_on = malloc((size_t)ranks * sizeof *node_on);
-	int32_t *places = malloc((size_t)ranks * sizeof *places), *addresses = malloc((size_t)ranks * 4);
+	int32_t *places = malloc((size_t)ranks * sizeof *places);
 	job = calloc((size_t)ranks, sizeof *job);
 	control = malloc((size_t)nodes * sizeof *control);
 	for (int i = 0; i < nodes; i++)
 		control[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < ranks; i++)
-		node_on[i] = i / ranks_per_node, places[i] = -1, addresses[i] = i;
+		node_on[i] = i / ranks_per_node, places[i] = -1;
 	node.processes = unit_processes(ranks, node_on, places);
 	gompi_node_open(&node);
 	free(places);
-	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
+	gompi_net.ops = &ops, gompi_net.fd = -1;
 	gompi_net.inject_bytes = 64, gompi_net.size = ranks;
-	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 4;
-	CHECK(gompi_health_open(timeout) && gompi_net_post_receives() == 0, "opening");
+	CHECK(gompi_health_open(timeout) && gompi_net_post_receives(), "opening");
 	gompi_fabric_open_flag = true;
 	for (int i = 0; i < ranks; i++) {
 		job[i].health = health;
 		job[i].health.node = node_on[i];
 		job[i].health.is_reported = calloc((size_t)ranks_per_node, sizeof(bool));
-		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
+		add_event(now + (int64_t)draw(SECONDS), i, i, NULL, 0);
 	}
 	run_until(now + 5 * SECONDS); /* long enough for heartbeat requests between all neighboring nodes */
 	CHECK(gompi_load(&header_of(0)->failed_count) == 0, "somebody is lost at once");
@@ -302,8 +295,9 @@ static void steady(int seconds) {
 	      seconds, nodes);
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++) {
-		most = job[i].peers_created > most ? job[i].peers_created : most;
-		CHECK(job[i].peers_created == 0 || i % ranks_per_node == 0, "process %d of its node talks to others",
+		const uint32_t created = peers_created(i);
+		most = created > most ? created : most;
+		CHECK(created == 0 || i % ranks_per_node == 0, "process %d of its node talks to others",
 		      i % ranks_per_node);
 	}
 	CHECK(most <= 2, "a process talks to %u others", most);
@@ -336,7 +330,7 @@ static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 static uint32_t max_peers_created(void) {
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++)
-		most = job[i].peers_created > most ? job[i].peers_created : most;
+		most = peers_created(i) > most ? peers_created(i) : most;
 	return most;
 }
 
@@ -403,7 +397,7 @@ static void many_detect_it(void) {
 			struct gompi_peer *p = gompi_peer_find(rank);
 			if (p != NULL) {
 				gompi_peer_mark_failed(p);
-				add_event(now + 1000 + (int64_t)draw(100000), i, NULL, 0);
+				add_event(now + 1000 + (int64_t)draw(100000), i, i, NULL, 0);
 				job[i].next_round_ns = 0;
 			}
 		}

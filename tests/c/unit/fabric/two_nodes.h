@@ -17,11 +17,11 @@
 #include "fabric/net.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
+#include "ofi/library.h"
 
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_progress;
-static bool pair_needs_local_mr; /* true if local buffers are registered even if the provider does not need that */
 static int64_t pair_timeout = 30000000000;
 
 /* Sends `bytes` bytes from `mine` to the other process, and receives as many bytes into `others`. */
@@ -58,8 +58,7 @@ static void pair_node(void) {
 
 struct pair_info {
 	struct gompi_provider provider;
-	size_t length, host_length;
-	char address[GOMPI_ADDRESS_BYTES], host[GOMPI_HOST_DATA_BYTES];
+	struct gompi_net_endpoint endpoint;
 };
 
 /* Forks the second process and returns in both processes. Returns false if libfabric is not available. */
@@ -75,33 +74,34 @@ static bool pair_begin(void) {
 	pair_socket = ends[pair_rank];
 	close(ends[!pair_rank]);
 	pair_node();
-	struct pair_info mine = {.length = 0}, other;
-	char why[GOMPI_FABRIC_ERROR_BYTES];
+	struct pair_info mine = {.endpoint.fd = -1}, other;
+	char why[GOMPI_NET_ERROR_BYTES];
 	const char *wanted = getenv("GOMPIRMA_PROVIDER");
 	if (wanted != NULL && !gompi_libfabric_load(why)) {
 		printf("left out: %s\n", why);
 		return false;
 	}
-	if (!gompi_net_choose(wanted, &mine.provider, why) ||
-	    !gompi_net_open(&mine.provider, mine.address, &mine.length, mine.host, &mine.host_length, why)) {
+	if (!gompi_net_choose(wanted, &mine.provider, why) || !gompi_net_open(&mine.provider, &mine.endpoint, why)) {
 		printf("FAIL: %s\n", why);
 		exit(1);
 	}
-	gompi_net.needs_local_mr = gompi_net.needs_local_mr || pair_needs_local_mr;
 	pair_exchange(&mine, &other, sizeof mine);
-	CHECK(mine.length == other.length, "addresses of %zu and %zu bytes", mine.length, other.length);
-	char table[2 * GOMPI_ADDRESS_BYTES];
-	memcpy(table + (size_t)pair_rank * mine.length, mine.address, mine.length);
-	memcpy(table + (size_t)!pair_rank * mine.length, other.address, mine.length);
-	char hosts[2 * GOMPI_HOST_DATA_BYTES];
-	const size_t first = pair_rank == 0 ? mine.host_length : other.host_length;
-	const uint32_t host_at[] = {0, (uint32_t)first, (uint32_t)(mine.host_length + other.host_length)};
-	memcpy(hosts + host_at[pair_rank], mine.host, mine.host_length);
-	memcpy(hosts + host_at[!pair_rank], other.host, other.host_length);
+	const struct gompi_net_endpoint *e[] = {&mine.endpoint, &other.endpoint};
+	const size_t bytes = mine.endpoint.address_bytes;
+	CHECK(bytes == other.endpoint.address_bytes, "addresses of %zu and %zu bytes", bytes,
+	      other.endpoint.address_bytes);
+	char table[2 * GOMPI_ADDRESS_BYTES], hosts[2 * GOMPI_HOST_DATA_BYTES];
+	uint32_t host_at[3] = {0};
+	for (int rank = 0; rank < 2; rank++) {
+		const struct gompi_net_endpoint *at = e[rank != pair_rank];
+		memcpy(table + (size_t)rank * bytes, at->address, bytes);
+		memcpy(hosts + host_at[rank], at->host, at->host_bytes);
+		host_at[rank + 1] = host_at[rank] + (uint32_t)at->host_bytes;
+	}
 	const struct gompi_net_job job = {.size = 2,
 					  .rank = pair_rank,
 					  .addresses = table,
-					  .address_bytes = mine.length,
+					  .address_bytes = bytes,
 					  .nodes = 2,
 					  .hosts = hosts,
 					  .host_offsets = host_at,

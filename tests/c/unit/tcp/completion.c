@@ -16,16 +16,13 @@ void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes) { return no_memory ? NULL : __real_malloc(bytes); }
 
-static struct fi_context2 context;
-static char data[8];
+static struct gompi_net_op op;
+static struct { char head[GOMPI_NET_HEAD_BYTES], data[8]; } message;
 
-static int start_read(uint64_t bytes) {
-	struct iovec v = {data, bytes};
-	struct fi_rma_iov from = {0, bytes, 99};
-	struct fi_msg_rma m = {
-		.msg_iov = &v, .iov_count = 1, .addr = PEER, .rma_iov = &from, .rma_iov_count = 1, .context = &context};
-	return (int)fi_readmsg(tcp.ep, &m, FI_COMPLETION);
+static enum gompi_net_error start_read(uint64_t bytes) {
+	return tcp->read(PEER, message.data, bytes, NULL, 99, 0, &op);
 }
+static enum gompi_net_error start_send(void) { return tcp->send(PEER, message.data, 8, NULL, &op); }
 
 static int connect_peer(void) {
 	const uint64_t confirm = TCP_CONFIRM;
@@ -35,26 +32,21 @@ static int connect_peer(void) {
 	return fd;
 }
 
-/* Starts a read and answers it as the peer, without data and with the error code `key`. Returns the error that the read
- * reports, or 0 if the read succeeds. */
-static int answer_without_data(int fd, uint64_t bytes, uint64_t key) {
+/* Starts a read and answers it as the peer, without data and with the error `key`. Returns the error that the read
+ * reports. */
+static enum gompi_net_error answer_without_data(int fd, uint64_t bytes, uint64_t key) {
 	struct gompi_tcp_head h;
-	struct fi_cq_msg_entry e;
-	struct fi_cq_err_entry error = {0};
-	ssize_t n;
-	CHECK(start_read(bytes) == 0, "a read");
+	struct gompi_net_completion c, other;
+	CHECK(start_read(bytes) == NET_SUCCESS, "a read");
 	read_all(fd, &h, sizeof h);
 	CHECK(h.kind == TCP_READ && h.bytes == bytes, "what is asked for");
 	h = (struct gompi_tcp_head){.kind = TCP_DONE, .id = h.id, .key = key};
 	send(fd, &h, sizeof h, 0);
-	while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+	while (tcp->poll(&c, 1) == 0) {
 	}
-	if (n == -FI_EAVAIL)
-		CHECK(fi_cq_readerr(tcp.cq, &error, 0) == 1 && error.op_context == &context, "whose error it is");
-	else
-		CHECK(n == 1 && e.op_context == &context, "whose completion it is");
-	CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "another completion");
-	return error.err;
+	CHECK(c.op == &op, "whose completion it is");
+	CHECK(tcp->poll(&other, 1) == 0, "another completion");
+	return c.error;
 }
 
 int main(void) {
@@ -62,36 +54,36 @@ int main(void) {
 	unit_node(1);
 	open_tcp(port);
 	int fd = connect_peer();
-	CHECK(answer_without_data(fd, 0, 0) == 0, "a read of nothing");
-	CHECK(answer_without_data(fd, 8, FI_EACCES) == FI_EACCES && failed_count == 0, "an error");
-	CHECK(answer_without_data(fd, 8, 0) == FI_ENOTCONN && failed_count == 1, "a read without data");
+	CHECK(answer_without_data(fd, 0, NET_SUCCESS) == NET_SUCCESS, "a read of nothing");
+	CHECK(answer_without_data(fd, 8, NET_FAILED) == NET_FAILED && failed_count == 0, "an error");
+	CHECK(answer_without_data(fd, 8, NET_SUCCESS) == NET_PEER_FAILED && failed_count == 1, "a read without data");
 	wait_and_close(fd);
-	gompi_tcp_end();
+	tcp->close();
 
 	/* Closes an endpoint while a read is pending, so that its completion is not fetched. Then, with the next
 	 * endpoint, sends until no memory is left for a completion. */
 	open_tcp(port);
-	CHECK(start_read(8) == 0, "a read");
-	gompi_tcp_end();
+	CHECK(start_read(8) == NET_SUCCESS, "a read");
+	tcp->close();
 	open_tcp(port);
-	struct fi_cq_msg_entry e;
-	CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a completion of what was before");
+	struct gompi_net_completion c;
+	CHECK(tcp->poll(&c, 1) == 0, "a completion of what was before");
 	fd = connect_peer();
 	int sent = 0;
-	ssize_t rc;
+	enum gompi_net_error error;
 	while (gompi_tcp_state.peers[PEER]->link->state != LINK_OPEN)
-		fi_cq_read(tcp.cq, &e, 1);
+		tcp->poll(&c, 1);
 	no_memory = true;
-	while ((rc = fi_send(tcp.ep, data, 8, NULL, PEER, &context)) == 0)
+	while ((error = start_send()) == NET_SUCCESS)
 		sent++;
 	no_memory = false;
-	CHECK(rc == -FI_EAGAIN && sent > 0, "class %zd after %d", rc, sent);
+	CHECK(error == NET_AGAIN && sent > 0, "error %d after %d", error, sent);
 	int completed = 0;
-	for (ssize_t n; (n = fi_cq_read(tcp.cq, &e, 1)) != -FI_EAGAIN; completed++)
-		CHECK(n == 1 && e.op_context == &context, "completion %d", completed);
+	for (; tcp->poll(&c, 1) == 1; completed++)
+		CHECK(c.op == &op && c.error == NET_SUCCESS, "completion %d", completed);
 	CHECK(completed == sent, "%d completions of %d", completed, sent);
-	CHECK(fi_send(tcp.ep, data, 8, NULL, PEER, &context) == 0 && fi_cq_read(tcp.cq, &e, 1) == 1, "one more");
-	gompi_tcp_end();
+	CHECK(start_send() == NET_SUCCESS && tcp->poll(&c, 1) == 1, "one more");
+	tcp->close();
 	close(fd);
 	close(listener);
 	return unit_end();

@@ -99,7 +99,7 @@ int main(void) {
 	CHECK(peer.queue_first == NULL && peer.queue_last == NULL && peer.last_before_bulk == NULL,
 	      "something is left");
 	append(0, true), append(1, false);
-	gompi_tcp_peer_fail(&peer, 1);
+	gompi_tcp_peer_fail(&peer);
 	CHECK(peer.queue_first == NULL && peer.queue_last == NULL && peer.last_before_bulk == NULL,
 	      "something is left of what failed");
 	return unit_end();

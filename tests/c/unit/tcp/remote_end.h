@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <rdma/fi_errno.h>
-#include <rdma/fi_eq.h>
-#include <rdma/fi_rma.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -42,9 +39,18 @@ static int to_port;
 static int failed_count, received[RANKS];
 static void lost(int peer) { failed_count++; }
 static void unreachable(int peer) { CHECK(false, "peer %d is unreachable", peer); }
-static const struct gompi_tcp_events events = {.on_failed = lost, .on_unreachable = unreachable};
-static struct gompi_tcp tcp;
-static char places[64][64];
+static const struct gompi_net_events events = {.on_failed = lost, .on_unreachable = unreachable};
+static const struct gompi_net_ops *const tcp = &gompi_tcp_ops;
+static struct gompi_net_endpoint endpoint;
+/* A receive buffer. */
+struct place {
+	struct gompi_net_op op;
+	char head[GOMPI_NET_HEAD_BYTES], data[64];
+};
+static struct place places[64];
+static enum gompi_net_error post_place(struct place *p) {
+	return tcp->post_receive(p->data, sizeof p->data, NULL, &p->op);
+}
 
 static int listen_here(int *port) {
 	struct sockaddr_in a = {.sin_family = AF_INET};
@@ -61,56 +67,62 @@ static int listen_here(int *port) {
 static void open_tcp(int peers_port) {
 	static char ports[RANKS * GOMPI_TCP_PORT_BYTES];
 	static int32_t node_of[RANKS];
-	char port[GOMPI_TCP_PORT_BYTES], host[GOMPI_TCP_HOST_BYTES], why[GOMPI_TCP_ERROR_BYTES];
-	size_t bytes;
+	char why[GOMPI_NET_ERROR_BYTES];
+	struct gompi_provider provider;
 	uint16_t p = (uint16_t)peers_port;
-	CHECK(gompi_tcp_open(&tcp, port, host, &bytes, why, sizeof why), "%s", why);
+	tcp->choose(NULL, &provider, why);
+	CHECK(tcp->open(&provider, &endpoint, why), "%s", why);
 	for (int i = 0; i < RANKS; i++) {
 		memcpy(ports + i * GOMPI_TCP_PORT_BYTES, &p, sizeof p);
 		node_of[i] = i != ME;
 	}
-	memcpy(&p, port, sizeof p);
+	memcpy(&p, endpoint.address, sizeof p);
 	to_port = p;
-	char hosts[2 * GOMPI_TCP_HOST_BYTES];
-	memcpy(hosts, host, bytes);
-	memcpy(hosts + bytes, host, bytes); /* the peers are on the same host: uses its loopback interface */
-	const struct gompi_tcp_job job = {.size = RANKS,
+	const uint32_t bytes = (uint32_t)endpoint.host_bytes;
+	char hosts[2 * GOMPI_HOST_DATA_BYTES];
+	memcpy(hosts, endpoint.host, bytes);
+	memcpy(hosts + bytes, endpoint.host, bytes); /* the peers are on the same host: uses its loopback interface */
+	const struct gompi_net_job job = {.size = RANKS,
 					  .rank = ME,
 					  .nodes = 2,
-					  .ports = ports,
+					  .addresses = ports,
+					  .address_bytes = GOMPI_TCP_PORT_BYTES,
 					  .hosts = hosts,
-					  .host_offsets = (uint32_t[]){0, (uint32_t)bytes, (uint32_t)(2 * bytes)},
+					  .host_offsets = (uint32_t[]){0, bytes, 2 * bytes},
 					  .node_of = node_of,
 					  .secret = {secret[0], secret[1]},
-					  .timeout_ns = 60000000000,
-					  .events = &events};
-	CHECK(gompi_tcp_begin(&job), "begin");
+					  .timeout_ns = 60000000000};
+	CHECK(tcp->begin(&job, &events, why), "%s", why);
 	for (int i = 0; i < 64; i++)
-		CHECK(fi_recv(tcp.ep, places[i], sizeof places[i], NULL, FI_ADDR_UNSPEC, places[i]) == 0, "a place");
+		CHECK(post_place(&places[i]) == NET_SUCCESS, "a place");
 }
 
 static void answer(uint32_t rank, int round) {
-	uint32_t frame[] = {rank, (uint32_t)round};
-	CHECK(fi_inject(tcp.ep, frame, sizeof frame, rank) == 0, "to %u", rank);
+	struct {
+		char head[GOMPI_NET_HEAD_BYTES];
+		uint32_t frame[2];
+	} m = {.frame = {rank, (uint32_t)round}};
+	CHECK(tcp->inject((int)rank, (char *)m.frame, sizeof m.frame) == NET_SUCCESS, "to %u", rank);
 }
 
 /* Processes the available completions of this side. Checks each received message and sends an answer. Returns true if
  * there was a completion. */
 static bool step(void) {
-	struct fi_cq_msg_entry e[16];
-	struct pollfd on = {.fd = tcp.fd, .events = POLLIN};
-	struct fid *fids[] = {&tcp.cq->fid};
-	ssize_t n = fi_cq_read(tcp.cq, e, 16);
-	if (n == -FI_EAGAIN && fi_trywait(tcp.fabric, fids, 1) == 0)
+	struct gompi_net_completion c[16];
+	struct pollfd on = {.fd = endpoint.fd, .events = POLLIN};
+	int n = tcp->poll(c, 16);
+	if (n == 0 && tcp->arm())
 		poll(&on, 1, 10);
-	CHECK(n != -FI_EAVAIL, "an error");
-	for (ssize_t i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
+		struct place *p = (struct place *)c[i].op;
 		uint32_t frame[2];
-		memcpy(frame, e[i].op_context, sizeof frame);
-		CHECK(e[i].len == 8 && frame[0] < RANKS && frame[1] == (uint32_t)received[frame[0]],
+		memcpy(frame, p->data, sizeof frame);
+		CHECK(c[i].error == NET_SUCCESS, "an error");
+		CHECK(c[i].bytes == 8 && frame[0] < RANKS && frame[0] == (uint32_t)c[i].peer &&
+			      frame[1] == (uint32_t)received[frame[0]],
 		      "message %u of peer %u, expected was %d", frame[1], frame[0], received[frame[0]]);
 		answer(frame[0], received[frame[0]]++);
-		CHECK(fi_recv(tcp.ep, e[i].op_context, 64, NULL, FI_ADDR_UNSPEC, e[i].op_context) == 0, "a place");
+		CHECK(post_place(p) == NET_SUCCESS, "a place");
 	}
 	return n > 0;
 }

@@ -271,7 +271,7 @@ static void all_peers(int n, int files) {
 		step();
 		int to = (int)(i * 7919LL % RANKS); /* this process also connects, in another order than the peers */
 		if (i < RANKS && to != ME)
-			gompi_tcp_connect(to);
+			tcp->connect(to);
 		most = gompi_tcp_counts.open_links > most ? gompi_tcp_counts.open_links : most;
 		int status;
 		if (waitpid(child, &status, WNOHANG) == child) {
@@ -293,7 +293,7 @@ static void all_peers(int n, int files) {
 		      files, (unsigned long long)gompi_tcp_counts.idle_closed);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	gompi_tcp_end();
+	tcp->close();
 	CHECK(gompi_tcp_counts.open_links == 0, "%d links are left", gompi_tcp_counts.open_links);
 	close(done_pipe[0]), close(done_pipe[1]);
 	memset(&gompi_tcp_counts, 0, sizeof gompi_tcp_counts);
@@ -308,13 +308,10 @@ static int offer_close(int fd) {
 	static char to[8];
 	const uint64_t bye = TCP_CLOSE_OFFER, stay = TCP_CLOSE_REJECT, go = TCP_CLOSE_ACCEPT, confirm = TCP_CONFIRM;
 	uint64_t said;
-	struct iovec v = {to, sizeof to};
-	struct fi_rma_iov from = {3, sizeof to, 99};
-	struct fi_context2 context;
-	struct fi_msg_rma m = {
-		.msg_iov = &v, .iov_count = 1, .addr = 1, .rma_iov = &from, .rma_iov_count = 1, .context = &context};
+	struct gompi_net_op op;
+	struct gompi_net_completion c;
 	struct gompi_tcp_head h;
-	CHECK(fi_readmsg(tcp.ep, &m, FI_COMPLETION) == 0, "a read");
+	CHECK(tcp->read(1, to, sizeof to, NULL, 99, 3, &op) == NET_SUCCESS, "a read");
 	read_all(fd, &h, sizeof h);
 	CHECK(h.kind == TCP_READ && h.key == 99 && h.offset == 3 && h.bytes == sizeof to, "what is read");
 	send(fd, &bye, sizeof bye, 0);
@@ -323,11 +320,9 @@ static int offer_close(int fd) {
 	h = (struct gompi_tcp_head){.kind = TCP_DATA, .length = sizeof to, .id = h.id};
 	send(fd, &h, sizeof h, 0);
 	send(fd, "abcdefgh", sizeof to, 0);
-	struct fi_cq_msg_entry e;
-	ssize_t n;
-	while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+	while (tcp->poll(&c, 1) == 0) {
 	}
-	CHECK(n == 1 && e.op_context == &context && memcmp(to, "abcdefgh", sizeof to) == 0, "what has been read");
+	CHECK(c.op == &op && c.error == NET_SUCCESS && memcmp(to, "abcdefgh", sizeof to) == 0, "what has been read");
 	send(fd, &bye, sizeof bye, 0);
 	read_all(fd, &said, sizeof said);
 	CHECK(said == go, "the answer to the second offer is %llu", (unsigned long long)said);
@@ -344,27 +339,27 @@ static int offer_close(int fd) {
 static void crowd(int fd) {
 	enum { PLACES = 64, MESSAGES = 3 * PLACES };
 	static uint32_t all[MESSAGES][4];
-	void *held[PLACES];
-	struct fi_cq_msg_entry e;
+	struct place *held[PLACES];
+	struct gompi_net_completion c;
 	for (uint32_t i = 0; i < MESSAGES; i++)
 		memcpy(all[i], (uint32_t[]){TCP_FRAME, 8, 1, i}, sizeof all[i]);
 	CHECK(send(fd, all, sizeof all, 0) == sizeof all, "the messages");
 	for (uint32_t i = 0, taken = 0; i < MESSAGES; i++) {
 		uint32_t number;
-		ssize_t n;
-		while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+		while (tcp->poll(&c, 1) == 0) {
 		}
-		memcpy(&number, (char *)e.op_context + 4, sizeof number);
-		CHECK(n == 1 && e.len == 8 && number == i, "message %u comes as number %u", number, i);
-		held[taken++] = e.op_context;
+		struct place *p = (struct place *)c.op;
+		memcpy(&number, p->data + 4, sizeof number);
+		CHECK(c.error == NET_SUCCESS && c.bytes == 8 && number == i, "message %u comes as number %u", number,
+		      i);
+		held[taken++] = p;
 		if (taken < PLACES)
 			continue;
 		if (i + 1 < MESSAGES) /* no receive buffer is posted: no message may be received */
 			for (int k = 0; k < 100; k++)
-				CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a message without a place");
+				CHECK(tcp->poll(&c, 1) == 0, "a message without a place");
 		for (; taken > 0; taken--)
-			CHECK(fi_recv(tcp.ep, held[taken - 1], 64, NULL, FI_ADDR_UNSPEC, held[taken - 1]) == 0,
-			      "a place");
+			CHECK(post_place(held[taken - 1]) == NET_SUCCESS, "a place");
 	}
 	memcpy(all[0], (uint32_t[]){TCP_FRAME, 8, 1, 0}, sizeof all[0]);
 	CHECK(send(fd, all[0], sizeof all[0], 0) == sizeof all[0], "one more");
@@ -385,7 +380,7 @@ static void crossing(int listener, uint32_t rank) {
 	struct hello h = {0x31706d6f67, {7, rank}};
 	struct request r;
 	struct pollfd on = {.fd = listener, .events = POLLIN};
-	gompi_tcp_connect((int)rank);
+	tcp->connect((int)rank);
 	while (poll(&on, 1, 0) == 0)
 		step();
 	int asked = accept(listener, NULL, NULL);
@@ -437,25 +432,25 @@ static void unauthenticated(void) {
 	send(fd, &confirm, sizeof confirm, 0);
 	/* RDMA reads: an unknown key, two ranges that are not in the registered memory, and a valid read. */
 	static char memory[64];
-	struct fid_mr *mr;
-	CHECK(fi_mr_reg(tcp.domain, memory, sizeof memory, FI_REMOTE_READ, 0, 77, 0, &mr, NULL) == 0, "memory");
-	struct gompi_tcp_head h = {.kind = TCP_READ, .id = 1, .key = 78, .bytes = 8}, a;
+	struct gompi_region region;
+	CHECK(tcp->register_memory(memory, sizeof memory, false, &region) == NET_SUCCESS, "memory");
+	struct gompi_tcp_head h = {.kind = TCP_READ, .id = 1, .bytes = 8}, a;
 	for (int i = 0; i < 4; i++) {
-		h.key = i == 0 ? 78 : 77;
+		h.key = region.key + (i == 0);
 		h.offset = i == 1 ? 60 : i == 2 ? (uint64_t)-8 : 0;
 		send(fd, &h, sizeof h, 0);
 		read_all(fd, &a, sizeof a);
-		CHECK(a.kind == (i < 3 ? TCP_DONE : TCP_DATA) && (i == 3 || a.key == FI_EACCES) && a.id == 1,
+		CHECK(a.kind == (i < 3 ? TCP_DONE : TCP_DATA) && (i == 3 || a.key == NET_FAILED) && a.id == 1,
 		      "read %d: answer %u, error %llu", i, a.kind, (unsigned long long)a.key);
 	}
 	char data[8];
 	read_all(fd, data, 8);
-	h = (struct gompi_tcp_head){.kind = TCP_WRITE, .length = 8, .id = 2, .key = 77};
+	h = (struct gompi_tcp_head){.kind = TCP_WRITE, .length = 8, .id = 2, .key = region.key};
 	send(fd, &h, sizeof h, 0);
 	send(fd, "12345678", 8, 0);
 	read_all(fd, &a, sizeof a);
-	CHECK(a.kind == TCP_DONE && a.key == FI_EACCES && memory[0] == 0, "a write to what is only to be read");
-	fi_close(&mr->fid);
+	CHECK(a.kind == TCP_DONE && a.key == NET_FAILED && memory[0] == 0, "a write to what is only to be read");
+	tcp->unregister_memory(region.key);
 	for (int i = 0; i < 40; i++)
 		wait_and_close(silent[i]);
 	fd = offer_close(fd);
@@ -467,7 +462,7 @@ static void unauthenticated(void) {
 	CHECK(failed_count == 1, "%d peers are lost", failed_count);
 	CHECK(gompi_tcp_counts.unauth_closed == 42, "%llu unauthenticated links closed",
 	      (unsigned long long)gompi_tcp_counts.unauth_closed);
-	gompi_tcp_end();
+	tcp->close();
 }
 
 int main(void) {

@@ -171,12 +171,12 @@ int main(void) {
 	for (int i = 0; i < FLOOD; i++)
 		wait_for_eof(flood[i]);
 
-	char text[GOMPI_TCP_ERROR_BYTES];
+	char text[GOMPI_NET_ERROR_BYTES];
 	epoll_error = EPERM;
 	gompi_tcp_peer_want_link(gompi_tcp_peer(RANKS - 2));
 	gompi_tcp_error_detail(RANKS - 2, text, sizeof text);
 	CHECK(strstr(text, strerror(EPERM)) != NULL, "another reason: %s", text);
-	gompi_tcp_end();
+	tcp->close();
 	close(listener);
 	return unit_end();
 }

@@ -1,5 +1,5 @@
-/* Proves, with a simulated provider and each combination of the memory registration modes (mr_mode): each send and
- * receive buffer lies in a live registration. The registration's descriptor is passed to the provider, and the
+/* Proves, with a simulated provider of libfabric and each combination of its registration modes (mr_mode): each send
+ * and receive buffer lies in a live registration. The registration's descriptor is passed to the provider, and the
  * registration permits no more access than the operation needs. Peer memory is addressed by the key and the address
  * that the mode requires. A registration is closed before its memory returns to the application. All registrations are
  * closed with the network, in an order that providers accept. The simulated provider sometimes refuses memory and keys.
@@ -19,8 +19,18 @@
 #include "fabric/open.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
+#include "net/message_head.h"
+#include "ofi/ofi.h"
+#include "ofi/library.h"
+#include "ofi/state.h"
 
-enum { PEER = 1, RANKS = 2, MAX_BYTES = 5 << 20, REMOTE = FI_REMOTE_READ | FI_REMOTE_WRITE };
+enum {
+	PEER = 1,
+	RANKS = 2,
+	HEAD = sizeof(struct gompi_message_head),
+	MAX_BYTES = 5 << 20,
+	REMOTE = FI_REMOTE_READ | FI_REMOTE_WRITE
+};
 static uint64_t seed;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
@@ -66,7 +76,7 @@ static int mr_close(struct fid *f) {
 	return 0;
 }
 static int mr_bind(struct fid *f, struct fid *to, uint64_t flags) {
-	CHECK((mode & FI_MR_ENDPOINT) != 0 && to == &gompi_net.ep->fid, "bound to something");
+	CHECK((mode & FI_MR_ENDPOINT) != 0 && to == &gompi_ofi_state.ep->fid, "bound to something");
 	((struct mr *)f)->bound = true;
 	return 0;
 }
@@ -85,7 +95,7 @@ static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t a
 	CHECK(bytes > 0 && offset == 0 && flags == 0, "%zu bytes from %llu on", bytes, (unsigned long long)offset);
 	CHECK((mode & FI_MR_LOCAL) != 0 || (access & REMOTE) != 0, "local memory is registered without need");
 	CHECK((mode & FI_MR_ALLOCATED) == 0 || is_there((char *)(uintptr_t)at, bytes), "memory that is not there");
-	size_t key_bytes = gompi_net.info->domain_attr->mr_key_size;
+	size_t key_bytes = gompi_ofi_state.info->domain_attr->mr_key_size;
 	if (mode & FI_MR_PROV_KEY)
 		key = draw(8) == 0 && is_refusing ? 0 : check_random(&seed);
 	else
@@ -152,7 +162,8 @@ static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t
 
 enum { MAX_IN_FLIGHT = 4096 };
 static struct in_flight {
-	struct gompi_net_op *op;
+	void *op;      /* the context of the operation */
+	size_t length; /* of a received message, with its head */
 	char *at;
 	void *descriptor;
 	size_t bytes;
@@ -171,23 +182,23 @@ static ssize_t begin(struct in_flight u) {
 
 static ssize_t fake_send(struct fid_ep *ep, const void *at, size_t bytes, void *descriptor, fi_addr_t to,
 			 void *context) {
-	CHECK(bytes > gompi_net.inject_bytes, "%zu bytes are not injected", bytes);
-	return begin((struct in_flight){context, (char *)(uintptr_t)at, descriptor, bytes, FI_SEND, 0, 0});
+	CHECK(bytes > gompi_net.inject_bytes + HEAD, "%zu bytes are not injected", bytes);
+	return begin((struct in_flight){context, 0, (char *)(uintptr_t)at, descriptor, bytes, FI_SEND, 0, 0});
 }
 static ssize_t fake_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_addr_t to) {
-	CHECK(bytes <= gompi_net.inject_bytes, "%zu bytes are injected", bytes);
+	CHECK(bytes <= gompi_net.inject_bytes + HEAD, "%zu bytes are injected", bytes);
 	return refused(4) ? -FI_EAGAIN : 0;
 }
 static ssize_t fake_recv(struct fid_ep *ep, void *at, size_t bytes, void *descriptor, fi_addr_t from, void *context) {
-	CHECK(bytes == GOMPI_FRAME_BYTES, "a place of %zu", bytes);
+	CHECK(bytes == GOMPI_FRAME_BYTES + HEAD, "a place of %zu", bytes);
 	check_local(at, bytes, descriptor, FI_RECV);
-	posted_buffers[posted_buffers_n++] = (struct in_flight){context, at, descriptor, bytes, FI_RECV, 0, 0};
+	posted_buffers[posted_buffers_n++] = (struct in_flight){context, 0, at, descriptor, bytes, FI_RECV, 0, 0};
 	return 0;
 }
 static ssize_t move(const struct fi_msg_rma *m, uint64_t access, uint64_t flags) {
 	CHECK(m->iov_count == 1 && m->rma_iov_count == 1 && m->msg_iov->iov_len == m->rma_iov->len, "pieces");
 	CHECK((flags & FI_COMPLETION) != 0 && ((flags & FI_DELIVERY_COMPLETE) != 0) == (access == FI_WRITE), "flags");
-	return begin((struct in_flight){m->context, m->msg_iov->iov_base, m->desc[0], m->msg_iov->iov_len, access,
+	return begin((struct in_flight){m->context, 0, m->msg_iov->iov_base, m->desc[0], m->msg_iov->iov_len, access,
 					m->rma_iov->addr, m->rma_iov->key});
 }
 static ssize_t fake_writemsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags) {
@@ -210,8 +221,7 @@ static ssize_t fake_read(struct fid_cq *cq, void *to, size_t most) {
 		if (there != NULL)
 			memcpy(u.access == FI_WRITE ? there : u.at, u.access == FI_WRITE ? u.at : there, u.bytes);
 	}
-	*(struct fi_cq_msg_entry *)to =
-		(struct fi_cq_msg_entry){.op_context = u.op, .len = sizeof(struct gompi_frame_head)};
+	*(struct fi_cq_msg_entry *)to = (struct fi_cq_msg_entry){.op_context = u.op, .len = u.length};
 	return 1;
 }
 
@@ -224,20 +234,21 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 static int closed;
 static int fake_close(struct fid *f) {
 	closed++;
-	if (f == &gompi_net.ep->fid) {
+	if (f == &gompi_ofi_state.ep->fid) {
 		if (mode & FI_MR_ENDPOINT)
 			CHECK(live == NULL, "an endpoint is closed before what is registered for it");
 		else if (mode & FI_MR_LOCAL) /* posted receive buffers must stay registered until here */
 			CHECK(live != NULL, "buffers are no longer registered");
 		ep_open = false;
 	}
-	if (f == &gompi_net.domain->fid) {
+	if (f == &gompi_ofi_state.domain->fid) {
 		CHECK(live == NULL, "a domain is closed before what is registered in it");
 		domain_open = false;
 	}
 	return 0;
 }
 
+static void fake_freeinfo(struct fi_info *i) {}
 static void take(int peer, const char *data, size_t length) {}
 
 static void provider(size_t key_bytes) {
@@ -254,44 +265,71 @@ static void provider(size_t key_bytes) {
 	static struct fid_fabric fabric = {.fid = {.ops = &fid_ops}};
 	static struct fi_domain_attr domain_attr;
 	static struct fi_info info = {.domain_attr = &domain_attr};
+	static fi_addr_t peers[RANKS] = {FI_ADDR_NOTAVAIL, FI_ADDR_NOTAVAIL};
 	static const struct gompi_port_handler handler = {take, NULL};
-	static uint64_t addresses[RANKS];
 	unit_node(1);
 	struct gompi_node n = gompi_node;
 	n.processes = unit_processes(RANKS, (int32_t[]){0, 1}, (int32_t[]){0, -1});
 	gompi_node_open(&n);
 	domain_attr.mr_mode = mode;
 	domain_attr.mr_key_size = key_bytes;
-	gompi_net.info = &info, gompi_net.domain = &domain, gompi_net.fabric = &fabric;
-	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
-	gompi_net.needs_local_mr = (mode & FI_MR_LOCAL) != 0;
+	gompi_libfabric.freeinfo = fake_freeinfo;
+	gompi_ofi_state = (struct gompi_ofi_state){.info = &info,
+						   .domain = &domain,
+						   .fabric = &fabric,
+						   .ep = &ep,
+						   .cq = &cq,
+						   .av = &av,
+						   .fd = -1,
+						   .size = RANKS,
+						   .secret = {1, 2},
+						   .addresses = calloc(RANKS, 8),
+						   .address_bytes = 8,
+						   .peer = malloc(sizeof peers)};
+	memcpy(gompi_ofi_state.peer, peers, sizeof peers);
+	gompi_net.ops = &gompi_ofi_ops;
+	gompi_net.needs_local = (mode & FI_MR_LOCAL) != 0;
 	gompi_net.inject_bytes = 64, gompi_net.max_op_bytes = 1 << 30;
-	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 8;
 	gompi_net.size = RANKS;
 	for (int i = 0; i < FABRIC_PORTS; i++)
 		gompi_fabric_set_handler((enum gompi_port)i, &handler);
-	CHECK(gompi_peers_open() && gompi_net_post_receives() == 0 && posted_buffers_n > 0, "opening");
+	CHECK(gompi_peers_open() && gompi_net_post_receives() && posted_buffers_n > 0, "opening");
 	buffers_total = posted_buffers_n;
 	gompi_fabric_open_flag = true;
 }
 
 /* --- Tests */
 
-/* Delivers a frame from the peer that has no records and acknowledges all frames sent to the peer. Returns false if no
- * receive buffer is posted. */
-static bool deliver_frame(enum gompi_frame_kind kind, uint32_t number) {
+static uint64_t forged; /* number of messages with a wrong head that have been delivered */
+
+/* Delivers a frame from the peer that acknowledges all frames sent to the peer. The frame has the number `number`, or
+ * no records if has_record is false. Returns false if no receive buffer is posted, or if a forged message is delivered
+ * instead. */
+static bool deliver_frame(bool has_record, uint32_t number) {
 	struct gompi_peer *p = gompi_peer_find(PEER);
 	if (p == NULL || posted_buffers_n == 0 || in_flight_n == MAX_IN_FLIGHT)
 		return false;
-	struct gompi_frame_head h = {
-		.source = PEER, .length = sizeof h, .kind = kind, .sequence = number, .received = p->frames_sent};
-	h.mac = gompi_frame_mac(&h);
+	struct {
+		struct gompi_frame_head head;
+		struct gompi_record_head record;
+		uint64_t data;
+	} frame = {{.sequence = number, .received = p->frames_sent}, {.port = FABRIC_RMA, .length = 8}, 7};
+	const size_t length = has_record ? sizeof frame : sizeof frame.head;
 	struct in_flight u = posted_buffers[--posted_buffers_n];
-	memcpy(u.at, &h, sizeof h);
+	memcpy(u.at + HEAD, &frame, length);
+	gompi_message_head_write(u.at + HEAD, length, PEER, 0, gompi_ofi_state.secret);
+	u.length = HEAD + length;
+	if (number % 3 == 1 && draw(2) == 0) { /* a message that is not from the peer comes first */
+		struct in_flight wrong = u;
+		u.at[draw(HEAD + sizeof frame.head)] ^= 1;
+		in_flight[in_flight_n++] = wrong;
+		forged++;
+		return false;
+	}
 	in_flight[in_flight_n++] = u;
 	return true;
 }
-static void credits(void) { deliver_frame(GOMPI_FRAME_CREDITS, 0); }
+static void credits(void) { deliver_frame(false, 0); }
 
 /* Delivers frames from the peer in any order. Checks that each receive buffer is replaced, even if memory for another
  * buffer becomes available only later. */
@@ -302,7 +340,7 @@ static void test_out_of_order(int n) {
 		while (number == 0 && is_refusing && (mode & FI_MR_LOCAL) != 0 && (f = gompi_frame_alloc()) != NULL)
 			f->next = held, held = f; /* takes all frame buffers before the first frame arrives */
 		for (int i = (int)draw(GOMPI_SEND_WINDOW / 2); i > 0; i--)
-			number += deliver_frame(GOMPI_FRAME_RECORDS, number);
+			number += deliver_frame(true, number);
 		while (in_flight_n > 0)
 			gompi_fabric_progress();
 		while ((f = held) != NULL) {
@@ -471,6 +509,10 @@ int main(void) {
 			transfers(40);
 			test_out_of_order(200);
 			closing(i % 2 == (i >> 2) % 2);
+			CHECK(forged > 10 && gompi_load(&gompi_net_counts.frames_dropped) == forged,
+			      "%llu of %llu forged messages dropped",
+			      (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped),
+			      (unsigned long long)forged);
 			CHECK((mode & FI_MR_LOCAL) == 0 || local_used > 300, "%d uses of memory", local_used);
 			CHECK(remote_used > (is_refusing ? 10 : 40) && transfers_done >= 40 &&
 				      (transfers_failed == 0 || is_refusing),

@@ -1,9 +1,11 @@
 // libfabric, loaded at run time. Programs on one node never load it, so they also run on machines without libfabric.
-#ifndef GOMPI_FABRIC_LIBFABRIC_H
-#define GOMPI_FABRIC_LIBFABRIC_H
+#ifndef GOMPI_OFI_LIBRARY_H
+#define GOMPI_OFI_LIBRARY_H
 
 #include <rdma/fabric.h>
 #include <stdbool.h>
+
+#include "net/net_ops.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -20,11 +22,9 @@ struct gompi_libfabric {
 };
 extern struct gompi_libfabric gompi_libfabric;
 
-enum { GOMPI_FABRIC_ERROR_BYTES = 400 }; // bytes of the error texts of this directory
-
 // Loads libfabric if it is not loaded yet, which takes about 200 ms. On failure returns false and writes the reason to
 // error_detail.
-bool gompi_libfabric_load(char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
+bool gompi_libfabric_load(char error_detail[GOMPI_NET_ERROR_BYTES]);
 
 // Finds the providers that match hints (fi_getinfo). Returns 0 or an error of libfabric. The first call takes about 100
 // ms.

@@ -1,0 +1,20 @@
+// Package ucx is a network in C (interface: package net) on UCX. UCX is loaded at run time.
+package ucx
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+	_ "gompirma/capi/net"
+)
+
+// The headers are embedded so that importing packages are compiled again when a header changes.
+//
+//go:embed *.h
+var _ embed.FS
