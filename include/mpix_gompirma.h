@@ -54,6 +54,16 @@ struct MPIX_Gompirma_count {
  */
 int MPIX_Gompirma_win_count(MPI_Win win, struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS]);
 
+/* The collective writes of this process to files that aggregators have executed (collective buffering). */
+struct MPIX_Gompirma_file_counts {
+	uint64_t calls, bytes;          /* number of these writes, and bytes of this process's data in them */
+	uint64_t writes, written_bytes; /* number of ranges that this process has written as an aggregator; their bytes */
+};
+
+/* Stores the counts since the library has been loaded. Any thread may call the function at any time. It does not block.
+ * Returns MPI_ERR_ARG if counts is NULL. */
+int MPIX_Gompirma_file_counts(struct MPIX_Gompirma_file_counts *counts);
+
 /* The memory of a member of a window, as this process can access it. */
 struct MPIX_Gompirma_layout {
 	MPI_Aint size;     /* in bytes; 0 for dynamic windows */

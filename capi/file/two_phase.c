@@ -62,6 +62,17 @@ struct plan {
 	int aggregators;
 };
 
+// The counts of MPIX_Gompirma_file_counts.
+static struct { gompi_a64 calls, bytes, writes, written_bytes; } counts;
+
+int MPIX_Gompirma_file_counts(struct MPIX_Gompirma_file_counts *c) {
+	if (c == NULL)
+		return MPI_ERR_ARG;
+	*c = (struct MPIX_Gompirma_file_counts){gompi_load(&counts.calls), gompi_load(&counts.bytes),
+						gompi_load(&counts.writes), gompi_load(&counts.written_bytes)};
+	return MPI_SUCCESS;
+}
+
 static char *aggregator_buffer(const struct gompi_file *f, int rank, int64_t round) {
 	return f->two_phase->memory[rank] + round % BUFFERS * f->two_phase->bytes;
 }
@@ -329,6 +340,8 @@ static void write_domain(const struct gompi_file *f, const struct domain *x, int
 	while (v->class == MPI_SUCCESS && (first = find_bit(words, end, n, true)) < n) {
 		end = find_bit(words, first, n, false);
 		gompi_file_transfer_bytes(f, true, x->first + first, buffer + first, end - first, &done, v);
+		gompi_add(&counts.writes, 1);
+		gompi_add(&counts.written_bytes, (uint64_t)done);
 	}
 	memset(words, 0, (size_t)(n / 8));
 }
@@ -382,7 +395,10 @@ bool gompi_file_write_two_phase(struct gompi_file_transfer_desc *d) {
 	for (int64_t round = 0; is_planned && round * round_bytes < p.end - p.first; round++)
 		execute_round(d, &p, round, stage, &d->error);
 	gompi_file_stage_release(f, stage);
-	if (is_planned && d->error.class == MPI_SUCCESS)
+	if (is_planned && d->error.class == MPI_SUCCESS) {
 		d->done_bytes = d->bytes;
+		gompi_add(&counts.calls, 1);
+		gompi_add(&counts.bytes, (uint64_t)d->bytes);
+	}
 	return is_planned;
 }

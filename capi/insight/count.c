@@ -95,6 +95,10 @@ void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uin
 void gompi_insight_finalized(void) {
 	if (gompi_insight_part == NULL)
 		return;
+	__typeof__(MPIX_Gompirma_file_counts) *file_counts =
+		gompi_insight_next_symbol("MPIX_Gompirma_file_counts"); // NULL with another MPI library
+	if (file_counts != NULL)
+		file_counts(&gompi_insight_part->file_counts);
 	store_clocks(gompi_insight_part, gompi_insight_ticks());
 	gompi_store(&gompi_insight_part->ended, gompi_insight_now(CLOCK_MONOTONIC));
 }

@@ -70,6 +70,7 @@ struct gompi_insight_part {
 	_Alignas(64) gompi_a64 ticks;
 	gompi_a64 ticks_now, monotonic_now, ended;
 	gompi_a32 uncounted, windows;
+	struct MPIX_Gompirma_file_counts file_counts;
 	_Alignas(512) gompi_a32 owners[GOMPI_INSIGHT_SLOTS];
 	_Alignas(1024) gompi_a64 conflict_ends[GOMPI_INSIGHT_MAX_CONFLICT_ENDS];
 	_Alignas(4096) struct gompi_insight_object objects_table[GOMPI_INSIGHT_MAX_OBJECTS];

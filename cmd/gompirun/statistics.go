@@ -69,6 +69,7 @@ type summary struct {
 	Ranks     []rankSummary     `json:"ranks"`
 	Functions []functionSummary `json:"functions"` // in descending order of time
 	Windows   []windowSummary   `json:"windows"`
+	Files     fileSummary       `json:"aggregated_file_writes"`
 	Costs     []string          `json:"costs"` // the most expensive functions, as text
 }
 
@@ -82,6 +83,21 @@ type rankSummary struct {
 	Mpi       float64 `json:"mpi_seconds"`
 	Waiting   float64 `json:"waiting_seconds"` // part of mpi_seconds that was spent in calls that may wait
 	Finalized bool    `json:"finalized"`
+}
+
+// fileSummary holds the counts of collective writes to files that aggregators have executed, over all ranks.
+type fileSummary struct {
+	Calls        uint64 `json:"calls"`
+	Bytes        uint64 `json:"bytes"`
+	Writes       uint64 `json:"writes"` // number of ranges that the aggregators have written
+	WrittenBytes uint64 `json:"written_bytes"`
+}
+
+func (f *fileSummary) add(c insight.FileCounts) {
+	f.Calls += c.Calls
+	f.Bytes += c.Bytes
+	f.Writes += c.Writes
+	f.WrittenBytes += c.WrittenBytes
 }
 
 // use holds the counters of a function, or of one kind of operation on a window.
@@ -171,6 +187,7 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 		mpi += r.Mpi
 		s.Ranks = append(s.Ranks, r)
 		s.addWindows(m.Windows(i))
+		s.Files.add(part.FileCounts())
 	}
 	if all > 0 {
 		s.Mpi = mpi / all

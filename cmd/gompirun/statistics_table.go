@@ -55,6 +55,11 @@ func (s *summary) table() string {
 			fmt.Fprintf(&b, "    %-28s %12d %10s %10s\n", u, c.Calls, formatBytes(c.Bytes), waited)
 		}
 	}
+	if f := s.Files; f.Calls > 0 {
+		fmt.Fprintf(&b, "\n  Collective file writes executed by aggregators: %d %s, %s; written in %d %s, %s\n",
+			f.Calls, plural(int(f.Calls), "call"), formatBytes(f.Bytes), f.Writes,
+			plural(int(f.Writes), "range"), formatBytes(f.WrittenBytes))
+	}
 	s.writeBalance(&b)
 	if len(s.Costs) > 0 {
 		b.WriteString("\n  Largest costs:\n")

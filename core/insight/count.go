@@ -32,6 +32,18 @@ func (r *Rank) RunTimes() (from, to time.Duration) {
 	return from, time.Duration(atomic.LoadUint64(u64(r.part, PartEnded)))
 }
 
+// FileCounts describes the collective writes of a rank to files that aggregators have executed.
+type FileCounts struct {
+	Calls, Bytes         uint64 // number of these writes, and bytes of the rank's data in them
+	Writes, WrittenBytes uint64 // number of ranges that the rank has written as an aggregator, and their bytes
+}
+
+// FileCounts returns a rank's counts. They are 0 before the rank has called MPI_Finalize.
+func (r *Rank) FileCounts() FileCounts {
+	word := func(i int64) uint64 { return atomic.LoadUint64(u64(r.part, PartFileCounts+8*i)) }
+	return FileCounts{Calls: word(0), Bytes: word(1), Writes: word(2), WrittenBytes: word(3)}
+}
+
 // UncountedThreads returns the number of threads whose calls were not counted, because too many threads ran at a time.
 func (r *Rank) UncountedThreads() int { return int(atomic.LoadUint32(u32(r.part, PartUncounted))) }
 

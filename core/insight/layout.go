@@ -65,6 +65,7 @@ const (
 	PartEnded        = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
 	PartUncounted    = 288  // uint32: number of threads that found no free slot; they are not counted
 	PartWindows      = 292  // uint32: number of known windows
+	PartFileCounts   = 296  // four numbers: the fields of FileCounts, stored in MPI_Finalize
 	PartOwners       = 512  // a uint32 for each slot: 1 if a thread owns the slot
 	PartConflictEnds = 1024 // ring positions: ends of the records of the latest calls that PartConflicts counts
 	MaxConflictEnds  = 256
@@ -236,6 +237,7 @@ var Constants = []Constant{
 	{"PART_ENDED", int64(PartEnded)},
 	{"PART_UNCOUNTED", int64(PartUncounted)},
 	{"PART_WINDOWS", int64(PartWindows)},
+	{"PART_FILE_COUNTS", int64(PartFileCounts)},
 	{"PART_OWNERS", int64(PartOwners)},
 	{"WINDOW_HANDLE", int64(WindowHandle)},
 	{"WINDOW_FIRST_RANK", int64(WindowFirstRank)},

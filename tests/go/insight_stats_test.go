@@ -43,6 +43,10 @@ type statsOutput struct {
 		}
 	}
 	Costs []string
+	Files struct {
+		Calls, Bytes, Writes int64
+		WrittenBytes         int64 `json:"written_bytes"`
+	} `json:"aggregated_file_writes"`
 }
 
 // calls returns the number of calls and of bytes of each function.
@@ -66,6 +70,50 @@ func statistics(t *testing.T, env []string, wantStatus int, args ...string) *sta
 	var c statsOutput
 	require.NoError(t, json.Unmarshal(content, &c), "%s", content)
 	return &c
+}
+
+// fileProgram writes a file whose blocks of 512 bytes belong to its ranks in turn.
+const fileProgram = `
+#include <mpi.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	static char data[64 << 10];
+	int rank, size;
+	MPI_File file;
+	MPI_Datatype blocks;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Type_vector(sizeof data / 512, 512, 512 * size, MPI_BYTE, &blocks);
+	MPI_Type_commit(&blocks);
+	MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+		      MPI_INFO_NULL, &file);
+	MPI_File_set_view(file, 512 * rank, MPI_BYTE, blocks, "native", MPI_INFO_NULL);
+	for (int i = 0; i < 3; i++)
+		MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+	MPI_File_write_at(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+	MPI_File_close(&file);
+	MPI_Type_free(&blocks);
+	MPI_Finalize();
+	return 0;
+}
+`
+
+// TestStatsFiles checks that --stats counts the collective writes that aggregators execute, and no other writes.
+func TestStatsFiles(t *testing.T) {
+	t.Parallel()
+	program := compile(t, fileProgram)
+	for _, nodes := range []string{"1", "2"} {
+		s := statistics(t, nil, 0, "--nodes", nodes, "-n", "2", program, filepath.Join(t.TempDir(), "file"))
+		require.Equal(t, int64(6), s.Files.Calls)
+		require.Equal(t, int64(6*64<<10), s.Files.Bytes)
+		require.Equal(t, s.Files.Bytes, s.Files.WrittenBytes)
+		require.Positive(t, s.Files.Writes)
+		require.Less(t, s.Files.Writes, int64(20))
+	}
+	_, _, stderr := gompirun(t, "--stats", "-n", "2", program, filepath.Join(t.TempDir(), "file"))
+	require.Contains(t, stderr, "Collective file writes executed by aggregators: 6 calls, 384 KiB; written in ")
 }
 
 const countedProgram = `
