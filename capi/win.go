@@ -175,8 +175,8 @@ func winError(h uintptr, class C.int) error {
 func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
 	fd, image, ok := nd.Image()
 	if !ok {
-		return errors.New("the shared memory of the node is a System V segment, which cannot be shared in " +
-			"place; memfd_create must be available, and the file size must be unlimited (ulimit -f)")
+		return errors.New("the node's shared memory must be a memfd, but it is a System V segment: permit " +
+			"memfd_create, and raise the hard limit of the file size (ulimit -H -f unlimited)")
 	}
 	return errnoError(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }

@@ -909,12 +909,12 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 /*
  * Starts to send one message and to receive another. (MPI-5.0 3.10)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
  *   dest       in     rank of the receiver, or MPI_PROC_NULL
  *   sendtag    in     tag of the sent message
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   source     in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
@@ -1189,12 +1189,12 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 /*
  * Sends one message and receives another. Waits until both are complete. (MPI-5.0 3.10)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
  *   dest       in     rank of the receiver, or MPI_PROC_NULL
  *   sendtag    in     tag of the sent message
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   source     in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
@@ -1650,7 +1650,7 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
  *   rank               in     rank
  *   ndims              in     number of entries, positive
  *   array_of_gsizes    in     number of elements in each dimension of the whole array (array of ndims)
- *   array_of_distribs  in     distribution in each dimension, MPI_DISTRIBUTE_ (array of ndims)
+ *   array_of_distribs  in     distribution in each dimension, a constant MPI_DISTRIBUTE_... (array of ndims)
  *   array_of_dargs     in     distribution argument in each dimension (array of ndims)
  *   array_of_psizes    in     size of the process grid in each dimension (array of ndims)
  *   order              in     MPI_ORDER_C or MPI_ORDER_FORTRAN
@@ -1846,7 +1846,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
  *   num_integers   out    number of entries
  *   num_addresses  out    number of entries
  *   num_datatypes  out    number of entries
- *   combiner       out    constructor of the datatype, MPI_COMBINER_
+ *   combiner       out    constructor of the datatype, a constant MPI_COMBINER_...
  */
 int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner);
@@ -2000,10 +2000,10 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 
 /*
  * Gathers a block from every process on all processes. Collective. (MPI-5.0 6.7)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2021,10 +2021,10 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 /*
  * Creates a persistent request for MPI_Allgather. Collective. (MPI-5.0 6.13.5)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2044,10 +2044,10 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 
 /*
  * Gathers blocks of different lengths from every process on all processes. Collective. (MPI-5.0 6.7)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2066,10 +2066,10 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 /*
  * Creates a persistent request for MPI_Allgatherv. Collective. (MPI-5.0 6.13.5)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2094,8 +2094,8 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 
 /*
  * Combines elements of all processes and returns the result to all. Collective. (MPI-5.0 6.9.6)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2112,8 +2112,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 /*
  * Creates a persistent request for MPI_Allreduce. Collective. (MPI-5.0 6.13.8)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2134,10 +2134,10 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
 
 /*
  * Sends a block from every process to every process. Collective. (MPI-5.0 6.8)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2155,10 +2155,10 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 /*
  * Creates a persistent request for MPI_Alltoall. Collective. (MPI-5.0 6.13.6)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2178,11 +2178,11 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 
 /*
  * Sends blocks of different lengths from every process to every process. Collective. (MPI-5.0 6.8)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -2203,11 +2203,11 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 
 /*
  * Creates a persistent request for MPI_Alltoallv. Collective. (MPI-5.0 6.13.6)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -2233,11 +2233,11 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 /*
  * Sends blocks of different lengths and types from every process to every process; displacements are in bytes.
  * Collective. (MPI-5.0 6.8)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -2258,11 +2258,11 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 
 /*
  * Creates a persistent request for MPI_Alltoallw. Collective. (MPI-5.0 6.13.6)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -2339,8 +2339,8 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 
 /*
  * Combines the elements of all lower ranks. The result is undefined on rank 0. Collective. (MPI-5.0 6.11.2)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2356,8 +2356,8 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 /*
  * Creates a persistent request for MPI_Exscan. Collective. (MPI-5.0 6.13.12)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2378,10 +2378,10 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 
 /*
  * Gathers a block from every process on the root. Collective. (MPI-5.0 6.5)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -2400,10 +2400,10 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 /*
  * Creates a persistent request for MPI_Gather. Collective. (MPI-5.0 6.13.3)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -2424,10 +2424,10 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 /*
  * Gathers blocks of different lengths from every process on the root. Collective. (MPI-5.0 6.5)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2447,10 +2447,10 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 /*
  * Creates a persistent request for MPI_Gatherv. Collective. (MPI-5.0 6.13.3)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2475,10 +2475,10 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 /*
  * Starts MPI_Allgather. Collective; does not wait. (MPI-5.0 6.12.5)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2497,10 +2497,10 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 /*
  * Starts MPI_Allgatherv. Collective; does not wait. (MPI-5.0 6.12.5)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2520,8 +2520,8 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 /*
  * Starts MPI_Allreduce. Collective; does not wait. (MPI-5.0 6.12.8)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2541,10 +2541,10 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 
 /*
  * Starts MPI_Alltoall. Collective; does not wait. (MPI-5.0 6.12.6)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -2563,11 +2563,11 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 /*
  * Starts MPI_Alltoallv. Collective; does not wait. (MPI-5.0 6.12.6)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -2591,11 +2591,11 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 
 /*
  * Starts MPI_Alltoallw. Collective; does not wait. (MPI-5.0 6.12.6)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -2643,8 +2643,8 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 
 /*
  * Starts MPI_Exscan. Collective; does not wait. (MPI-5.0 6.12.12)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2664,10 +2664,10 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 /*
  * Starts MPI_Gather. Collective; does not wait. (MPI-5.0 6.12.3)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -2687,10 +2687,10 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 /*
  * Starts MPI_Gatherv. Collective; does not wait. (MPI-5.0 6.12.3)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -2713,8 +2713,8 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 /*
  * Starts MPI_Reduce. Collective; does not wait. (MPI-5.0 6.12.7)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2735,8 +2735,8 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 /*
  * Starts MPI_Reduce_scatter. Collective; does not wait. (MPI-5.0 6.12.10)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf     out    receive buffer
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
@@ -2756,8 +2756,8 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 /*
  * Starts MPI_Reduce_scatter_block. Collective; does not wait. (MPI-5.0 6.12.9)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf    out    receive buffer
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
@@ -2777,8 +2777,8 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 
 /*
  * Starts MPI_Scan. Collective; does not wait. (MPI-5.0 6.12.11)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2798,10 +2798,10 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 /*
  * Starts MPI_Scatter. Collective; does not wait. (MPI-5.0 6.12.4)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -2821,11 +2821,11 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 /*
  * Starts MPI_Scatterv. Collective; does not wait. (MPI-5.0 6.12.4)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount   in     number of elements to receive from a process
  *   recvtype    in     datatype of the received elements
  *   root        in     rank of the root
@@ -2874,8 +2874,8 @@ int PMPI_Op_free(MPI_Op *op);
 
 /*
  * Combines elements of all processes and returns the result to the root. Collective. (MPI-5.0 6.9.1)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2895,8 +2895,8 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 /*
  * Creates a persistent request for MPI_Reduce. Collective. (MPI-5.0 6.13.7)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2934,8 +2934,8 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 /*
  * Combines elements of all processes and scatters the result in blocks of different lengths. Collective. (MPI-5.0
  * 6.10.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf     out    receive buffer
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
@@ -2954,8 +2954,8 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 
 /*
  * Combines elements of all processes and scatters the result in blocks of one length. Collective. (MPI-5.0 6.10.1)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf    out    receive buffer
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
@@ -2974,8 +2974,8 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 
 /*
  * Creates a persistent request for MPI_Reduce_scatter_block. Collective. (MPI-5.0 6.13.9)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf    out    receive buffer
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
@@ -2996,8 +2996,8 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
 
 /*
  * Creates a persistent request for MPI_Reduce_scatter. Collective. (MPI-5.0 6.13.10)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf     out    receive buffer
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
@@ -3018,8 +3018,8 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
 
 /*
  * Combines the elements of all lower ranks and this one. Collective. (MPI-5.0 6.11.1)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -3034,8 +3034,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 
 /*
  * Creates a persistent request for MPI_Scan. Collective. (MPI-5.0 6.13.11)
- *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
- *   recvbuf   out    receive buffer
+ *   sendbuf   in     send buffer; in some functions also MPI_IN_PLACE
+ *   recvbuf   out    receive buffer; in some functions also MPI_IN_PLACE
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -3056,10 +3056,10 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 /*
  * Sends a block from the root to every process. Collective. (MPI-5.0 6.6)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -3078,10 +3078,10 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 /*
  * Creates a persistent request for MPI_Scatter. Collective. (MPI-5.0 6.13.4)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   root       in     rank of the root
@@ -3102,11 +3102,11 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 /*
  * Sends blocks of different lengths from the root to every process. Collective. (MPI-5.0 6.6)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount   in     number of elements to receive from a process
  *   recvtype    in     datatype of the received elements
  *   root        in     rank of the root
@@ -3125,11 +3125,11 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 
 /*
  * Creates a persistent request for MPI_Scatterv. Collective. (MPI-5.0 6.13.4)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount   in     number of elements to receive from a process
  *   recvtype    in     datatype of the received elements
  *   root        in     rank of the root
@@ -3520,7 +3520,7 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
  *   local_comm     in     communicator
  *   local_leader   in     rank of this group's leader
  *   peer_comm      in     communicator
- *   remote_leader  in     rank of the other group's leader in peer_comm
+ *   remote_leader  in     rank of the other group's leader in peer_comm, or in remote_group
  *   tag            in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   newintercomm   out    communicator
  */
@@ -3534,7 +3534,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
  *   local_group    in     group
  *   local_leader   in     rank of this group's leader
  *   remote_group   in     group
- *   remote_leader  in     rank of the other group's leader in peer_comm
+ *   remote_leader  in     rank of the other group's leader in peer_comm, or in remote_group
  *   stringtag      in     distinguishes concurrent calls
  *   info           in     info object
  *   errhandler     in     error handler
@@ -3904,10 +3904,10 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 
 /*
  * Starts MPI_Neighbor_allgather. Collective; does not wait. (MPI-5.0 8.7.1)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -3926,10 +3926,10 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 
 /*
  * Starts MPI_Neighbor_allgatherv. Collective; does not wait. (MPI-5.0 8.7.1)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -3949,10 +3949,10 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 
 /*
  * Starts MPI_Neighbor_alltoall. Collective; does not wait. (MPI-5.0 8.7.2)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -3971,11 +3971,11 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 
 /*
  * Starts MPI_Neighbor_alltoallv. Collective; does not wait. (MPI-5.0 8.7.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -3999,11 +3999,11 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
 
 /*
  * Starts MPI_Neighbor_alltoallw. Collective; does not wait. (MPI-5.0 8.7.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -4027,10 +4027,10 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
 
 /*
  * Sends one block to all neighbours and gathers a block from each. Collective. (MPI-5.0 8.6.1)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -4048,10 +4048,10 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 
 /*
  * Creates a persistent request for MPI_Neighbor_allgather. Collective. (MPI-5.0 8.8.1)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -4071,10 +4071,10 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 
 /*
  * Sends one block to all neighbours and gathers blocks of different lengths from each. Collective. (MPI-5.0 8.6.1)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -4093,10 +4093,10 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 
 /*
  * Creates a persistent request for MPI_Neighbor_allgatherv. Collective. (MPI-5.0 8.8.1)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
  *   recvtype    in     datatype of the received elements
@@ -4121,10 +4121,10 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 
 /*
  * Sends a block to each neighbour and receives one from each. Collective. (MPI-5.0 8.6.2)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -4142,10 +4142,10 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 
 /*
  * Creates a persistent request for MPI_Neighbor_alltoall. Collective. (MPI-5.0 8.8.2)
- *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf    in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
- *   recvbuf    out    receive buffer
+ *   recvbuf    out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
@@ -4165,11 +4165,11 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
 
 /*
  * Sends blocks of different lengths to each neighbour and receives such from each. Collective. (MPI-5.0 8.6.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -4190,11 +4190,11 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
 
 /*
  * Creates a persistent request for MPI_Neighbor_alltoallv. Collective. (MPI-5.0 8.8.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtype    in     datatype of the sent elements
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtype    in     datatype of the received elements
@@ -4220,11 +4220,11 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
 /*
  * Sends blocks of different lengths and types to each neighbour and receives such from each; displacements are in
  * bytes. Collective. (MPI-5.0 8.6.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -4247,11 +4247,11 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 
 /*
  * Creates a persistent request for MPI_Neighbor_alltoallw. Collective. (MPI-5.0 8.8.2)
- *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendbuf     in     send buffer; in some functions also MPI_IN_PLACE
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
  *   sendtypes   in     datatype of the elements sent to each process (array)
- *   recvbuf     out    receive buffer
+ *   recvbuf     out    receive buffer; in some functions also MPI_IN_PLACE
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
  *   rdispls     in     displacement of the block of each process in the receive buffer (array)
  *   recvtypes   in     datatype of the elements received from each process (array)
@@ -4736,8 +4736,8 @@ int PMPI_Init(int *argc, char ***argv);
  * (MPI-5.0 11.2.1)
  *   argc      inout  address of the number of arguments, or NULL
  *   argv      inout  arguments
- *   required  in     level of thread support, MPI_THREAD_
- *   provided  out    level of thread support, MPI_THREAD_
+ *   required  in     level of thread support, a constant such as MPI_THREAD_MULTIPLE
+ *   provided  out    level of thread support, a constant such as MPI_THREAD_MULTIPLE
  */
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
@@ -4784,7 +4784,7 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
 
 /*
  * Returns the level of thread support.
- *   provided  out    level of thread support, MPI_THREAD_
+ *   provided  out    level of thread support, a constant such as MPI_THREAD_MULTIPLE
  */
 int MPI_Query_thread(int *provided);
 int PMPI_Query_thread(int *provided);
@@ -6267,13 +6267,13 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index);
  *   cvar_index  in     control variable index
  *   name        out    name
  *   name_len    inout  in: the buffer's size; out: the size that the name needs
- *   verbosity   out    verbosity level, MPI_T_VERBOSITY_
+ *   verbosity   out    verbosity level, a constant MPI_T_VERBOSITY_...
  *   datatype    out    datatype
  *   enumtype    out    enumeration, or MPI_T_ENUM_NULL
  *   desc        out    description
  *   desc_len    inout  in: the buffer's size; out: the size that the description needs
- *   bind        out    kind of MPI object it is bound to, MPI_T_BIND_
- *   scope       out    processes that must set it together, MPI_T_SCOPE_
+ *   bind        out    kind of MPI object it is bound to, a constant MPI_T_BIND_...
+ *   scope       out    processes that must set it together, a constant MPI_T_SCOPE_...
  */
 int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
     MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope);
@@ -6344,7 +6344,7 @@ int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, 
 /*
  * Returns the hints of a callback of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
- *   cb_safety           in     required safety of the callback, MPI_T_CB_REQUIRE_
+ *   cb_safety           in     required safety of the callback, a constant MPI_T_CB_REQUIRE_...
  *   info_used           out    info object
  */
 int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
@@ -6355,7 +6355,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
 /*
  * Sets hints of a callback of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
- *   cb_safety           in     required safety of the callback, MPI_T_CB_REQUIRE_
+ *   cb_safety           in     required safety of the callback, a constant MPI_T_CB_REQUIRE_...
  *   info                in     info object
  */
 int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
@@ -6384,7 +6384,7 @@ int PMPI_T_event_get_index(const char *name, int *event_index);
  *   event_index             in     event type index
  *   name                    out    name
  *   name_len                inout  in: the buffer's size; out: the size that the name needs
- *   verbosity               out    verbosity level, MPI_T_VERBOSITY_
+ *   verbosity               out    verbosity level, a constant MPI_T_VERBOSITY_...
  *   array_of_datatypes      out    datatype (array of num_elements)
  *   array_of_displacements  out    displacement in bytes, not negative (array of num_elements)
  *   num_elements            inout  number of entries, not negative
@@ -6392,7 +6392,7 @@ int PMPI_T_event_get_index(const char *name, int *event_index);
  *   info                    out    info object
  *   desc                    out    description
  *   desc_len                inout  in: the buffer's size; out: the size that the description needs
- *   bind                    out    kind of MPI object it is bound to, MPI_T_BIND_
+ *   bind                    out    kind of MPI object it is bound to, a constant MPI_T_BIND_...
  */
 int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
     MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
@@ -6475,7 +6475,7 @@ int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, vo
 /*
  * Sets the function that is called for each event of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
- *   cb_safety           in     required safety of the callback, MPI_T_CB_REQUIRE_
+ *   cb_safety           in     required safety of the callback, a constant MPI_T_CB_REQUIRE_...
  *   info                in     info object
  *   user_data           in     argument for the callbacks
  *   event_cb_function   in     called for each event
@@ -6501,8 +6501,8 @@ int PMPI_T_finalize(void);
 
 /*
  * Starts the tool interface; independent of MPI_Init. (MPI-5.0 15.3.4)
- *   required  in     level of thread support, MPI_THREAD_
- *   provided  out    level of thread support, MPI_THREAD_
+ *   required  in     level of thread support, a constant such as MPI_THREAD_MULTIPLE
+ *   provided  out    level of thread support, a constant such as MPI_THREAD_MULTIPLE
  */
 int MPI_T_init_thread(int required, int *provided);
 int PMPI_T_init_thread(int required, int *provided);
@@ -6510,7 +6510,7 @@ int PMPI_T_init_thread(int required, int *provided);
 /*
  * Returns the index of a performance variable by its name and class. (MPI-5.0 15.3.7)
  *   name        in     name
- *   var_class   in     class of performance variable, MPI_T_PVAR_CLASS_
+ *   var_class   in     class of performance variable, a constant MPI_T_PVAR_CLASS_...
  *   pvar_index  out    performance variable index
  */
 int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
@@ -6521,13 +6521,13 @@ int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
  *   pvar_index  in     performance variable index
  *   name        out    name
  *   name_len    inout  in: the buffer's size; out: the size that the name needs
- *   verbosity   out    verbosity level, MPI_T_VERBOSITY_
- *   var_class   out    class of performance variable, MPI_T_PVAR_CLASS_
+ *   verbosity   out    verbosity level, a constant MPI_T_VERBOSITY_...
+ *   var_class   out    class of performance variable, a constant MPI_T_PVAR_CLASS_...
  *   datatype    out    datatype
  *   enumtype    out    enumeration, or MPI_T_ENUM_NULL
  *   desc        out    description
  *   desc_len    inout  in: the buffer's size; out: the size that the description needs
- *   bind        out    kind of MPI object it is bound to, MPI_T_BIND_
+ *   bind        out    kind of MPI object it is bound to, a constant MPI_T_BIND_...
  *   readonly    out    nonzero for true; may be NULL
  *   continuous  out    nonzero for true; may be NULL
  *   atomic      out    nonzero for true; may be NULL

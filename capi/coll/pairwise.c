@@ -356,8 +356,8 @@ static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct 
 static __attribute__((noinline)) int receive_by_remote_table(struct pairs *p, int i, const struct pair_entry *at,
 							     const char *slot, uint64_t entries);
 
-// Receives block i from the position in e, the element of the sender's table with the index `entry`. The sender's
-// buffer `slot` has `capacity` bytes.
+// Receives block i. e is the block's entry in the sender's table, and `entry` is the index of e. The sender's buffer
+// `slot` has `capacity` bytes.
 static inline int receive_entry(struct pairs *p, int i, int entry, const struct pair_entry *e, const char *slot,
 				uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];

@@ -132,8 +132,8 @@ int gompi_request_wait(struct gompi_request *r, const char *call);
 // ends the wait (find_failed in struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Returns the number of the failed process that prevents a request from completing, or GOMPI_NONE_FAILED
-// (gompi_failed_for_wait).
+// Returns the number of a failed or unreachable process on which the request depends, or GOMPI_NONE_FAILED. The
+// argument `place` is the argument `stuck` of gompi_failed_for_wait.
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
 // Describes a wait for a request: stores in `*what` and `*t` the processes that must act. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,

@@ -66,8 +66,9 @@ enum {
 	PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE, // prefetch distance in a series
 };
 
-// Handles all records in the inbox. Checks once more after release_space has published the new head: a thread that
-// found no record at the old head may have gone to sleep, although a record has arrived since.
+// Handles all records in the inbox. Checks the inbox once more after release_space has published the new head. Until
+// then, other threads that wait look for a record at the old head (next_record, expected_flag), and may go to sleep
+// although a later record has arrived.
 //
 // If `until` is not NULL, stops once this receive has its data. Later records then stay in the inbox, so their data
 // need not be copied to an unexpected message. If the receive is only matched, the loop continues, because a

@@ -5,8 +5,8 @@
 // registered. Messages to a peer may arrive in any order. A peer is identified by its number, the rank in
 // MPI_COMM_WORLD. A network makes connections itself when it needs them, and reports a peer that has failed.
 //
-// The caller holds one lock around all calls, except open, begin and close, which no other call accompanies. No
-// function blocks.
+// The caller serializes all calls with one lock. The functions choose, list, open and begin need no lock, because no
+// other call runs at the same time. Only choose, list, open, begin and close may take long.
 #ifndef GOMPI_NET_OPS_H
 #define GOMPI_NET_OPS_H
 

@@ -72,6 +72,6 @@ int gompi_rma_slow_path(struct gompi_operation *r) {
 		return gompi_win_raise(r->win, r->call, &err);
 	}
 	if (rc == MPI_ERR_NO_MEM)
-		return gompi_win_error(r->win, r->call, rc, "out of memory for a contiguous copy of the buffer");
+		return gompi_win_error(r->win, r->call, rc, "out of memory for the internal data of the operation");
 	return rc == MPI_SUCCESS ? rc : gompi_win_raise_class(c.w, r->call, rc);
 }

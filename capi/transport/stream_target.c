@@ -160,8 +160,8 @@ static void consume_post(struct gompi_stream *s) {
 	s->is_started = true;
 }
 
-// Begins an access epoch of the stream's member, or makes the stream wait for an exposure epoch. Returns 0 or an error
-// class.
+// Begins an access epoch of the origin (the stream's member) if this process has posted to it. Otherwise makes the
+// stream wait for the post. Returns 0 or an error class.
 static int begin_access_epoch(struct gompi_stream *s) {
 	if (s->is_started)
 		return gompi_set_error_detail(MPI_ERR_INTERN, DETAIL_ALREADY_STARTED, s->applied + 1, s->unused_posts);

@@ -114,8 +114,9 @@ void gompi_ucx_on_rkey_request(struct gompi_ucx_peer *p, const char *data, size_
 void gompi_ucx_on_rkey_reply(struct gompi_ucx_peer *p, const char *data, size_t bytes);
 // Completes the accesses that wait for remote keys of a failed peer.
 void gompi_ucx_fail_accesses(struct gompi_ucx_peer *p);
-// Frees the remote keys of a peer, and all registrations.
+// Frees the remote keys of a peer.
 void gompi_ucx_free_rkeys(struct gompi_ucx_peer *p);
+// Ends all registrations of this process.
 void gompi_ucx_free_memory(void);
 
 #pragma GCC visibility pop

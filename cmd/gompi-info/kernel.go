@@ -71,7 +71,7 @@ func processVM(scope string, err error) string {
 	case scope == "" || scope == "0":
 		return "yes"
 	case scope == "1":
-		return "yes, after PR_SET_PTRACER (ptrace_scope 1)"
+		return "yes (ptrace_scope is 1; gompirma permits it with PR_SET_PTRACER)"
 	}
 	return fmt.Sprintf("no: ptrace_scope %s", scope)
 }

@@ -59,8 +59,8 @@ const (
 )
 
 // neededAddressSpace is the number of bytes of address space that gompirun and the Go runtime's tables need. gompirun
-// checks its limit itself, because the Go runtime does not report a limit that is too low: it silently places some
-// tables elsewhere.
+// checks its limit itself. With a limit that is too low, it would fail later, at an allocation, without naming the
+// limit.
 const neededAddressSpace = 1300 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }

@@ -21,9 +21,9 @@ type node struct {
 	memory      *shm.Node // gompirun's mapping of control
 }
 
-// blocks distributes n ranks over nodes in order. Each node gets perNode ranks. If perNode is 0, blocks distributes the
-// ranks as evenly as possible over at most the given number of nodes. It returns the number of ranks of each node. Each
-// node has at least one rank.
+// blocks distributes n ranks over nodes in order. Each node gets perNode ranks, the last one the remaining ranks. If
+// perNode is 0, blocks distributes the ranks as evenly as possible over at most the given number of nodes. It returns
+// the number of ranks of each node. Each node has at least one rank.
 func blocks(n, nodes, perNode int) (sizes []int) {
 	if perNode > 0 {
 		for ; n > 0; n -= perNode {

@@ -67,12 +67,13 @@ func (w wrapper) help() string {
 		"  -showme:WORD     print a part of the command line, and compile nothing. WORD is command,\n" +
 		"                   compile, link, incdirs, libdirs, libs, version or help\n" +
 		"  -show, -showme   print the whole command line, and compile nothing\n" +
-		"  -compile-info, -link-info\n" +
-		"                   print the command line without the options for linking, or for compiling\n" +
+		"  -compile-info    print the command line without the options for linking\n" +
+		"  -link-info       print the command line without the options for compiling\n" +
 		"  --abi            link with libmpi_abi, the library of the standard ABI\n" +
-		"  --check          compile for gompirun --check, which then also finds loads and stores\n" +
+		"  --check          compile so that gompirun --check also checks loads and stores\n" +
 		"  " + strings.Join(w.lang.options, "COMPILER, ") + "COMPILER\n" +
-		"                   use this compiler; so does the variable " + w.lang.variables[0]
+		"                   use this compiler; the environment variable " + w.lang.variables[0] +
+		" selects it, too"
 }
 
 // action is the result of act: a text to print, or a command to run.

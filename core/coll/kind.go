@@ -15,7 +15,7 @@ var kindNames = [numKinds]string{
 	"MPI_Neighbor_alltoallw", "MPI_Comm_idup",
 }
 
-// String returns the name of the blocking function.
+// String returns the name of the MPI function: of the blocking one, or MPI_Comm_idup for KindIdup.
 func (k Kind) String() string {
 	if k < numKinds {
 		return kindNames[k]

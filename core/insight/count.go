@@ -146,7 +146,8 @@ func (w *Window) countPaths(r *Rank, index int) {
 			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
 				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
 			w.Paths[u][way] = c
-			// The number c.Calls may be greater, because the calls of some threads were not counted.
+			// c.Calls may exceed direct.Calls: the library counts the operations of all threads, the
+			// wrappers only those of threads with a slot.
 			direct.Calls -= min(c.Calls, direct.Calls)
 			direct.Bytes -= min(c.Bytes, direct.Bytes)
 		}

@@ -113,8 +113,8 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		for i := range members.n() {
 			m := all[size*i:]
 			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
-				*err = mpierr.New(class, "rank %d cannot reserve the memory of the window; its error "+
-					"message states the reason", i)
+				*err = mpierr.New(class, "rank %d cannot create the window; its error message "+
+					"states the reason", i)
 			}
 			done = done && m[4] == 1
 			highest = max(highest, le.Uint64(m[8:]))

@@ -72,8 +72,8 @@ func accessBit(s Access) int {
 	return 1 << (s - 1)
 }
 
-// stays is the value of the C field `to` for a call that does not always lead to the same epoch: the result depends on
-// the epoch before the call.
+// stays is the value of the C field `to` for a call after which the epoch depends on the epoch before, for example
+// because the call changes no epoch. C then reads the field `after`.
 const stays = 0xff
 
 // resultBit returns the bit of the epoch after the call, or the constant `stays`.

@@ -87,7 +87,8 @@ func collectivesSource(written implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `// %s
 //
-// The calls that run or start a collective, or make a persistent request of one: what each argument stands for.
+// The entry functions of the calls that run or start a collective, or create a persistent request for one. Each stores
+// its arguments in a struct gompi_collective, and passes it to the function that all of these calls share.
 #include "coll/entry.h"
 #include "coll/z_calls.h"
 `, notice)

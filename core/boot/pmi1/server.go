@@ -322,7 +322,7 @@ func (s *Server) barrier(rank int) error {
 	s.mu.Lock()
 	if s.procs[rank].inBarrier {
 		s.mu.Unlock()
-		return errors.New("cmd=barrier_in arrived inside a barrier")
+		return errors.New("it sent cmd=barrier_in again before the barrier was complete")
 	}
 	s.procs[rank].inBarrier = true
 	s.waiting++

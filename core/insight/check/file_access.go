@@ -241,7 +241,7 @@ func (c *Checker) syncFile(k *rank, e *event, m *fileMember) {
 	}
 }
 
-// updateFile records the effect of a call that has returned on the file pointer, the view and the mode of a file.
+// updateFile records how a call has changed the file pointer, the view and the mode of a file. The call has returned.
 func (c *Checker) updateFile(k *rank, e *event, f *file) {
 	m := f.members[k.number]
 	a, is := splitFileAccess(e.name)

@@ -280,6 +280,9 @@ func (k *rank) windowAt(at span) *window {
 // advice returns what the user can do to order two accesses.
 func advice(x, y *access) string {
 	switch {
+	case x.kind == updates && y.kind == updates && x.win != y.win:
+		return "Accumulates are atomic with respect to each other only if they use the same window. Use one " +
+			"window, or synchronize the two calls."
 	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
 		return "Accumulates are atomic only if their elements begin at the same addresses. Align the " +
 			"elements, or synchronize the two calls."
@@ -287,7 +290,8 @@ func advice(x, y *access) string {
 		return "Accumulates to one location are atomic only with the same predefined datatype. Use one " +
 			"datatype, or synchronize the two calls."
 	case x.kind == updates && y.kind == updates:
-		return "Concurrent accumulates to one location must use the same operation, or MPI_NO_OP. Use one " +
+		return "Concurrent accumulates to one location must use the same operation; with " +
+			"accumulate_ops=same_op_no_op, the default, one of them may also be MPI_NO_OP. Use one " +
 			"operation, or synchronize the two calls."
 	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.isOver:
 		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +

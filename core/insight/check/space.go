@@ -219,8 +219,8 @@ func (s *space) noteEnd(a *access) {
 	s.latest[key] = a
 }
 
-// free removes the ended accesses to memory that is freed, except accesses through a window. The allocator orders the
-// next user of the memory after the call that frees the memory.
+// free removes the ended accesses to memory that is freed, except accesses through a window. Later users of the memory
+// cannot conflict with the removed accesses, because the allocator reuses the memory only after the call that frees it.
 func (s *space) free(memory span) {
 	s.dropMatching(memory, func(a *access) bool { return a.isOver && a.win == nil })
 }

@@ -48,7 +48,8 @@ func ints32(words []uint64) []int32 {
 	return out
 }
 
-// typeForm selects datatypes whose handles and lifetime the checker manages itself.
+// typeForm is the form of all datatypes that the checker constructs: with int counts, and without a handle in
+// core/datatype. The checker keeps them under the handles of the recorded program.
 const typeForm = datatype.Small | datatype.HandleByCaller
 
 // makeType records the datatype that a datatype constructor has made.

@@ -23,8 +23,8 @@ int main(int argc, char **argv) {
 	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	MPI_Win_set_name(win, "q");
 	MPI_Win_lock_all(0, win);
-	/* MPI_Comm_idup may store the handle only when the duplicate is complete, which depends on timing. So the loop
-	 * creates many duplicates. Only the last duplicate is used for the puts. */
+	/* An MPI library may store the handle in the call, or later, when the duplicate is complete. In the second case
+	 * the moment depends on timing, so the loop creates many duplicates. Only the last one is used for the puts. */
 	for (int i = 0; i < 300; i++) {
 		MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);

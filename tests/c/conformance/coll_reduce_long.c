@@ -131,8 +131,9 @@ int main(int argc, char **argv) {
 			for (int place = 0; place < 4; place++)
 				if (l % 2 == place % 2 || lengths[l] < 20000) {
 					int root = (l + kind + place) % check_size;
-					/* Places 2 and 3 use MPI_IN_PLACE at one rank only. MPI allows this only in
-					 * MPI_Reduce, so other kinds use place 0. */
+					/* Places 2 and 3 are in place at one rank. MPI_Reduce then gets MPI_IN_PLACE
+					 * if this rank is the root. The other kinds pass MPI_IN_PLACE at all ranks or
+					 * at none, so they use place 0. */
 					one(kind, lengths[l], kind == REDUCE || place < 2 ? place : 0, root);
 				}
 	MPI_Op_free(&map_op);

@@ -33,7 +33,8 @@ static void strided(struct window *w, int peer) {
 	MPI_Type_free(&every_other);
 }
 
-/* Uses an origin type whose data begins after the buffer's address, or contains the absolute address of the data. */
+/* Uses an origin type whose data begins after the buffer's address, and a type that contains the absolute address of
+ * the data, with the buffer MPI_BOTTOM. */
 static void shifted(struct window *w, int peer, MPI_Op op) {
 	double local[COUNT + 2];
 	MPI_Aint at = sizeof(double);

@@ -317,8 +317,8 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	if inBytes {
 		unit = s.grain
 	}
-	// Place the blocks in random order without overlap, from a random start. The displacements `disps` are
-	// multiples of `unit` bytes, or of the extent of `kid`.
+	// Place the blocks in random order without overlap, from a random start. The displacements `disps` count in
+	// units of `unit` bytes; below, they are converted to bytes if inBytes is true.
 	disps := make([]int, len(lengths))
 	at := s.IntN(5) - 2
 	for _, i := range s.Perm(len(lengths)) {
