@@ -66,8 +66,8 @@ type Candidate struct {
 	Detail string
 }
 
-// Candidates lists the providers: gompirma's own first, then libfabric's in its order. The argument wanted is as for
-// Choose. The result version is the version of libfabric, or "" if libfabric is not installed.
+// Candidates lists the providers: gompirma's own first, then UCX, then libfabric's in its order. The argument wanted is
+// as for Choose. The result version is the version of libfabric, or "" if libfabric is not installed.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const maxCandidates = 64
 	var (

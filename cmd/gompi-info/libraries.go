@@ -19,7 +19,8 @@ type Library struct {
 // cache and the default directories.
 func libraries(root string) []Library {
 	wanted := []Library{
-		{Name: "libfabric.so.1", For: "for jobs on several nodes"},
+		{Name: "libfabric.so.1", For: "for jobs on several nodes with special network hardware"},
+		{Name: "libucp.so.0", For: "UCX, an alternative to libfabric"},
 		{Name: "libpmix.so.2", For: "for launchers with PMIx: PRRTE, Open MPI's mpirun, Slurm"},
 	}
 	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))

@@ -25,6 +25,23 @@ func headerLine(source, key string) []string {
 	return words
 }
 
+// TestProviders checks calls of every kind between two hosts, with the networks that the other tests do not use.
+func TestProviders(t *testing.T) {
+	l := launchers[0]
+	l.prepare(t)
+	harness.Output(t, exec.Command(built(t)+"/bin/gompicc", "-O1", "../go/testdata/sanitized.c", "-o",
+		program("calls"), "-pthread"))
+	for _, provider := range []string{"tcp;ofi_rxm", "ucx"} {
+		t.Run(provider, func(t *testing.T) {
+			r := start(t, "", l.command([]int{2, 2}, "env", "GOMPIRMA_PROVIDER="+provider, "UCX_TLS=tcp",
+				program("calls"))...)
+			status, _ := r.wait()
+			require.Equal(t, 0, status)
+			requireNoProcesses(t)
+		})
+	}
+}
+
 // TestPrograms checks that the C tests for several nodes pass if their ranks are on two hosts.
 func TestPrograms(t *testing.T) {
 	l := launchers[0]
