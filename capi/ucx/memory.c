@@ -70,13 +70,16 @@ void gompi_ucx_on_rkey_request(struct gompi_ucx_peer *p, const char *data, size_
 		(const struct gompi_ucx_memory *)gompi_key_find(&gompi_ucx_state.memory, h.key);
 	const size_t packed_bytes = m != NULL ? m->packed_bytes : 0;
 	char *reply = malloc(sizeof h + packed_bytes);
-	if (reply == NULL)
-		return;
-	memcpy(reply, &h, sizeof h);
-	if (packed_bytes > 0)
-		memcpy(reply + sizeof h, m->packed, packed_bytes);
-	gompi_ucx_send_control(p, UCX_RKEY_REPLY, reply, sizeof h + packed_bytes);
-	free(reply);
+	bool is_sent = false;
+	if (reply != NULL) {
+		memcpy(reply, &h, sizeof h);
+		if (packed_bytes > 0)
+			memcpy(reply + sizeof h, m->packed, packed_bytes);
+		is_sent = gompi_ucx_send_control(p, UCX_RKEY_REPLY, reply, sizeof h + packed_bytes);
+		free(reply);
+	}
+	if (!is_sent) // without the reply, the peer would wait forever
+		gompi_ucx_peer_fail(p);
 }
 
 // --- Remote keys
@@ -108,8 +111,8 @@ static void trim_rkeys(struct gompi_ucx_peer *p) {
 	}
 }
 
-// Returns a peer's remote key, and makes it the first of the list. Requests the key at first use. Returns NULL if out
-// of memory.
+// Returns a peer's remote key, and makes it the first of the list. Requests the key at first use. Returns NULL if the
+// request cannot be sent, usually because memory is low.
 static struct gompi_ucx_rkey *find_rkey(struct gompi_ucx_peer *p, uint64_t key) {
 	struct gompi_ucx_rkey **at = &p->rkeys, *k;
 	while (*at != NULL && (*at)->key != key)
@@ -118,10 +121,13 @@ static struct gompi_ucx_rkey *find_rkey(struct gompi_ucx_peer *p, uint64_t key) 
 		*at = k->next;
 	} else {
 		trim_rkeys(p);
-		if ((k = calloc(1, sizeof *k)) == NULL)
+		k = calloc(1, sizeof *k);
+		if (k == NULL || !gompi_ucx_send_control(p, UCX_RKEY_REQUEST, &(struct gompi_ucx_rkey_head){key},
+							 sizeof(struct gompi_ucx_rkey_head))) {
+			free(k);
 			return NULL;
+		}
 		k->key = key;
-		gompi_ucx_send_control(p, UCX_RKEY_REQUEST, &(struct gompi_ucx_rkey_head){key}, sizeof key);
 	}
 	k->next = p->rkeys;
 	return p->rkeys = k;

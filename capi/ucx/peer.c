@@ -28,8 +28,7 @@ enum gompi_net_error gompi_ucx_error(ucs_status_t status) {
 	}
 }
 
-static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status) {
-	struct gompi_ucx_peer *p = arg;
+void gompi_ucx_peer_fail(struct gompi_ucx_peer *p) {
 	if (p->has_failed)
 		return;
 	p->has_failed = true;
@@ -37,6 +36,8 @@ static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status) {
 	gompi_ucx_state.failed_peers = p;
 	gompi_ucx_state.events->on_failed(p->rank);
 }
+
+static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status) { gompi_ucx_peer_fail(arg); }
 
 struct gompi_ucx_peer *gompi_ucx_peer(int rank, enum gompi_net_error *error) {
 	struct gompi_ucx_state *u = &gompi_ucx_state;
@@ -78,12 +79,12 @@ static void on_control_done(void *request, ucs_status_t status, void *user_data)
 	free(user_data);
 }
 
-void gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *data, size_t bytes) {
+bool gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *data, size_t bytes) {
 	const struct gompi_ucx_state *u = &gompi_ucx_state;
 	const size_t head_bytes = sizeof(struct gompi_message_head);
 	char *copy = malloc(head_bytes + bytes);
 	if (copy == NULL)
-		return;
+		return false;
 	memcpy(copy + head_bytes, data, bytes);
 	gompi_message_head_write(copy + head_bytes, bytes, u->self, p->rank, u->secret);
 	const ucp_request_param_t done = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
@@ -94,4 +95,5 @@ void gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *d
 	ucs_status_ptr_t r = gompi_ucp.am_send_nbx(p->ep, id, copy, head_bytes, copy + head_bytes, bytes, &done);
 	if (!UCS_PTR_IS_PTR(r))
 		free(copy);
+	return !UCS_PTR_IS_ERR(r);
 }

@@ -100,8 +100,11 @@ struct gompi_ucx_peer *gompi_ucx_peer(int rank, enum gompi_net_error *error);
 // Starts to close a peer's endpoint. Returns the request, or NULL if the endpoint is closed.
 void *gompi_ucx_close_endpoint(struct gompi_ucx_peer *p);
 
-// Sends a message of this directory, copying the data. Ignores errors: the failure of the peer ends what waits for it.
-void gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *data, size_t bytes);
+// Declares a peer failed. The next poll ends the accesses that wait for it.
+void gompi_ucx_peer_fail(struct gompi_ucx_peer *p);
+
+// Sends a message of this directory, copying the data. Returns false if out of memory, or if UCX refuses the message.
+bool gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *data, size_t bytes);
 
 // Functions of struct gompi_net_ops, and handlers of messages about remote keys (memory.c).
 enum gompi_net_error gompi_ucx_read(int peer, char *to, uint64_t bytes, struct gompi_net_local *local, uint64_t key,

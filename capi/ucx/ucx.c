@@ -122,12 +122,23 @@ static void receive(const struct gompi_ucx_arrival *a) {
 static ucs_status_t on_frame(void *arg, const void *header, size_t header_bytes, void *data, size_t bytes,
 			     const ucp_am_recv_param_t *param) {
 	struct gompi_ucx_state *u = &gompi_ucx_state;
-	struct gompi_ucx_arrival *a = header_bytes == sizeof a->head ? malloc(sizeof *a) : NULL;
-	if (a == NULL)
-		return UCS_OK; // UCX drops the message; the next message from the peer is out of order for ever
-	*a = (struct gompi_ucx_arrival){
-		.data = data, .bytes = bytes, .is_rendezvous = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0};
-	memcpy(&a->head, header, sizeof a->head);
+	struct gompi_message_head head;
+	if (header_bytes != sizeof head)
+		return UCS_OK; // UCX drops the message, which is not from a process of the job
+	memcpy(&head, header, sizeof head);
+	struct gompi_ucx_arrival *a = malloc(sizeof *a);
+	if (a == NULL) { // fabric/ would wait forever for the dropped message
+		enum gompi_net_error error;
+		struct gompi_ucx_peer *p =
+			head.source < (uint32_t)u->size ? gompi_ucx_peer((int)head.source, &error) : NULL;
+		if (p != NULL)
+			gompi_ucx_peer_fail(p);
+		return UCS_OK;
+	}
+	*a = (struct gompi_ucx_arrival){.head = head,
+					.data = data,
+					.bytes = bytes,
+					.is_rendezvous = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0};
 	*u->arrivals_end = a;
 	u->arrivals_end = &a->next;
 	return UCS_INPROGRESS; // the data stays valid
