@@ -6,9 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Registers the first arenas of the Go heap as a root region of LeakSanitizer, if the program is linked with
-// LeakSanitizer. So LeakSanitizer does not report memory that only Go references. The argument `object` is the address
-// of any object in the Go heap.
+// Registers the Go heap as a root region of LeakSanitizer, if the program is linked with LeakSanitizer. So it does not
+// report memory that only Go references. The argument `object` is the address of any object in the Go heap.
 void gompi_lsan_register_heap(uintptr_t object);
 
 #pragma GCC visibility pop
