@@ -208,26 +208,30 @@ static struct ofi_op *begin_op(struct gompi_net_op *op, const char *at) {
 
 static void *descriptor(const struct gompi_net_local *local) { return local != NULL ? fi_mr_desc(local->mr) : NULL; }
 
-static enum gompi_net_error ofi_send(int peer, char *at, size_t bytes, struct gompi_net_local *local,
-				     struct gompi_net_op *op) {
+// Writes the head of a message, and changes *at and *bytes so that they contain the head. Stores the peer's address.
+static enum gompi_net_error begin_message(int peer, char **at, size_t *bytes, fi_addr_t *address) {
 	const struct gompi_ofi_state *o = &gompi_ofi_state;
-	fi_addr_t address;
-	const enum gompi_net_error error = find_peer(peer, &address);
+	const enum gompi_net_error error = find_peer(peer, address);
 	if (error != NET_SUCCESS)
 		return error;
-	at = gompi_message_head_write(at, bytes, o->self, peer, o->secret);
-	bytes += sizeof(struct gompi_message_head);
-	return net_error(fi_send(o->ep, at, bytes, descriptor(local), address, &begin_op(op, NULL)->context));
+	*at = gompi_message_head_write(*at, *bytes, o->self, peer, o->secret);
+	*bytes += sizeof(struct gompi_message_head);
+	return NET_SUCCESS;
+}
+
+static enum gompi_net_error ofi_send(int peer, char *at, size_t bytes, struct gompi_net_local *local,
+				     struct gompi_net_op *op) {
+	fi_addr_t address;
+	const enum gompi_net_error error = begin_message(peer, &at, &bytes, &address);
+	return error != NET_SUCCESS ? error
+				    : net_error(fi_send(gompi_ofi_state.ep, at, bytes, descriptor(local), address,
+							&begin_op(op, NULL)->context));
 }
 
 static enum gompi_net_error ofi_inject(int peer, char *at, size_t bytes) {
-	const struct gompi_ofi_state *o = &gompi_ofi_state;
 	fi_addr_t address;
-	const enum gompi_net_error error = find_peer(peer, &address);
-	if (error != NET_SUCCESS)
-		return error;
-	at = gompi_message_head_write(at, bytes, o->self, peer, o->secret);
-	return net_error(fi_inject(o->ep, at, bytes + sizeof(struct gompi_message_head), address));
+	const enum gompi_net_error error = begin_message(peer, &at, &bytes, &address);
+	return error != NET_SUCCESS ? error : net_error(fi_inject(gompi_ofi_state.ep, at, bytes, address));
 }
 
 static enum gompi_net_error ofi_post_receive(char *at, size_t bytes, struct gompi_net_local *local,

@@ -1,6 +1,7 @@
 /* Proves: records between two nodes arrive complete and in the order of their reservation, across all ports, even if
  * threads send concurrently and wait for credits. Answers always find space. RDMA reads and writes of registered memory
- * move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a sleeping thread.
+ * move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a sleeping thread. The
+ * test runs a second time as if the network required registered local memory.
  *
  * Usage: fabric bench prints latency figures instead. */
 #include "two_nodes.h"
@@ -337,10 +338,87 @@ static void bench(void) {
 	       (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));
 }
 
+/* --- The network, as if it required registered local memory */
+
+struct gompi_net_local {
+	const char *at;
+	uint64_t bytes;
+	enum gompi_net_access access;
+	struct gompi_net_local *next;
+};
+static struct gompi_net_local *locals; /* under gompi_net.lock */
+static const struct gompi_net_ops *real_ops;
+static gompi_a64 local_uses;
+
+static enum gompi_net_error register_local(char *at, uint64_t bytes, enum gompi_net_access access,
+					   struct gompi_net_local **local) {
+	*local = malloc(sizeof **local);
+	**local = (struct gompi_net_local){at, bytes, access, locals};
+	locals = *local;
+	return NET_SUCCESS;
+}
+static void unregister_local(struct gompi_net_local *local) {
+	struct gompi_net_local **at = &locals;
+	while (*at != local)
+		at = &(*at)->next;
+	*at = local->next;
+	free(local);
+}
+/* Closes the network, and ends the registrations of frames. Those of transfers have ended with the transfers. */
+static void close_local(void) {
+	real_ops->close();
+	while (locals != NULL) {
+		CHECK(locals->access == NET_ACCESS_MESSAGES, "a registration of a transfer is left");
+		unregister_local(locals);
+	}
+}
+
+static void check_local(const struct gompi_net_local *l, const char *at, uint64_t bytes, enum gompi_net_access access) {
+	CHECK(l != NULL && l->access == access && at >= l->at && at + bytes <= l->at + l->bytes,
+	      "%llu bytes outside of their registration", (unsigned long long)bytes);
+	gompi_add(&local_uses, 1);
+}
+static enum gompi_net_error send_local(int peer, char *at, size_t bytes, struct gompi_net_local *l,
+				       struct gompi_net_op *op) {
+	check_local(l, at - GOMPI_NET_HEAD_BYTES, bytes + GOMPI_NET_HEAD_BYTES, NET_ACCESS_MESSAGES);
+	return real_ops->send(peer, at, bytes, NULL, op);
+}
+static enum gompi_net_error post_local(char *at, size_t bytes, struct gompi_net_local *l, struct gompi_net_op *op) {
+	check_local(l, at - GOMPI_NET_HEAD_BYTES, bytes + GOMPI_NET_HEAD_BYTES, NET_ACCESS_MESSAGES);
+	return real_ops->post_receive(at, bytes, NULL, op);
+}
+static enum gompi_net_error read_local(int peer, char *to, uint64_t bytes, struct gompi_net_local *l, uint64_t key,
+				       uint64_t address, struct gompi_net_op *op) {
+	check_local(l, to, bytes, NET_ACCESS_READ);
+	return real_ops->read(peer, to, bytes, NULL, key, address, op);
+}
+static enum gompi_net_error write_local(int peer, char *from, uint64_t bytes, struct gompi_net_local *l, uint64_t key,
+					uint64_t address, struct gompi_net_op *op) {
+	check_local(l, from, bytes, NET_ACCESS_WRITE);
+	return real_ops->write(peer, from, bytes, NULL, key, address, op);
+}
+
+static void require_local(void) {
+	static struct gompi_net_ops ops;
+	ops = *(real_ops = gompi_net.ops);
+	ops.register_local = register_local, ops.unregister_local = unregister_local, ops.close = close_local;
+	ops.send = send_local, ops.post_receive = post_local, ops.read = read_local, ops.write = write_local;
+	gompi_net.ops = &ops;
+	gompi_net.needs_local = true;
+}
+
 int main(int argc, char **argv) {
 	static const struct gompi_port_handler handler = {on_record, on_room};
 	for (int i = FABRIC_RMA; i < FABRIC_PORTS; i++)
 		gompi_fabric_set_handler((enum gompi_port)i, &handler);
+	pid_t child = argc > 1 ? 0 : fork();
+	if (child > 0) {
+		int status = -1;
+		waitpid(child, &status, 0);
+		CHECK(status == 0, "with local memory registered: %#x", (unsigned)status);
+	} else if (argc == 1 && getenv("GOMPIRMA_PROVIDER") == NULL) {
+		pair_on_open = require_local;
+	}
 	if (!pair_begin())
 		return pair_rank == 1 ? 0 : unit_end();
 	other = !pair_rank;
@@ -375,5 +453,7 @@ int main(int argc, char **argv) {
 	transfers();
 	CHECK(gompi_load(&gompi_net_counts.frames_dropped) == 0, "%llu frames dropped",
 	      (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));
+	CHECK(real_ops == NULL || gompi_load(&local_uses) > 1000, "%llu uses of registered memory",
+	      (unsigned long long)gompi_load(&local_uses));
 	return pair_end();
 }

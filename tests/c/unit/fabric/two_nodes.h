@@ -23,6 +23,7 @@ static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_progress;
 static int64_t pair_timeout = 30000000000;
+static void (*pair_on_open)(void); /* if not NULL, called when the network is open, before its first use */
 
 /* Sends `bytes` bytes from `mine` to the other process, and receives as many bytes into `others`. */
 static void pair_exchange(const void *mine, void *others, size_t bytes) {
@@ -85,6 +86,8 @@ static bool pair_begin(void) {
 		printf("FAIL: %s\n", why);
 		exit(1);
 	}
+	if (pair_on_open != NULL)
+		pair_on_open();
 	pair_exchange(&mine, &other, sizeof mine);
 	const struct gompi_net_endpoint *e[] = {&mine.endpoint, &other.endpoint};
 	const size_t bytes = mine.endpoint.address_bytes;
