@@ -484,7 +484,11 @@ func TestInsightStandalone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
 	check := func(n int, err string) {
-		require.Regexp(t, fmt.Sprintf(`(?m)^gompirma: %d ranks?, \S+ s each$`, n), err)
+		ranks := fmt.Sprintf("%d ranks", n)
+		if n == 1 {
+			ranks = "1 rank"
+		}
+		require.Regexp(t, `(?m)^gompirma: `+ranks+`, \S+ s each$`, err)
 		require.Regexp(t, fmt.Sprintf(`(?m)^  MPI_Put +%d +%d +\S+ +\S+ %%  \d+ \(\S+ s\)$`, 100*n, 1600*n),
 			err)
 	}

@@ -49,6 +49,11 @@ func useProvider(provider string) []string {
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "sanitized.c")
+	// The variable has an effect, so the runs below use the network that it names.
+	l := prepare(t, "-n", "2", "--nodes", "2", program, "little")
+	l.Cmd.Env = append(l.Cmd.Env, useProvider("nonsense")...)
+	require.NotZero(t, l.run(t))
+	require.Contains(t, l.Err.String(), "libfabric has no provider nonsense")
 	for _, provider := range []string{"tcp;ofi_rxm", "ucx"} {
 		t.Run(provider, func(t *testing.T) {
 			l := prepare(t, "-n", "4", "--nodes", "2", program)
