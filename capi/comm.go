@@ -313,7 +313,7 @@ func gompi_comm_split_type(comm_ uintptr, splitType, key int32, info, newcomm ui
 //export gompi_comm_create
 func gompi_comm_create(comm_, group, newcomm uintptr) int32 {
 	return newComm("MPI_Comm_create", comm_, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
-		g, err := groupOf(group)
+		g, err := groupFor(c, group)
 		if err != nil {
 			return nil, err
 		}
@@ -325,7 +325,7 @@ func gompi_comm_create(comm_, group, newcomm uintptr) int32 {
 func gompi_comm_create_group(comm_, group uintptr, tag int32, newcomm uintptr) int32 {
 	return newComm("MPI_Comm_create_group", comm_, abi.MPI_INFO_NULL, newcomm,
 		func(c *comm.Comm) (*comm.Comm, error) {
-			g, err := groupOf(group)
+			g, err := groupFor(c, group)
 			if err == nil {
 				err = tagError(tag)
 			}
@@ -396,6 +396,10 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 			var err error
 			if p, err = commOf(peer); err != nil {
 				return nil, mpierr.Wrap(err, "peer_comm")
+			}
+			if p.Group().Session != c.Group().Session {
+				return nil, mpierr.New(abi.MPI_ERR_COMM, "local_comm and peer_comm are derived from "+
+					"different sessions")
 			}
 			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
 				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d; valid ranks of "+

@@ -36,20 +36,41 @@ func exit(code int32) {
 	C._exit(C.int(code))
 }
 
-// start implements MPI_Init and MPI_Init_thread. If the application has only this thread, all threads that start during
-// MPI_Init belong to libraries such as libpmix. They are registered as library threads (runtime/last_thread.h).
+// start implements MPI_Init and MPI_Init_thread.
 func start() error {
-	only := C.gompi_is_only_thread()
-	err := core.Start(dataPath{})
-	if only {
-		C.gompi_adopt_threads()
-	}
+	err := initialize(func() error { return core.Start(dataPath{}) })
 	if err == nil {
 		setCommAttributes(core.Self())
 		C.gompi_set_main_thread()
 	}
+	return err
+}
+
+// initialize calls f, which may open the process' instance. If the application has only this thread, all threads that
+// start meanwhile belong to libraries such as libpmix. They are registered as library threads (runtime/last_thread.h).
+func initialize(f func() error) error {
+	only := core.Self() == nil && bool(C.gompi_is_only_thread())
+	err := f()
+	if only {
+		C.gompi_adopt_threads()
+	}
 	copyStateToC()
 	return err
+}
+
+// ensure returns the process' instance. If a session has not opened it yet, ensure opens it.
+func ensure() (p *core.Instance, err error) {
+	if err := needRunning(); err != nil {
+		return nil, err
+	}
+	if p := core.Self(); p != nil {
+		return p, nil
+	}
+	err = initialize(func() error {
+		p, err = core.Ensure(dataPath{})
+		return err
+	})
+	return p, err
 }
 
 // copyStateToC copies the state of core to C.
@@ -83,7 +104,7 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 //export gompi_finalize
 func gompi_finalize() (rc int32) {
 	defer guard("MPI_Finalize", 0, 0, &rc)
-	if p := core.Self(); p != nil { // delete attributes first, while MPI still works (MPI-5.0 11.2.4)
+	if p := core.Self(); p != nil && p.IsWorldOpen() { // delete attributes first, while MPI still works (MPI-5.0 11.2.4)
 		if err := deleteCommAttributes(p.SelfComm); err != nil {
 			return finish("MPI_Finalize", 0, 0, err)
 		}
@@ -145,7 +166,8 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 //gompi:callback int (int64_t size, uintptr_t info, void *baseptr) as "MPI_Alloc_mem"
 //export gompi_alloc_mem_uncached
 func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
-	if err := needRunning(); err != nil {
+	p, err := ensure()
+	if err != nil {
 		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
 	return storeNoObject("MPI_Alloc_mem", "baseptr", baseptr, func() (uintptr, error) {
@@ -153,7 +175,7 @@ func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
 		if err != nil {
 			return 0, err
 		}
-		return rma.AllocMem(core.Self().Node, size, &hints)
+		return rma.AllocMem(p.Node, size, &hints)
 	})
 }
 
@@ -170,9 +192,9 @@ func gompi_alloc_mem_bytes(base uintptr) int64 { return rma.BlockBytes(base) }
 //export gompi_free_mem_uncached
 func gompi_free_mem_uncached(base uintptr) (rc int32) {
 	defer guard("MPI_Free_mem", 0, 0, &rc)
-	err := needRunning()
+	p, err := ensure()
 	if err == nil {
-		err = rma.FreeMem(core.Self().Node, base)
+		err = rma.FreeMem(p.Node, base)
 	}
 	return finish("MPI_Free_mem", 0, 0, err)
 }

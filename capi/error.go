@@ -111,7 +111,7 @@ func gompi_abort_error(class int32, message uintptr) {
 
 // lookupComm returns the communicator with a handle, which may be predefined, or nil if no communicator has the handle.
 func lookupComm(h uintptr) *comm.Comm {
-	if p := core.Self(); p != nil {
+	if p := core.Self(); p != nil && p.IsWorldOpen() {
 		switch h {
 		case abi.MPI_COMM_WORLD:
 			return p.WorldComm

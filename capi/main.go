@@ -37,6 +37,7 @@ import (
 	"gompirma/capi/pmix"
 	_ "gompirma/capi/rma"
 	_ "gompirma/capi/runtime"
+	_ "gompirma/capi/session"
 	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"

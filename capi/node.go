@@ -29,11 +29,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// procTable is the process table that C uses.
-var procTable *engine.Processes
-
-// openNode passes the node's shared memory and the table of processes to C. It is called once per instance, while there
-// are no windows and no other call into C is active.
+// openNode passes the node's shared memory and the table of processes to C. It is called once.
 func openNode(nd *shm.Node, all proc.Table) {
 	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
 	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
@@ -50,11 +46,6 @@ func openNode(nd *shm.Node, all proc.Table) {
 	C.gompi_activities_release()
 	C.gompi_alloc_mem_reset_cache()
 	C.gompi_node_open(&config)
-	if procTable != nil {
-		procTable.Free()
-	}
-	procTable = all.(*engine.Processes)
-	C.gompi_progress_open()
 	C.gompi_ring_open()
 	C.gompi_bounce_open()
 	C.gompi_stream_open()
@@ -87,8 +78,9 @@ func permitted() (w boot.ListenSpec) {
 // progressPath is the C part of a process' progress: waiting, and the progress thread.
 type progressPath struct{}
 
-func (progressPath) Run()  { C.gompi_progress_run() }
-func (progressPath) Stop() { C.gompi_progress_stop() }
+func (progressPath) Start() { C.gompi_progress_open() }
+func (progressPath) Run()   { C.gompi_progress_run() }
+func (progressPath) Stop()  { C.gompi_progress_stop() }
 
 // Await implements shm.Waiter. It waits in C in steps, and calls the function `done` in Go between the steps.
 func (progressPath) Await(done func() bool, what shm.Waiting) error {

@@ -177,6 +177,14 @@ static int external_size_in_go(const char *call, const char *datarep, int64_t co
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
+static bool session_pset_members(const char *name, struct gompi_ranks *members) {
+    return (bool)gompi_session_pset_members((uintptr_t)name, (uintptr_t)members);
+}
+
+static void at_exit(void) {
+    gompi_at_exit();
+}
+
 static void host_of(int peer, char *name, int size) {
     gompi_host_of(peer, (uintptr_t)name, size);
 }
@@ -239,6 +247,8 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .reduce_local_checked = reduce_local_checked,
         .external_in_go = external_in_go,
         .external_size_in_go = external_size_in_go,
+        .session_pset_members = session_pset_members,
+        .at_exit = at_exit,
         .host_of = host_of,
         .grow_attached = grow_attached,
         .attached_table = attached_table,

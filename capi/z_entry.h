@@ -26,6 +26,7 @@
 #include "message/z_calls.h"
 #include "pack/z_calls.h"
 #include "rma/z_calls.h"
+#include "session/z_calls.h"
 #include "win/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
@@ -34,6 +35,8 @@
 
 // Implemented in Go.
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
+extern GoInt32 gompi_comm_create_from_group(GoUintptr group, GoUintptr stringtag, GoUintptr info,
+    GoUintptr errhandler, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
@@ -45,6 +48,8 @@ extern GoInt32 gompi_comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32
     GoUintptr newcomm);
 extern GoInt32 gompi_intercomm_create(GoUintptr local_comm, GoInt32 local_leader, GoUintptr peer_comm,
     GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
+extern GoInt32 gompi_intercomm_create_from_groups(GoUintptr local_group, GoInt32 local_leader, GoUintptr remote_group,
+    GoInt32 remote_leader, GoUintptr stringtag, GoUintptr info, GoUintptr errhandler, GoUintptr newintercomm);
 extern GoInt32 gompi_intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
 extern GoInt32 gompi_cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
     GoInt32 reorder, GoUintptr comm_cart);
@@ -61,6 +66,12 @@ extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
 extern GoInt32 gompi_finalize(void);
 extern GoInt32 gompi_init(GoUintptr argc, GoUintptr argv);
 extern GoInt32 gompi_init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required, GoUintptr provided);
+extern GoInt32 gompi_session_finalize(GoUintptr session);
+extern GoInt32 gompi_session_get_nth_pset(GoUintptr session, GoUintptr info, GoInt32 n, GoUintptr pset_len,
+    GoUintptr pset_name);
+extern GoInt32 gompi_session_get_num_psets(GoUintptr session, GoUintptr info, GoUintptr npset_names);
+extern GoInt32 gompi_session_get_pset_info(GoUintptr session, GoUintptr pset_name, GoUintptr info);
+extern GoInt32 gompi_session_init(GoUintptr info, GoUintptr errhandler, GoUintptr session);
 extern GoInt32 gompi_win_allocate_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
     GoUintptr baseptr, GoUintptr win);
 extern GoInt32 gompi_win_allocate_shared_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,

@@ -20,8 +20,10 @@ GOMPI_ALIAS(MPI_Comm_create)
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
     MPI_Comm *newcomm)
 {
-    (void)group; (void)stringtag; (void)info; (void)errhandler; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_create_from_group", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Comm_create_from_group");
+    int rc = gompi_comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)newcomm);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_from_group)
 
@@ -97,13 +99,6 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 }
 GOMPI_ALIAS(MPI_Comm_split_type)
 
-int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
-{
-    (void)pset_name; (void)newgroup;
-    return gompi_unsupported("MPI_Group_from_session_pset", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Group_from_session_pset)
-
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
     MPI_Comm *newintercomm)
 {
@@ -117,9 +112,10 @@ GOMPI_ALIAS(MPI_Intercomm_create)
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
     int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
-    (void)local_group; (void)local_leader; (void)remote_group; (void)remote_leader; (void)stringtag; (void)info;
-    (void)errhandler; (void)newintercomm;
-    return gompi_unsupported("MPI_Intercomm_create_from_groups", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Intercomm_create_from_groups");
+    int rc = gompi_intercomm_create_from_groups((uintptr_t)local_group, local_leader, (uintptr_t)remote_group, remote_leader, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)newintercomm);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_create_from_groups)
 

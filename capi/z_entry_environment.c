@@ -28,27 +28,6 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 }
 GOMPI_ALIAS(MPI_Get_library_version)
 
-int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
-{
-    (void)errorcode;
-    return gompi_unsupported("MPI_Session_call_errhandler", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_call_errhandler)
-
-int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
-{
-    (void)errhandler;
-    return gompi_unsupported("MPI_Session_get_errhandler", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_get_errhandler)
-
-int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
-{
-    (void)errhandler;
-    return gompi_unsupported("MPI_Session_set_errhandler", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_set_errhandler)
-
 int PMPI_Close_port(const char *port_name)
 {
     (void)port_name;
@@ -154,42 +133,46 @@ GOMPI_ALIAS(MPI_Publish_name)
 
 int PMPI_Session_finalize(MPI_Session *session)
 {
-    return gompi_unsupported("MPI_Session_finalize", GOMPI_ON_SESSION, session ? (uintptr_t)*session : 0);
+    const char *outer = gompi_enter_call("MPI_Session_finalize");
+    int rc = gompi_session_finalize((uintptr_t)session);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_finalize)
 
-int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
-{
-    (void)info_used;
-    return gompi_unsupported("MPI_Session_get_info", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_get_info)
-
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
-    (void)info; (void)n; (void)pset_len; (void)pset_name;
-    return gompi_unsupported("MPI_Session_get_nth_pset", GOMPI_ON_SESSION, (uintptr_t)session);
+    const char *outer = gompi_enter_call("MPI_Session_get_nth_pset");
+    int rc = gompi_session_get_nth_pset((uintptr_t)session, (uintptr_t)info, n, (uintptr_t)pset_len, (uintptr_t)pset_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_get_nth_pset)
 
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
-    (void)info; (void)npset_names;
-    return gompi_unsupported("MPI_Session_get_num_psets", GOMPI_ON_SESSION, (uintptr_t)session);
+    const char *outer = gompi_enter_call("MPI_Session_get_num_psets");
+    int rc = gompi_session_get_num_psets((uintptr_t)session, (uintptr_t)info, (uintptr_t)npset_names);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_get_num_psets)
 
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
-    (void)pset_name; (void)info;
-    return gompi_unsupported("MPI_Session_get_pset_info", GOMPI_ON_SESSION, (uintptr_t)session);
+    const char *outer = gompi_enter_call("MPI_Session_get_pset_info");
+    int rc = gompi_session_get_pset_info((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)info);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_get_pset_info)
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    (void)info; (void)errhandler; (void)session;
-    return gompi_unsupported("MPI_Session_init", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Session_init");
+    int rc = gompi_session_init((uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)session);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_init)
 

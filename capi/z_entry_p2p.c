@@ -148,44 +148,9 @@ GOMPI_ALIAS(MPI_Sendrecv_replace)
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Session_attach_buffer", GOMPI_ON_SESSION, (uintptr_t)session);
+    return gompi_session_attach_buffer_c(session, buffer, size);
 }
 GOMPI_ALIAS(MPI_Session_attach_buffer)
-
-int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
-{
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Session_attach_buffer_c", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_attach_buffer_c)
-
-int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
-{
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Session_detach_buffer", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_detach_buffer)
-
-int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
-{
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Session_detach_buffer_c", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_detach_buffer_c)
-
-int PMPI_Session_flush_buffer(MPI_Session session)
-{
-    return gompi_unsupported("MPI_Session_flush_buffer", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_flush_buffer)
-
-int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
-{
-    (void)request;
-    return gompi_unsupported("MPI_Session_iflush_buffer", GOMPI_ON_SESSION, (uintptr_t)session);
-}
-GOMPI_ALIAS(MPI_Session_iflush_buffer)
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {

@@ -31,7 +31,8 @@ type DataPath interface {
 	// All threads of this process, in C and in Go, use this Waiter to wait.
 	shm.Waiter
 	// Run is the body of the progress thread: it serves arriving messages and operations until Stop is called, and
-	// sleeps while there are none.
+	// sleeps while there are none. Start is called before each Run.
+	Start()
 	Run()
 	Stop()
 }

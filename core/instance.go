@@ -3,6 +3,7 @@ package core
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gompirma/core/abi"
@@ -18,9 +19,8 @@ import (
 )
 
 // Instance is the state of MPI in this process while it may communicate: the job's processes, the memory of its node,
-// the network, messages, collectives, windows. An instance can be opened, closed and opened again. At most one is open
-// at a time, since its C part (struct gompi_node and its users) exists once per process. MPI_Init and MPI_Finalize
-// (process.go) open and close it.
+// the network, messages, collectives, windows. A process opens it once, when MPI_Init or a session first needs it. If
+// neither uses it any longer, it is suspended, and a later session resumes it (process.go).
 type Instance struct {
 	Rank, Size int // rank of this process in MPI_COMM_WORLD, and its size
 	Boot       boot.Client
@@ -35,24 +35,22 @@ type Instance struct {
 
 	data     DataPath
 	progress sync.WaitGroup
-	spans    bool // the job has processes on other nodes, and the network is open
+	// Messages by which the members of a group create a communicator without a parent (session.go).
+	sessionComm *comm.Comm
+	isWorldOpen atomic.Bool // the application may use MPI_COMM_WORLD and MPI_COMM_SELF
+	stopped     bool        // Close has stopped the progress threads; guarded by stateMu
+	// The processes of the job have opened their instances together. Otherwise each process opens its own instance
+	// when it needs it, and other processes wait for that (awaitOpen).
+	isCollective bool
+	spans        bool // the job has processes on other nodes, and the network is open
 }
-
-// Guarded by stateMu.
-var (
-	instances int // number of instances opened so far
-	// The instance that Close closed last, until the next Open frees it. Its memory stays mapped, since threads of
-	// the application may still be returning from a call.
-	retired *Instance
-)
 
 // minInitTimeout is the minimum time that Open waits for the launcher and for processes that have not answered yet. It
 // counts even if the user has set a shorter limit (GOMPIRMA_PEER_TIMEOUT).
 const minInitTimeout = 10 * time.Second
 
-// Open creates the process' instance, with all processes that b knows. Collective over these processes. Each of them
-// must have opened the same number of instances before. Errors: MPI_ERR_OTHER if the launcher does not answer as
-// expected.
+// Open creates the process' instance, with all processes that b knows. It is local if boot.IsLocal(b); otherwise it is
+// collective over these processes. Errors: MPI_ERR_OTHER if the launcher does not answer as expected.
 func Open(data DataPath, b boot.Client) (*Instance, error) {
 	// An invalid time limit (error `wrong`) is reported only if the job has several nodes, since other jobs do not
 	// use it.
@@ -61,10 +59,8 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	if timeout > 0 {
 		silent = max(timeout, minInitTimeout)
 	}
-	b = boot.Nth(b, instances)
 	b.Limit(silent)
-	instances++
-	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
+	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data, isCollective: !boot.IsLocal(b)}
 	var err error
 	if p.Node, p.NodeMap, err = openNode(b, data.Permitted, silent); err != nil {
 		return nil, err
@@ -83,8 +79,6 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	}
 	data.Open(p.Node, p.Processes)
 	p.Node.Waiter = data
-	retired.free()
-	retired = nil
 	if p.NodeMap.NodeCount > 1 {
 		if wrong != nil {
 			return nil, wrong
@@ -98,8 +92,8 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		Open: data.OpenMessages}); err != nil {
 		return nil, err
 	}
-	p.Messages.Enter()
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
+	p.sessionComm = p.WorldComm.Channel(comm.SessionID)
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
 		Node: p.Node, Nodes: p.NodeMap.NodeCount, Data: data,
@@ -112,29 +106,48 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		InChunks: p.Node.InChunks,
 	}
 	self.Store(p)
-	if err := p.synchronize(); err != nil {
-		self.Store(nil)
-		return nil, err
+	p.start()
+	if p.isCollective {
+		if err := p.fence(); err != nil {
+			self.Store(nil)
+			return nil, err
+		}
+		p.NodeMap.Neighbour.EndWatch(p.Boot)
 	}
+	if p.spans { // from now on the network thread answers keepalive requests of other processes
+		p.run(data.Network().Run)
+	}
+	p.Node.SetRunning()
 	return p, nil
 }
 
-// synchronize executes the part of Open that communicates with the other processes. Afterwards the rings of all
-// processes exist.
-func (p *Instance) synchronize() error {
+// start starts the progress thread of the node. The application can send messages afterwards.
+func (p *Instance) start() {
+	p.Messages.Enter()
+	p.data.Start()
 	p.run(func() {
 		p.Messages.ProgressThread()
 		p.data.Run()
 	})
-	fenced := p.data.Publish(shm.Waiting{Peer: -1})
-	err := p.Boot.Fence()
-	fenced()
-	if err != nil {
+	p.stopped = false
+}
+
+// fence waits until all processes of the job have called it. Afterwards all of them can receive messages.
+func (p *Instance) fence() error {
+	withdraw := p.data.Publish(shm.Waiting{Peer: -1})
+	defer withdraw()
+	if err := p.Boot.Fence(); err != nil {
 		return mpierr.Wrap(err, "while waiting until all ranks are ready for messages")
 	}
-	p.NodeMap.Neighbour.EndWatch(p.Boot)
-	if p.spans { // from now on the network thread answers keepalive requests of other processes
-		p.run(p.data.Network().Run)
+	return nil
+}
+
+// openWorld makes MPI_COMM_WORLD and MPI_COMM_SELF usable. Collective over the job.
+func (p *Instance) openWorld() error {
+	if !p.isCollective {
+		if err := p.fence(); err != nil {
+			return err
+		}
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
 		return err
@@ -144,10 +157,15 @@ func (p *Instance) synchronize() error {
 			return err
 		}
 	}
+	p.isWorldOpen.Store(true)
 	return nil
 }
 
-// run starts a progress thread that executes `f`, which returns when Close stops it.
+// IsWorldOpen returns whether the application may use MPI_COMM_WORLD and MPI_COMM_SELF, that is, whether MPI_Init has
+// been called and MPI_Finalize has not.
+func (p *Instance) IsWorldOpen() bool { return p.isWorldOpen.Load() }
+
+// run starts a progress thread that executes `f`, which returns when stop stops it.
 func (p *Instance) run(f func()) {
 	p.progress.Add(1)
 	go func() {
@@ -157,9 +175,9 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// Close waits for all members of the job and frees the resources of the instance. As soon as no other process needs
-// this process any longer, Close calls `onReleased`. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
-func (p *Instance) Close(onReleased func()) error {
+// closeWorld waits for all members of the job. Afterwards MPI_COMM_WORLD and MPI_COMM_SELF can no longer be used.
+// Errors: MPI_ERR_OTHER if waiting for the other processes fails.
+func (p *Instance) closeWorld() error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.
 	if err := p.Messages.WaitAllSent(); err != nil {
@@ -176,9 +194,23 @@ func (p *Instance) Close(onReleased func()) error {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}
 	}
+	p.isWorldOpen.Store(false)
+	p.data.CloseComm(p.WorldComm)
+	p.data.CloseComm(p.SelfComm)
+	return nil
+}
+
+// suspend records that this process no longer needs other processes. Precondition: all its sends are complete.
+func (p *Instance) suspend() {
 	p.Node.WaitReleased()
 	p.Node.SetState(p.Node.Me, shm.Finalized)
-	onReleased()
+}
+
+// isSuspended returns whether no call may use the instance until resume.
+func (p *Instance) isSuspended() bool { return p.Node.State(p.Node.Me) == shm.Finalized }
+
+// stop stops the progress threads and closes the network. Precondition: suspend has been called.
+func (p *Instance) stop() {
 	p.NodeMap.Neighbour.Close()
 	p.data.Stop()
 	if p.spans {
@@ -188,20 +220,19 @@ func (p *Instance) Close(onReleased func()) error {
 	if p.spans {
 		p.data.Network().End()
 	}
-	p.data.CloseComm(p.WorldComm)
-	p.data.CloseComm(p.SelfComm)
 	p.Messages.Leave()
-	self.Store(nil)
-	node.Store(nil)
-	retired = p
-	return nil
+	p.stopped = true
 }
 
-// free releases the memory that a closed instance has kept.
-func (p *Instance) free() {
-	if p == nil {
-		return
+// resume makes a suspended instance usable again. Errors: MPI_ERR_OTHER if stop has closed the network.
+func (p *Instance) resume() error {
+	if p.stopped && p.spans {
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI_Finalize has closed the network of this process, so a session "+
+			"cannot use it: call MPI_Session_init once before MPI_Finalize")
 	}
-	p.Messages.Close()
-	p.Node.Close()
+	if p.stopped {
+		p.start()
+	}
+	p.Node.SetRunning()
+	return nil
 }

@@ -1,5 +1,5 @@
 // Package core owns the state of MPI in this process: its rank in the job, the memory of its node, messages,
-// collectives and windows. MPI_Init creates this state and MPI_Finalize ends it. capi accesses all of the state through
+// collectives and windows. MPI_Init or the first session creates this state. capi accesses all of the state through
 // this package. The package must not depend on C's implementation of the data path.
 package core
 
@@ -19,22 +19,59 @@ import (
 var (
 	self      atomic.Pointer[Instance]
 	node      atomic.Pointer[shm.Node]    // the node's memory; set before self, as soon as it is mapped
-	launcher  atomic.Pointer[boot.Client] // set from the first contact in MPI_Init to the end of MPI_Finalize
-	stateMu   sync.Mutex
+	launcher  atomic.Pointer[boot.Client] // set by the first contact with the launcher
+	released  atomic.Bool                 // the launcher knows that this process has finished
 	started   atomic.Bool
 	leaving   atomic.Bool // this process is about to end, so the loss of the launcher is no error
 	finalized atomic.Bool
+	sessions  atomic.Int64 // live sessions; changed under stateMu
+
+	stateMu      sync.Mutex
+	usedSessions bool // a session has been initialized; guarded by stateMu
 )
 
-// Self returns the process' instance. It returns nil before MPI_Init and after MPI_Finalize.
+// Self returns the process' instance. It returns nil before the process has opened it.
 func Self() *Instance { return self.Load() }
 
-// Running returns whether MPI calls that need the job are possible.
-func Running() bool { return self.Load() != nil }
+// Running returns whether MPI calls that need MPI to be initialized are possible: between MPI_Init and MPI_Finalize, and
+// while there is a session.
+func Running() bool { return started.Load() && !finalized.Load() || sessions.Load() > 0 }
 
 // Started returns whether MPI_Init has been called. Finalized returns whether MPI_Finalize has.
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
+
+// connect contacts the launcher, unless an earlier call has done so. Errors: MPI_ERR_OTHER if the launcher does not
+// answer as expected. The caller holds stateMu.
+func connect() (boot.Client, error) {
+	if b := launcher.Load(); b != nil {
+		return *b, nil
+	}
+	b, err := boot.Open()
+	if err != nil {
+		return nil, err
+	}
+	launcher.Store(&b)
+	if lost := b.LauncherLost(); lost != nil {
+		go endWithLauncher(lost)
+	}
+	return b, nil
+}
+
+// open returns the process' instance. It opens or resumes the instance if necessary. The caller holds stateMu.
+func open(data DataPath) (*Instance, error) {
+	if p := self.Load(); p != nil {
+		if p.isSuspended() {
+			return p, p.resume()
+		}
+		return p, nil
+	}
+	b, err := connect()
+	if err != nil {
+		return nil, err
+	}
+	return Open(data, b)
+}
 
 // Start implements MPI_Init (MPI-5.0 11.2): this process joins the job. Collective over the job. Errors: MPI_ERR_OTHER
 // if it is called twice or after MPI_Finalize, or if the launcher does not answer as expected.
@@ -44,42 +81,52 @@ func Start(data DataPath) error {
 	if started.Load() {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is already initialized, or has been finalized")
 	}
-	b, err := boot.Open()
+	p, err := open(data)
 	if err != nil {
 		return err
 	}
-	launcher.Store(&b)
-	if lost := b.LauncherLost(); lost != nil {
-		go endWithLauncher(lost)
-	}
-	if _, err := Open(data, b); err != nil {
+	if err := p.openWorld(); err != nil {
 		return err
 	}
 	started.Store(true)
 	return nil
 }
 
-// Finish implements MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job and frees the resources of the
-// process. Errors: MPI_ERR_OTHER if MPI is not initialized, or if it is called twice.
+// Finish implements MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job. If the process has no session, it
+// also releases the resources of the process. Errors: MPI_ERR_OTHER if MPI is not initialized, or if it is called
+// twice.
 func Finish() error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
 	p := self.Load()
-	if p == nil {
+	if p == nil || !p.isWorldOpen.Load() {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized")
 	}
-	var gone error
-	err := p.Close(func() {
-		leaving.Store(true)
-		gone = p.Boot.Finalize()
-	})
-	if err != nil {
+	if err := p.closeWorld(); err != nil {
 		return err
 	}
 	finalized.Store(true)
-	launcher.Store(nil)
-	if gone != nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "%v", gone)
+	if sessions.Load() > 0 {
+		p.Node.SetRunning()
+		return nil
+	}
+	p.suspend()
+	err := release()
+	if !usedSessions {
+		p.stop()
+	}
+	return err
+}
+
+// release notifies the launcher that this process has finished and may end. The caller holds stateMu.
+func release() error {
+	b := launcher.Load()
+	if b == nil || released.Swap(true) {
+		return nil
+	}
+	leaving.Store(true)
+	if err := (*b).Finalize(); err != nil {
+		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil
 }
@@ -94,8 +141,7 @@ func endWithLauncher(lost <-chan struct{}) {
 	}
 }
 
-// Rank returns this process' rank in MPI_COMM_WORLD as soon as MPI_Init knows it, and -1 before that and after
-// MPI_Finalize.
+// Rank returns this process' rank in MPI_COMM_WORLD as soon as it is known, and -1 before that.
 func Rank() int {
 	if b := launcher.Load(); b != nil {
 		return (*b).Rank()
@@ -107,7 +153,7 @@ func Rank() int {
 // for example because there is no launcher, the caller must end the process. The argument `byError` is true if an error
 // handler ends the job. It is false for MPI_Abort.
 func Abort(code int, byError bool) {
-	if b := launcher.Load(); b != nil {
+	if b := launcher.Load(); b != nil && !released.Load() {
 		cause := failedRank()
 		if cause < 0 && byError {
 			cause = boot.ByError

@@ -28,6 +28,8 @@ enum {
 	GOMPI_ON_WIN = 4,
 	GOMPI_ON_FILE = 5,
 	GOMPI_ON_SESSION = 6,
+	GOMPI_ON_ERRHANDLER =
+		9, // an error handler: the call that creates an object has failed, so there is no object yet
 };
 
 // Fills in an error status and returns its class.

@@ -158,9 +158,17 @@ enum gompi_failure_cause {
 	GOMPI_FAILED_UNREACHABLE,  // no connection to it can be established
 };
 
-// The state of a process in its cell. A process is absent until it maps the memory, running from MPI_Init on, finishing
-// in MPI_Finalize, and finalized afterwards. It is failed once its failure has been detected.
-enum { GOMPI_STATE_ABSENT, GOMPI_STATE_RUNNING, GOMPI_STATE_FINISHING, GOMPI_STATE_FINALIZED, GOMPI_STATE_FAILED };
+// The state of a process in its cell. A process is absent until it maps the memory, and opening until it can receive
+// messages. It is finishing in MPI_Finalize, and finalized afterwards and after its last session; a later session makes
+// it running again. It is failed once its failure has been detected.
+enum {
+	GOMPI_STATE_ABSENT,
+	GOMPI_STATE_OPENING,
+	GOMPI_STATE_RUNNING,
+	GOMPI_STATE_FINISHING,
+	GOMPI_STATE_FINALIZED,
+	GOMPI_STATE_FAILED,
+};
 
 // How threads of the node's processes wait. The values are in tuning.h.
 struct gompi_wait_policy {

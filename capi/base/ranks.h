@@ -12,7 +12,8 @@
 // An ordered sequence of distinct processes. Their numbers either have a constant stride or are in a list.
 struct gompi_ranks {
 	int32_t n, first, stride;
-	int32_t *list; // in a struct gompi_ranks_list; NULL if the stride is constant
+	int32_t session; // handle of the session that the list is derived from; 0 if it is not derived from a session
+	int32_t *list;   // in a struct gompi_ranks_list; NULL if the stride is constant
 };
 
 // A reference-counted list. Once the list is complete it does not change, and several struct gompi_ranks may share it.
@@ -45,6 +46,11 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 	if (a->list == b->list && (a->list != NULL || (a->first == b->first && (a->stride == b->stride || a->n <= 1))))
 		return MPI_IDENT;
 	return gompi_ranks_compare_slow(a, b);
+}
+
+// Returns true if two lists that are not empty are derived from different sessions, or only one of them from a session.
+static inline bool gompi_ranks_differ_in_session(const struct gompi_ranks *a, const struct gompi_ranks *b) {
+	return a->session != b->session && a->n > 0 && b->n > 0;
 }
 
 // Appends a process that is not yet in r. The caller starts with an empty r, appends at most `capacity` processes, and

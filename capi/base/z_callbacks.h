@@ -14,6 +14,7 @@ struct gompi_coll_mismatch;
 struct gompi_collective;
 struct gompi_contents;
 struct gompi_external;
+struct gompi_ranks;
 struct gompi_recipe;
 
 // capi/z_callbacks.c fills it in before the first call of MPI. All functions may block for a short time and may
@@ -126,6 +127,11 @@ struct gompi_go_callbacks {
     int (*external_in_go)(const struct gompi_external *x, bool packs);
     // external_size_in_go implements MPI_Pack_external_size for the cases that pack/external.c leaves to Go.
     int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
+    // session_pset_members stores the processes of a process set. It returns false if the set does not exist or out
+    // of memory.
+    bool (*session_pset_members)(const char *name, struct gompi_ranks *members);
+    // at_exit is called when the process exits.
+    void (*at_exit)(void);
     // host_of stores the host name of a process of the job, as text of less than `size` bytes.
     void (*host_of)(int peer, char *name, int size);
     // grow_attached allocates more memory for this process' own table of attached memory, and stores the new size of

@@ -3,6 +3,8 @@
 #include "errors/codes.h"
 #include "errors/z_calls.h"
 
+_Static_assert((int)GOMPI_ON_ERRHANDLER == GOMPI_KIND_ERRHANDLER, "Go uses one constant for both");
+
 struct errhandler {
 	struct errhandler *next; // next in the free list
 	int kind;                // kind of objects to which the handler can be attached
@@ -74,23 +76,50 @@ static const char *kind_name(int kind) {
 	}
 }
 
+static int check_locked(struct gompi_error_status *v, int kind, uintptr_t h) {
+	const struct errhandler *x = errhandler_at(h);
+	if (x == NULL && !gompi_errhandler_predefined(h))
+		return invalid_handler_error(v, h);
+	if (x != NULL && x->kind != kind)
+		return gompi_set_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was created for %s, not for %s",
+				       (unsigned long long)h, kind_name(x->kind), kind_name(kind));
+	return MPI_SUCCESS;
+}
+
+int gompi_errhandler_check(struct gompi_error_status *v, int kind, MPI_Errhandler errhandler) {
+	gompi_biased_lock(&errhandlers.lock);
+	int rc = check_locked(v, kind, (uintptr_t)errhandler);
+	gompi_biased_unlock(&errhandlers.lock);
+	return rc;
+}
+
 int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
 				 MPI_Errhandler errhandler) {
 	uintptr_t h = (uintptr_t)errhandler;
-	int rc = MPI_SUCCESS;
 	gompi_biased_lock(&errhandlers.lock);
-	const struct errhandler *x = errhandler_at(h);
-	if (x == NULL && !gompi_errhandler_predefined(h)) {
-		rc = invalid_handler_error(v, h);
-	} else if (x != NULL && x->kind != kind) {
-		rc = gompi_set_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was created for %s, not for %s",
-				     (unsigned long long)h, kind_name(x->kind), kind_name(kind));
-	} else {
+	int rc = check_locked(v, kind, h);
+	if (rc == MPI_SUCCESS) {
 		acquire_locked(h);
 		release_locked(handler_set_locked(r, h));
 	}
 	gompi_biased_unlock(&errhandlers.lock);
 	return rc;
+}
+
+uintptr_t gompi_errhandler_retain(uintptr_t h) {
+	gompi_biased_lock(&errhandlers.lock);
+	acquire_locked(h);
+	gompi_biased_unlock(&errhandlers.lock);
+	return h;
+}
+
+uintptr_t gompi_errhandler_function(uintptr_t h, int *kind) {
+	gompi_biased_lock(&errhandlers.lock);
+	const struct errhandler *x = errhandler_at(h);
+	uintptr_t function = x != NULL ? x->function : h;
+	*kind = x != NULL ? x->kind : 0;
+	gompi_biased_unlock(&errhandlers.lock);
+	return function;
 }
 
 uintptr_t gompi_errhandler_acquire(struct gompi_errhandler_ref *r) {

@@ -33,6 +33,14 @@ static inline int gompi_errhandler_attach(struct gompi_error_status *v, int kind
 }
 // Returns the handler of an object. Acquires a reference.
 uintptr_t gompi_errhandler_acquire(struct gompi_errhandler_ref *r);
+// Returns MPI_SUCCESS if h is an error handler for objects of this kind (GOMPI_ON_), else MPI_ERR_ERRHANDLER, described
+// in *v.
+int gompi_errhandler_check(struct gompi_error_status *v, int kind, MPI_Errhandler h);
+// Acquires a reference to a handler, and returns its handle.
+uintptr_t gompi_errhandler_retain(uintptr_t h);
+// Returns the value of the field `function` for objects that use the handler h. Stores in *kind the kind of these objects;
+// 0 for a predefined handler.
+uintptr_t gompi_errhandler_function(uintptr_t h, int *kind);
 // Releases a reference. Does nothing for 0.
 void gompi_errhandler_release(uintptr_t h);
 // Releases the handler of an object that is being freed.

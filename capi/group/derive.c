@@ -84,23 +84,24 @@ static const struct gompi_group *group_of_list_call(MPI_Group group, const char 
 	return g;
 }
 
-// Ends a call: raises the error, or creates the group of the chosen members.
+// Ends a call: raises the error on the session of the group, if any, or creates the group of the chosen members.
 static int create_or_raise(const char *call, int class, struct gompi_error_status *v, struct gompi_ranks *members,
 			   MPI_Group *newgroup) {
 	if (class == MPI_SUCCESS)
 		return gompi_group_create(call, members, newgroup);
+	const uintptr_t session = (uintptr_t)(uint32_t)members->session;
 	gompi_ranks_release(members);
-	return gompi_return_error(class, call, v->text, GOMPI_ON_NONE, 0);
+	return gompi_return_error(class, call, v->text, session != 0 ? GOMPI_ON_SESSION : GOMPI_ON_NONE, session);
 }
 
 static int group_by_ranks(const char *call, MPI_Group group, int n, const int ranks[], bool included,
 			  MPI_Group *newgroup) {
-	struct gompi_ranks members = {0};
 	struct gompi_error_status v;
 	int rc;
 	const struct gompi_group *g = group_of_list_call(group, call, "ranks", n, ranks, &rc);
 	if (g == NULL)
 		return rc;
+	struct gompi_ranks members = {.session = g->ranks.session};
 	int class = select_ranks(&members, &g->ranks, n, ranks, included, &v);
 	return create_or_raise(call, class, &v, &members, newgroup);
 }
@@ -146,12 +147,12 @@ static int check_triplet(int i, const int range[3], int size, int ranks_left, in
 
 static int group_by_ranges(const char *call, MPI_Group group, int n, int ranges[][3], bool included,
 			   MPI_Group *newgroup) {
-	struct gompi_ranks members = {0};
 	struct gompi_error_status v;
 	int rc, stack_ranks[MAX_STACK_RANKS], count = 0;
 	const struct gompi_group *g = group_of_list_call(group, call, "ranges", n, ranges, &rc);
 	if (g == NULL)
 		return rc;
+	struct gompi_ranks members = {.session = g->ranks.session};
 	int size = g->ranks.n, *ranks = size <= MAX_STACK_RANKS ? stack_ranks : malloc((size_t)size * sizeof *ranks);
 	int class = ranks == NULL ? out_of_memory(&v, size) : MPI_SUCCESS;
 	for (int i = 0; i < n && class == MPI_SUCCESS; i++) {
@@ -197,13 +198,15 @@ static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, 
 static int group_by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum member_filter filter,
 			   bool append_rest, MPI_Group *newgroup) {
 	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);
-	struct gompi_ranks members = {0};
 	struct gompi_error_status v;
 	if (a == NULL || b == NULL)
 		return gompi_raise_invalid_group(a == NULL ? group1 : group2, call);
+	struct gompi_ranks members = {.session = a->ranks.n > 0 ? a->ranks.session : b->ranks.session};
 	int class = MPI_SUCCESS, capacity = a->ranks.n + (append_rest ? b->ranks.n : 0);
-	if (!append_members(&members, &a->ranks, filter, &b->ranks, capacity) ||
-	    (append_rest && !append_members(&members, &b->ranks, FILTER_NOT_IN, &a->ranks, capacity)))
+	if (gompi_ranks_differ_in_session(&a->ranks, &b->ranks))
+		class = gompi_set_error(&v, MPI_ERR_GROUP, "the groups are derived from different sessions");
+	else if (!append_members(&members, &a->ranks, filter, &b->ranks, capacity) ||
+		 (append_rest && !append_members(&members, &b->ranks, FILTER_NOT_IN, &a->ranks, capacity)))
 		class = out_of_memory(&v, capacity);
 	if (members.n < capacity)
 		gompi_ranks_shrink(&members);

@@ -107,6 +107,9 @@ MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buff
 int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v);
 // Frees the buffer descriptor of a communicator, unless messages still refer to it because a process has failed.
 void gompi_comm_bsend_free(uintptr_t comm);
+// Detaches and frees a session's buffer, for the Go code that finalizes the session. Waits and returns as
+// gompi_bsend_detach does.
+int gompi_session_bsend_end(uintptr_t session, struct gompi_error_status *v);
 
 #pragma GCC visibility pop
 #endif

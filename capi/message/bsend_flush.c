@@ -4,6 +4,7 @@
 #include "base/call_name.h"
 #include "message/bsend_buffer.h"
 #include "message/call.h"
+#include "session/session.h"
 
 // A wait until all messages of a buffer up to sequence number seq have left this process.
 struct flush_wait {
@@ -89,24 +90,49 @@ MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buff
 	return (MPI_Request)gompi_request_handle(r);
 }
 
-int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
+struct gompi_bsend_buffer *gompi_bsend_session_buffer(const struct gompi_comm *c) {
+	struct gompi_session *s = gompi_session_get((MPI_Session)(uintptr_t)(uint32_t)c->peers.session);
+	// acquire: pairs with the compare-and-swap in create_buffer
+	struct gompi_bsend_buffer *a = s != NULL ? gompi_load_acquire(&s->bsend_buffer) : NULL;
+	return a != NULL && gompi_load(&a->free_bytes_plus_1) != 0 ? a : NULL;
+}
+
+// Detaches a buffer; does nothing if a is NULL.
+static int detach_if_any(struct gompi_bsend_buffer *a, struct gompi_error_status *v) {
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
-	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->bsend_buffer) : NULL;
 	void *addr;
 	int64_t size;
 	return a != NULL && m != NULL ? gompi_bsend_detach(m, a, gompi_call_name, &addr, &size, v) : MPI_SUCCESS;
 }
 
-void gompi_comm_bsend_free(uintptr_t comm) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
-	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->bsend_buffer) : NULL;
+// Frees the buffer descriptor of an object.
+static void free_buffer(struct gompi_bsend_buffer *_Atomic *field) {
+	struct gompi_bsend_buffer *a = gompi_load(field);
 	if (a == NULL)
 		return;
 	gompi_mutex_lock(&a->lock); // the thread that has removed the last message may still hold the lock
 	bool is_empty = a->first == NULL;
 	gompi_mutex_unlock(&a->lock);
-	gompi_store(&c->bsend_buffer, NULL);
+	gompi_store(field, NULL);
 	if (is_empty) // else a process has failed, and messages still refer to the buffer
 		free(a);
+}
+
+int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
+	return detach_if_any(c != NULL ? gompi_load(&c->bsend_buffer) : NULL, v);
+}
+
+void gompi_comm_bsend_free(uintptr_t comm) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
+	if (c != NULL)
+		free_buffer(&c->bsend_buffer);
+}
+
+int gompi_session_bsend_end(uintptr_t session, struct gompi_error_status *v) {
+	struct gompi_session *s = gompi_session_get((MPI_Session)session);
+	int class = detach_if_any(gompi_load(&s->bsend_buffer), v);
+	if (class == MPI_SUCCESS)
+		free_buffer(&s->bsend_buffer);
+	return class;
 }

@@ -105,12 +105,19 @@ static inline struct gompi_request *gompi_request_new_fast(const struct gompi_re
 	return NULL;
 }
 
-// Returns the buffer for a buffered send on a communicator: the communicator's own buffer if one is attached, else the
-// buffer of the process, which need not be attached.
+// Returns the attached buffer of the session that a communicator is derived from; NULL if there is none.
+struct gompi_bsend_buffer *gompi_bsend_session_buffer(const struct gompi_comm *c);
+
+// Returns the buffer for a buffered send on a communicator: the communicator's own buffer if one is attached, else that
+// of its session, else the buffer of the process, which need not be attached.
 static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_messages *m, struct gompi_comm *c) {
-	// acquire: pairs with the compare-and-swap in create_comm_buffer
+	// acquire: pairs with the compare-and-swap in create_buffer
 	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->bsend_buffer) : NULL;
-	return __builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0 ? a : &m->bsend_buffer;
+	if (__builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0)
+		return a;
+	if (__builtin_expect(c != NULL && c->peers.session != 0, 0) && (a = gompi_bsend_session_buffer(c)) != NULL)
+		return a;
+	return &m->bsend_buffer;
 }
 
 // Advances plans if a plan may be able to continue, because one of its messages has completed.

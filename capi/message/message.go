@@ -16,6 +16,7 @@ import (
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/info"
+	_ "gompirma/capi/session"
 	_ "gompirma/capi/win"
 )
 

@@ -72,6 +72,11 @@ GOMPI_CALL int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     MPI_Status *status);
 GOMPI_CALL int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
     int source, int recvtag, MPI_Comm comm, MPI_Status *status);
+GOMPI_CALL int gompi_session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size);
+GOMPI_CALL int gompi_session_detach_buffer(MPI_Session session, void *buffer_addr, int *size);
+GOMPI_CALL int gompi_session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size);
+GOMPI_CALL int gompi_session_flush_buffer(MPI_Session session);
+GOMPI_CALL int gompi_session_iflush_buffer(MPI_Session session, MPI_Request *request);
 GOMPI_CALL int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm);
 GOMPI_CALL int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,

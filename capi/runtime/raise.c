@@ -9,6 +9,7 @@
 #include "base/state.h"
 #include "comm/comm.h"
 #include "errors/codes.h"
+#include "session/session.h"
 #include "win/win.h"
 
 // A pending call of an application's error handler; the field `function` is 0 if no call is pending.
@@ -25,7 +26,16 @@ static _Thread_local struct pending_call pending_call __attribute__((tls_model("
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
+	struct gompi_session *s = kind == GOMPI_ON_SESSION ? gompi_session_get((MPI_Session)object) : NULL;
 	*on = object;
+	if (s != NULL)
+		return gompi_load(&s->errhandler.function);
+	if (kind == GOMPI_ON_ERRHANDLER) {
+		int of;
+		uintptr_t function = gompi_errhandler_function(object, &of);
+		*on = of == GOMPI_ON_SESSION ? (uintptr_t)MPI_SESSION_NULL : (uintptr_t)MPI_COMM_NULL;
+		return function;
+	}
 	if (c != NULL)
 		return gompi_load(&c->errhandler.function);
 	if (w != NULL)

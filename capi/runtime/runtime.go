@@ -20,6 +20,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/errors"
+	_ "gompirma/capi/session"
 	_ "gompirma/capi/win"
 )
 

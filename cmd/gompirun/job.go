@@ -59,8 +59,7 @@ type job struct {
 
 	sites callSites
 
-	initialized bool  // some rank has called MPI_Init
-	noInitRanks []int // ranks that ended successfully without MPI_Init
+	endedRanks []int // ranks that ended successfully
 
 	outputDone, childless, leavesRunning bool // leavesRunning: remaining processes are left running
 	forced                               bool // gompirun ends without waiting for processes and output
@@ -265,10 +264,11 @@ func (j *job) end(s syscall.Signal) {
 func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	st := j.pmi.State(rank)
 	v, hard := j.judge(rank, status, st)
-	if v == nil && !st.Initialized {
-		j.noInitRanks = append(j.noInitRanks, rank)
-		if j.initialized {
-			v, hard = j.noInitFailure(rank), true
+	if v == nil {
+		j.endedRanks = append(j.endedRanks, rank)
+		j.noteEnded(rank)
+		if j.pmi.InBarrier() {
+			v, hard = j.absentFailure(rank), true
 		}
 	}
 	if v != nil && j.failure == nil {
@@ -284,19 +284,18 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// noInitFailure returns the failure of a job in which this rank ended without MPI_Init although other ranks called
-// MPI_Init. The other ranks would wait for this rank forever.
-func (j *job) noInitFailure(rank int) *failure {
+// absentFailure returns the failure of a job in which this rank ended without a call that other ranks made: MPI_Init, or
+// MPI_Session_init if that is collective. The other ranks would wait for this rank forever.
+func (j *job) absentFailure(rank int) *failure {
 	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}
 }
 
 func (j *job) rankChanged(rank int, e pmi1.Event) {
 	switch e {
-	case pmi1.Initialized:
-		j.initialized = true
-		if len(j.noInitRanks) > 0 {
-			j.fail(j.noInitFailure(j.noInitRanks[0]))
+	case pmi1.Waiting:
+		if len(j.endedRanks) > 0 && j.pmi.InBarrier() {
+			j.fail(j.absentFailure(j.endedRanks[0]))
 		}
 	case pmi1.Aborted:
 		j.ends = append(j.ends, end{rank: rank, byAbort: true})

@@ -112,6 +112,12 @@ func (j *job) nodeOf(rank int) *node {
 	return &j.nodes[i]
 }
 
+// noteEnded records that a rank has ended without an error, so that waits of other ranks for this rank end.
+func (j *job) noteEnded(rank int) {
+	n := j.nodeOf(rank)
+	n.memory.NoteEnded(rank - n.first)
+}
+
 // markFailed marks a rank as failed, so that waits of other ranks for this rank end with an error.
 func (j *job) markFailed(rank int) {
 	own := j.nodeOf(rank)

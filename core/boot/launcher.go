@@ -137,9 +137,6 @@ func number(env func(string) (string, bool), name string) (int, error) {
 
 // byGompirun reports whether the client's launcher is gompirun.
 func byGompirun(c Client) bool {
-	if again, ok := c.(nth); ok {
-		c = again.Client
-	}
 	l, ok := c.(*launched)
 	return ok && l.isGompirun
 }

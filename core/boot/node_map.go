@@ -64,9 +64,16 @@ func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMa
 // hostBytes is the maximum length of a published host name; longer names are truncated.
 const hostBytes = 48
 
+// IsLocal returns whether Nodes is local: the process is alone in its job, or gompirun has passed it the memory of the
+// only node.
+func IsLocal(c Client) bool {
+	control, ok := c.Control()
+	return c.Size() == 1 || ok && control.NodeSize == c.Size()
+}
+
 func nodes(c Client, identity, host string) (*NodeMap, error) {
 	all := make([]string, c.Size())
-	if control, ok := c.Control(); !ok || control.NodeSize != c.Size() {
+	if !IsLocal(c) {
 		// A hash of 16 bytes suffices to distinguish the nodes of any cluster.
 		sum := fnv.New128a()
 		sum.Write([]byte(identity))

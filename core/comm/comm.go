@@ -34,10 +34,13 @@ const (
 )
 
 // worldID and selfID are the identities of the predefined communicators. Host.NewID creates the identities of all other
-// communicators; none equals these two.
+// communicators; none equals these three.
 const (
 	worldID = 1 << contextBits
 	selfID  = 2 << contextBits
+	// SessionID is the identity of the messages by which the members of a group create a communicator without a
+	// parent (MPI_Comm_create_from_group).
+	SessionID = 3 << contextBits
 )
 
 // Comm is a communicator. Fields that are fixed at creation may be read freely; the methods are safe for concurrent

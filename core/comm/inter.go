@@ -178,7 +178,7 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 		local.Free()
 		return nil, err
 	}
-	n := newInter(local, group.Of(unpackInts(b[8:])), c)
+	n := newInter(local, group.Of(unpackInts(b[8:])).DerivedFrom(c.local), c)
 	n.id = binary.LittleEndian.Uint64(b)
 	return n, nil
 }

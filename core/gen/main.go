@@ -69,7 +69,7 @@ var packages = map[string][]constants{
 		{"%s", "GOMPI_TYPE_%s", "MAGIC MAX_DEPTH"},
 	},
 	"shm": {
-		{"%s State", "GOMPI_STATE_%s", "ABSENT RUNNING FINISHING FINALIZED FAILED"},
+		{"%s State", "GOMPI_STATE_%s", "ABSENT OPENING RUNNING FINISHING FINALIZED FAILED"},
 		{"header%s", "offsetof(struct gompi_node_header, %s)", `
 			magic layout_version process_count creator_pid core_count segment failed_count job_is_ending
 			promise_lock memory_events failed_processes failed_overflow`},

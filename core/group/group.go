@@ -20,6 +20,8 @@ const Undefined = abi.MPI_UNDEFINED
 // into even and odd) is stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first
 // call of Rank.
 type Group struct {
+	Session uint32 // handle of the session that the group is derived from; 0 if none
+
 	n             int32
 	first, stride int32   // used if list is nil
 	list          []int32 // world rank of each member; nil if their distance is constant
@@ -50,6 +52,14 @@ func Of(world []int32) *Group {
 		}
 	}
 	return Range(world[0], int32(len(world)), stride)
+}
+
+// DerivedFrom sets the session of g, a new group, to that of another group, unless g is empty. It returns g.
+func (g *Group) DerivedFrom(from *Group) *Group {
+	if g.n > 0 {
+		g.Session = from.Session
+	}
+	return g
 }
 
 // Size returns the number of members.

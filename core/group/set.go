@@ -44,7 +44,7 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 	for i, r := range ranks {
 		out[i] = g.World(int(r))
 	}
-	return Of(out), nil
+	return Of(out).DerivedFrom(g), nil
 }
 
 // Triplet is a range of ranks: First, First+Stride, ... up to Last, and Last itself if the sequence contains it.
@@ -114,5 +114,5 @@ func Union(a, b *Group) *Group {
 			out = append(out, w)
 		}
 	}
-	return Of(out)
+	return Of(out).DerivedFrom(a)
 }

@@ -45,7 +45,7 @@ func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 type State uint32
 
 // isAlive returns whether a process is between MPI_Init and the end of MPI_Finalize, and is not known to have failed.
-func (s State) isAlive() bool { return s == Running || s == Finishing }
+func (s State) isAlive() bool { return s == Opening || s == Running || s == Finishing }
 
 // CellSize returns the stride of the cells on a node of n processes.
 func CellSize(n int) int64 { return roundUp(CellBytes+8*int64(n), PageSize) }

@@ -155,7 +155,7 @@ func Open(fd, me int) (*Node, error) {
 		nd.promises.credit = firstCredit
 		nd.promises.headroom = func(wanted int64) limit.Headroom { return limit.Memory("/", wanted) }
 		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
-		nd.SetState(me, Running)
+		nd.SetState(me, Opening)
 	}
 	return nd, nil
 }
@@ -207,6 +207,24 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 
 // SetState sets the state of process i.
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
+
+// SetRunning records that this process can receive messages, and wakes the processes that wait for that.
+func (nd *Node) SetRunning() {
+	nd.SetState(nd.Me, Running)
+	nd.wakeSleepers()
+}
+
+// NoteEnded records that process i has ended without an error. The launcher calls it.
+func (nd *Node) NoteEnded(i int) {
+	nd.SetState(i, Finalized)
+	nd.wakeSleepers()
+}
+
+func (nd *Node) wakeSleepers() {
+	for i := range nd.N {
+		nd.Wake(i)
+	}
+}
 
 // FailedCount returns how many processes are known to have failed.
 func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }

@@ -5,10 +5,11 @@ package shm
 // Constants of the code in C.
 const (
 	Absent                State  = 0       // GOMPI_STATE_ABSENT
-	Running               State  = 1       // GOMPI_STATE_RUNNING
-	Finishing             State  = 2       // GOMPI_STATE_FINISHING
-	Finalized             State  = 3       // GOMPI_STATE_FINALIZED
-	Failed                State  = 4       // GOMPI_STATE_FAILED
+	Opening               State  = 1       // GOMPI_STATE_OPENING
+	Running               State  = 2       // GOMPI_STATE_RUNNING
+	Finishing             State  = 3       // GOMPI_STATE_FINISHING
+	Finalized             State  = 4       // GOMPI_STATE_FINALIZED
+	Failed                State  = 5       // GOMPI_STATE_FAILED
 	headerMagic                  = 0       // offsetof(struct gompi_node_header, magic)
 	headerLayoutVersion          = 8       // offsetof(struct gompi_node_header, layout_version)
 	headerProcessCount           = 12      // offsetof(struct gompi_node_header, process_count)

@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"capi/tcp", "capi/ofi", "capi/ucx"},
 	{"capi/fabric"},
 	{"capi/group", "capi/info"},
-	{"capi/datatype", "capi/win", "capi/comm"},
+	{"capi/datatype", "capi/win", "capi/comm", "capi/session"},
 	{"capi/message"},
 	{"capi/engine", "capi/update", "capi/pack", "capi/runtime"},
 	{"capi/transport"},

@@ -28,10 +28,12 @@ type Conn interface {
 // Event is a change of a process's state of which the server notifies the launcher.
 type Event int
 
-// The states of which the server notifies the launcher. Failed means that the process violated the protocol after its
-// cmd=init, so that the server has closed its connection.
+// The states of which the server notifies the launcher. Waiting means that the process is the first one in a barrier,
+// and waits for all others. Failed means that the process violated the protocol after its cmd=init, so that the server
+// has closed its connection.
 const (
 	Initialized Event = iota + 1
+	Waiting
 	Finalized
 	Aborted
 	Failed
@@ -160,6 +162,13 @@ func (s *Server) Drain(rank int) {
 	}
 	p.conn.SetReadDeadline(time.Unix(1, 0))
 	<-p.served
+}
+
+// InBarrier returns whether a process waits in the barrier for others.
+func (s *Server) InBarrier() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting > 0
 }
 
 // State returns the current state of a process.
@@ -327,7 +336,11 @@ func (s *Server) barrier(rank int) error {
 	s.procs[rank].inBarrier = true
 	s.waiting++
 	if s.waiting < s.cfg.Size {
+		first := s.waiting == 1
 		s.mu.Unlock()
+		if first && s.cfg.Notify != nil {
+			s.cfg.Notify(rank, Waiting)
+		}
 		return nil
 	}
 	s.waiting = 0
