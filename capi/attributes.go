@@ -26,7 +26,7 @@ func setCommAttributes(p *core.Instance) {
 	a := &C.gompi_comm_predefined
 	a.tag_ub, a.host, a.io = p2p.TagUB, abi.MPI_PROC_NULL, abi.MPI_ANY_SOURCE
 	a.wtime_is_global = 0
-	if p.Node.N == p.Size { // processes of one node share MPI_Wtime's clock
+	if p.NodeMap.NodeCount == 1 { // processes of one node share MPI_Wtime's clock
 		a.wtime_is_global = 1
 	}
 	if n, ok := p.Boot.AppNum(); ok {

@@ -42,6 +42,7 @@ func start() error {
 	if err == nil {
 		setCommAttributes(core.Self())
 		C.gompi_set_main_thread()
+		err = storeParent(core.Self())
 	}
 	return err
 }
@@ -104,7 +105,8 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 //export gompi_finalize
 func gompi_finalize() (rc int32) {
 	defer guard("MPI_Finalize", 0, 0, &rc)
-	if p := core.Self(); p != nil && p.IsWorldOpen() { // delete attributes first, while MPI still works (MPI-5.0 11.2.4)
+	if p := core.Self(); p != nil && p.IsWorldOpen() {
+		// delete attributes first, while MPI still works (MPI-5.0 11.2.4)
 		if err := deleteCommAttributes(p.SelfComm); err != nil {
 			return finish("MPI_Finalize", 0, 0, err)
 		}

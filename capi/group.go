@@ -50,12 +50,13 @@ func groupOf(h uintptr) (*group.Group, error) {
 	return copied, nil
 }
 
-// groupFor returns the group with a handle, for a call that uses it with the communicator c. It returns MPI_ERR_GROUP if
-// no group has the handle, or if the two are derived from different sessions.
+// groupFor returns the group with a handle, for a call that uses it with the communicator c. It returns MPI_ERR_GROUP
+// if no group has the handle, or if the two are derived from different sessions.
 func groupFor(c *comm.Comm, h uintptr) (*group.Group, error) {
 	g, err := groupOf(h)
 	if err == nil && g.Size() > 0 && g.Session != c.Group().Session {
-		err = mpierr.New(abi.MPI_ERR_GROUP, "the communicator and the group are derived from different sessions")
+		err = mpierr.New(abi.MPI_ERR_GROUP,
+			"the communicator and the group are derived from different sessions")
 	}
 	return g, err
 }

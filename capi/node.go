@@ -33,11 +33,12 @@ import (
 func openNode(nd *shm.Node, all proc.Table) {
 	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
 	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
-	n := nd.N
+	n := nd.Slots
 	config := C.struct_gompi_node{
 		control: at(0), n: C.int(n), local_index: C.int(nd.Me),
 		processes:     (*C.struct_gompi_processes)(all.(*engine.Processes).CAddress()),
-		policy:        C.gompi_wait_policy_for(C.bool(nd.Oversubscribed)),
+		core_count:    C.int(nd.Cores),
+		policy:        C.gompi_wait_policy_for(C.bool(nd.IsOversubscribed())),
 		has_cma:       C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
@@ -77,6 +78,11 @@ func permitted() (w boot.ListenSpec) {
 
 // progressPath is the C part of a process' progress: waiting, and the progress thread.
 type progressPath struct{}
+
+// Processes have been added to the node; this process yields its core while it waits if they are more than the cores.
+func (progressPath) ProcessesAdded(nd *shm.Node) {
+	C.gompi_node.policy = C.gompi_wait_policy_for(C.bool(nd.IsOversubscribed()))
+}
 
 func (progressPath) Start() { C.gompi_progress_open() }
 func (progressPath) Run()   { C.gompi_progress_run() }

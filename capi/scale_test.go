@@ -187,7 +187,7 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 		for k := range j.here {
 			m.from[j.rankOf(0, k)] = make(chan []byte, 1)
 		}
-		m.c = comm.NewWorld(m, m.rank, n)
+		m.c = comm.NewWorld(m, 0, m.rank, n)
 		m.e = coll.NewOverWire(wire{m})
 		j.members = append(j.members, m)
 	}

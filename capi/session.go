@@ -24,7 +24,8 @@ import (
 // Sessions (MPI-5.0 11.3), and the creation of communicators from groups (7.4.2, 7.6.2). capi/session implements the
 // other calls on sessions.
 
-// checkErrhandler returns an error if the argument `errhandler` of a call is not an error handler for objects of a kind.
+// checkErrhandler returns an error if the argument `errhandler` of a call is not an error handler for objects of a
+// kind.
 func checkErrhandler(kind handle.Kind, h uintptr) error {
 	return errorOf(func(v *C.struct_gompi_error_status) C.int {
 		return C.gompi_errhandler_check(v, C.int(kind), C.MPI_Errhandler(pointer(h)))
@@ -71,8 +72,7 @@ func gompi_session_init(info, errhandler, session uintptr) int32 {
 			C.gompi_session_destroy(h)
 			return err
 		}
-		rank, _ := core.JobRank()
-		C.gompi_node.self = C.int(rank)
+		C.gompi_node.self = C.int(core.Number())
 		C.gompi_register_exit()
 		*out[uintptr](session) = uintptr(h)
 		return nil

@@ -62,16 +62,31 @@ extern GoInt32 gompi_dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 inde
 extern GoInt32 gompi_graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr indx, GoUintptr edges,
     GoInt32 reorder, GoUintptr comm_graph);
 extern GoInt32 gompi_get_library_version(GoUintptr version, GoUintptr resultlen);
+extern GoInt32 gompi_close_port(GoUintptr port_name);
+extern GoInt32 gompi_comm_accept(GoUintptr port_name, GoUintptr info, GoInt32 root, GoUintptr comm,
+    GoUintptr newcomm);
+extern GoInt32 gompi_comm_connect(GoUintptr port_name, GoUintptr info, GoInt32 root, GoUintptr comm,
+    GoUintptr newcomm);
 extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
+extern GoInt32 gompi_comm_join(GoInt32 fd, GoUintptr intercomm);
+extern GoInt32 gompi_comm_spawn(GoUintptr command, GoUintptr argv, GoInt32 maxprocs, GoUintptr info, GoInt32 root,
+    GoUintptr comm, GoUintptr intercomm, GoUintptr array_of_errcodes);
+extern GoInt32 gompi_comm_spawn_multiple(GoInt32 count, GoUintptr array_of_commands, GoUintptr array_of_argv,
+    GoUintptr array_of_maxprocs, GoUintptr array_of_info, GoInt32 root, GoUintptr comm, GoUintptr intercomm,
+    GoUintptr array_of_errcodes);
 extern GoInt32 gompi_finalize(void);
 extern GoInt32 gompi_init(GoUintptr argc, GoUintptr argv);
 extern GoInt32 gompi_init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required, GoUintptr provided);
+extern GoInt32 gompi_lookup_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
+extern GoInt32 gompi_open_port(GoUintptr info, GoUintptr port_name);
+extern GoInt32 gompi_publish_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoInt32 gompi_session_finalize(GoUintptr session);
 extern GoInt32 gompi_session_get_nth_pset(GoUintptr session, GoUintptr info, GoInt32 n, GoUintptr pset_len,
     GoUintptr pset_name);
 extern GoInt32 gompi_session_get_num_psets(GoUintptr session, GoUintptr info, GoUintptr npset_names);
 extern GoInt32 gompi_session_get_pset_info(GoUintptr session, GoUintptr pset_name, GoUintptr info);
 extern GoInt32 gompi_session_init(GoUintptr info, GoUintptr errhandler, GoUintptr session);
+extern GoInt32 gompi_unpublish_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoInt32 gompi_win_allocate_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
     GoUintptr baseptr, GoUintptr win);
 extern GoInt32 gompi_win_allocate_shared_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,

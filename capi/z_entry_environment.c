@@ -30,22 +30,28 @@ GOMPI_ALIAS(MPI_Get_library_version)
 
 int PMPI_Close_port(const char *port_name)
 {
-    (void)port_name;
-    return gompi_unsupported("MPI_Close_port", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Close_port");
+    int rc = gompi_close_port((uintptr_t)port_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Close_port)
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    (void)port_name; (void)info; (void)root; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_accept", GOMPI_ON_COMM, (uintptr_t)comm);
+    const char *outer = gompi_enter_call("MPI_Comm_accept");
+    int rc = gompi_comm_accept((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_accept)
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    (void)port_name; (void)info; (void)root; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_connect", GOMPI_ON_COMM, (uintptr_t)comm);
+    const char *outer = gompi_enter_call("MPI_Comm_connect");
+    int rc = gompi_comm_connect((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_connect)
 
@@ -60,16 +66,20 @@ GOMPI_ALIAS(MPI_Comm_disconnect)
 
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
-    (void)fd; (void)intercomm;
-    return gompi_unsupported("MPI_Comm_join", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Comm_join");
+    int rc = gompi_comm_join(fd, (uintptr_t)intercomm);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_join)
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
     MPI_Comm *intercomm, int array_of_errcodes[])
 {
-    (void)command; (void)argv; (void)maxprocs; (void)info; (void)root; (void)intercomm; (void)array_of_errcodes;
-    return gompi_unsupported("MPI_Comm_spawn", GOMPI_ON_COMM, (uintptr_t)comm);
+    const char *outer = gompi_enter_call("MPI_Comm_spawn");
+    int rc = gompi_comm_spawn((uintptr_t)command, (uintptr_t)argv, maxprocs, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_spawn)
 
@@ -77,9 +87,10 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
     int array_of_errcodes[])
 {
-    (void)count; (void)array_of_commands; (void)array_of_argv; (void)array_of_maxprocs; (void)array_of_info; (void)root;
-    (void)intercomm; (void)array_of_errcodes;
-    return gompi_unsupported("MPI_Comm_spawn_multiple", GOMPI_ON_COMM, (uintptr_t)comm);
+    const char *outer = gompi_enter_call("MPI_Comm_spawn_multiple");
+    int rc = gompi_comm_spawn_multiple(count, (uintptr_t)array_of_commands, (uintptr_t)array_of_argv, (uintptr_t)array_of_maxprocs, (uintptr_t)array_of_info, root, (uintptr_t)comm, (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_spawn_multiple)
 
@@ -112,22 +123,28 @@ GOMPI_ALIAS(MPI_Init_thread)
 
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
-    (void)service_name; (void)info; (void)port_name;
-    return gompi_unsupported("MPI_Lookup_name", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Lookup_name");
+    int rc = gompi_lookup_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Lookup_name)
 
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
-    (void)info; (void)port_name;
-    return gompi_unsupported("MPI_Open_port", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Open_port");
+    int rc = gompi_open_port((uintptr_t)info, (uintptr_t)port_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Open_port)
 
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
-    (void)service_name; (void)info; (void)port_name;
-    return gompi_unsupported("MPI_Publish_name", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Publish_name");
+    int rc = gompi_publish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Publish_name)
 
@@ -178,8 +195,10 @@ GOMPI_ALIAS(MPI_Session_init)
 
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
-    (void)service_name; (void)info; (void)port_name;
-    return gompi_unsupported("MPI_Unpublish_name", GOMPI_ON_NONE, 0);
+    const char *outer = gompi_enter_call("MPI_Unpublish_name");
+    int rc = gompi_unpublish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Unpublish_name)
 

@@ -23,6 +23,7 @@ import (
 // neither uses it any longer, it is suspended, and a later session resumes it (process.go).
 type Instance struct {
 	Rank, Size int // rank of this process in MPI_COMM_WORLD, and its size
+	First      int // number of the process with rank 0 in MPI_COMM_WORLD; not 0 for a job that was spawned
 	Boot       boot.Client
 	Processes  proc.Table
 	NodeMap    *boot.NodeMap
@@ -37,6 +38,9 @@ type Instance struct {
 	progress sync.WaitGroup
 	// Messages by which the members of a group create a communicator without a parent (session.go).
 	sessionComm *comm.Comm
+	// Parent is the intercommunicator with the processes that started this job (MPI_Comm_spawn), until the caller
+	// of Start has taken it; nil if there are none.
+	Parent      *comm.Comm
 	isWorldOpen atomic.Bool // the application may use MPI_COMM_WORLD and MPI_COMM_SELF
 	stopped     bool        // Close has stopped the progress threads; guarded by stateMu
 	// The processes of the job have opened their instances together. Otherwise each process opens its own instance
@@ -69,11 +73,10 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	if p.Processes, err = data.NewProcesses(); err != nil {
 		return nil, err
 	}
-	if _, err = p.Processes.Add(0, p.NodeMap.NodeOf, p.NodeMap.LocalIndices()); err != nil {
+	if err = p.addProcesses(); err != nil {
 		return nil, err
 	}
-	p.Processes.SetSelf(int32(p.Rank))
-	if err = p.Node.Commit(shm.OperationRing(p.Node.N, p.Node.Me), shm.OperationRingSize); err != nil {
+	if err = p.Node.Commit(shm.OperationRing(p.Node.Slots, p.Node.Me), shm.OperationRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "cannot allocate the shared memory through which rank %d receives "+
 			"one-sided operations", p.Rank)
 	}
@@ -88,12 +91,12 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		}
 		p.spans = true
 	}
-	if p.Messages, err = p2p.New(p.Node, p2p.Config{Size: p.Size, Processes: p.Processes,
+	if p.Messages, err = p2p.New(p.Node, p2p.Config{First: p.First, Size: p.Size, Processes: p.Processes,
 		Open: data.OpenMessages}); err != nil {
 		return nil, err
 	}
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
-	p.sessionComm = p.WorldComm.Channel(comm.SessionID)
+	p.sessionComm = p.Messages.NewSessionComm()
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
 		Node: p.Node, Nodes: p.NodeMap.NodeCount, Data: data,
@@ -120,6 +123,25 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.Node.SetRunning()
 	return p, nil
 }
+
+// addProcesses fills the table of processes. Under gompirun on one node it also has the processes that can be started
+// later, so that it never grows: the number of a process is then its index on the node.
+func (p *Instance) addProcesses() error {
+	nodeOf, indices := p.NodeMap.NodeOf, p.NodeMap.LocalIndices()
+	if !p.isCollective {
+		control, _ := p.Boot.Control()
+		p.First = control.First
+		nodeOf, indices = make([]int32, p.Node.Slots), nil
+	}
+	if _, err := p.Processes.Add(0, nodeOf, indices); err != nil {
+		return err
+	}
+	p.Processes.SetSelf(p.Number())
+	return nil
+}
+
+// Number returns the number of this process in the table of processes.
+func (p *Instance) Number() int32 { return int32(p.First + p.Rank) }
 
 // start starts the progress thread of the node. The application can send messages afterwards.
 func (p *Instance) start() {
@@ -158,7 +180,7 @@ func (p *Instance) openWorld() error {
 		}
 	}
 	p.isWorldOpen.Store(true)
-	return nil
+	return p.connectToParent()
 }
 
 // IsWorldOpen returns whether the application may use MPI_COMM_WORLD and MPI_COMM_SELF, that is, whether MPI_Init has
@@ -227,8 +249,8 @@ func (p *Instance) stop() {
 // resume makes a suspended instance usable again. Errors: MPI_ERR_OTHER if stop has closed the network.
 func (p *Instance) resume() error {
 	if p.stopped && p.spans {
-		return mpierr.New(abi.MPI_ERR_OTHER, "MPI_Finalize has closed the network of this process, so a session "+
-			"cannot use it: call MPI_Session_init once before MPI_Finalize")
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI_Finalize has closed the network of this process, so a "+
+			"session cannot use it: call MPI_Session_init once before MPI_Finalize")
 	}
 	if p.stopped {
 		p.start()

@@ -40,7 +40,8 @@ func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Durat
 				"not change %s (now %q) in the ranks", control.NodeRank, control.NodeSize,
 				places.LocalIndex, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
 		}
-		fd = control.Fd
+		nd, err := shm.Open(control.Fd, control.First+places.LocalIndex)
+		return nd, places, err
 	case b.Rank() == leader:
 		f, err := shm.CreateControl(len(places.Local), 1)
 		if err != nil {
@@ -56,20 +57,18 @@ func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Durat
 			return nil, nil, err
 		}
 	}
-	if !handed {
-		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "while waiting for the shared memory of all nodes")
+	if err := b.Fence(); err != nil {
+		return nil, nil, mpierr.Wrap(err, "while waiting for the shared memory of all nodes")
+	}
+	if b.Rank() != leader {
+		if fd, err = openFromLeader(b, leader); err != nil {
+			return nil, nil, err
 		}
-		if b.Rank() != leader {
-			if fd, err = openFromLeader(b, leader); err != nil {
-				return nil, nil, err
-			}
-		}
-		// The leader must not exit before all processes of the node have opened its descriptor.
-		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "while waiting until all ranks have opened the shared "+
-				"memory of their nodes")
-		}
+	}
+	// The leader must not exit before all processes of the node have opened its descriptor.
+	if err := b.Fence(); err != nil {
+		return nil, nil, mpierr.Wrap(err, "while waiting until all ranks have opened the shared memory of "+
+			"their nodes")
 	}
 	nd, err := shm.Open(fd, places.LocalIndex)
 	return nd, places, err

@@ -33,8 +33,8 @@ var (
 // Self returns the process' instance. It returns nil before the process has opened it.
 func Self() *Instance { return self.Load() }
 
-// Running returns whether MPI calls that need MPI to be initialized are possible: between MPI_Init and MPI_Finalize, and
-// while there is a session.
+// Running returns whether MPI calls that need MPI to be initialized are possible: between MPI_Init and MPI_Finalize,
+// and while there is a session.
 func Running() bool { return started.Load() && !finalized.Load() || sessions.Load() > 0 }
 
 // Started returns whether MPI_Init has been called. Finalized returns whether MPI_Finalize has.
@@ -170,7 +170,7 @@ func failedRank() int {
 		return -1
 	}
 	for i, rank := range p.NodeMap.Local {
-		if p.Node.State(i) == shm.Failed {
+		if p.Node.State(p.First+i) == shm.Failed {
 			return rank
 		}
 	}

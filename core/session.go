@@ -106,11 +106,20 @@ func AtExit(data DataPath) {
 // exitTimeout is the maximum time for which an exiting process waits for other processes.
 const exitTimeout = 30 * time.Second
 
-// JobRank returns the rank of this process in its job, and the size of the job. Precondition: a session has been
-// initialized, or MPI_Init has been called.
-func JobRank() (rank, size int) {
+// jobNumbers returns the number of this process, and those of the processes of its job: `size` numbers from `first` on.
+// Precondition: a session has been initialized, or MPI_Init has been called.
+func jobNumbers() (number, first, size int) {
 	b := *launcher.Load()
-	return b.Rank(), b.Size()
+	if control, ok := b.Control(); ok {
+		first = control.First
+	}
+	return first + b.Rank(), first, b.Size()
+}
+
+// Number returns the number of this process. Precondition: a session has been initialized, or MPI_Init has been called.
+func Number() int {
+	number, _, _ := jobNumbers()
+	return number
 }
 
 // Names of the process sets that exist in every session. Open MPI uses the third name, too.
@@ -134,17 +143,17 @@ func Psets() []string {
 // of letters.
 func Pset(name string) *group.Group {
 	i := slices.IndexFunc(Psets(), func(s string) bool { return strings.EqualFold(s, name) })
-	rank, size := JobRank()
+	number, first, size := jobNumbers()
 	switch i {
 	case 0:
-		return group.Range(0, int32(size), 1)
+		return group.Range(int32(first), int32(size), 1)
 	case 1:
-		return group.Range(int32(rank), 1, 1)
+		return group.Range(int32(number), 1, 1)
 	case 2:
 		local := self.Load().NodeMap.Local
 		members := make([]int32, len(local))
 		for i, r := range local {
-			members[i] = int32(r)
+			members[i] = int32(first + r)
 		}
 		return group.Of(members)
 	}
@@ -154,9 +163,9 @@ func Pset(name string) *group.Group {
 // CreateFromGroup implements MPI_Comm_create_from_group (MPI-5.0 7.4.2). Collective over g, which must contain this
 // process. Errors: MPI_ERR_GROUP if it does not; MPI_ERR_PROC_ABORTED if a member has ended or failed; MPI_ERR_NO_MEM.
 func (p *Instance) CreateFromGroup(g *group.Group, stringTag string) (*comm.Comm, error) {
-	if g.Rank(int32(p.Rank)) == group.Undefined {
-		return nil, mpierr.New(abi.MPI_ERR_GROUP, "the calling process (rank %d of the job) is not in the group",
-			p.Rank)
+	if g.Rank(p.Number()) == group.Undefined {
+		return nil, mpierr.New(abi.MPI_ERR_GROUP, "the calling process (rank %d of the job) is not in the "+
+			"group", p.Rank)
 	}
 	if err := p.awaitOpen(g); err != nil {
 		return nil, err
@@ -213,30 +222,34 @@ func sessionTag(text string, g *group.Group) int32 {
 // one of them has ended.
 func (p *Instance) awaitOpen(g *group.Group) error {
 	for i := range g.Size() {
-		w := g.World(i)
-		index := int(p.Processes.At(w).Index)
-		if index < 0 {
-			continue // all processes of a job with several nodes open their instances together
-		}
-		var failure error
-		err := p.Node.WaitFor(func() bool {
-			switch p.Node.State(index) {
-			case shm.Running:
-				return true
-			case shm.Failed, shm.Finalized:
-				if pid := p.Node.Pid(index); pid == 0 || unix.Kill(pid, 0) == unix.ESRCH {
-					failure = mpierr.New(abi.MPI_ERR_PROC_ABORTED,
-						"rank %d of the job has ended", w)
-				}
-			}
-			return failure != nil
-		}, shm.Waiting{Peer: w})
-		if err == nil {
-			err = failure
-		}
-		if err != nil {
+		if err := p.awaitNumber(int(g.World(i))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// awaitNumber is awaitOpen for one process.
+func (p *Instance) awaitNumber(number int) error {
+	index := int(p.Processes.At(int32(number)).Index)
+	if index < 0 {
+		return nil // all processes of a job with several nodes open their instances together
+	}
+	var failure error
+	err := p.Node.WaitFor(func() bool {
+		switch p.Node.State(index) {
+		case shm.Running:
+			return true
+		case shm.Failed, shm.Finalized:
+			if pid := p.Node.Pid(index); pid == 0 || unix.Kill(pid, 0) == unix.ESRCH {
+				failure = mpierr.New(abi.MPI_ERR_PROC_ABORTED, "rank %d of the job has ended",
+					p.Processes.At(int32(number)).Rank)
+			}
+		}
+		return failure != nil
+	}, shm.Waiting{Peer: int32(number)})
+	if err == nil {
+		err = failure
+	}
+	return err
 }

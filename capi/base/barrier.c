@@ -1,7 +1,7 @@
-// The barrier has two algorithms. If there is a core for each process, it uses dissemination, with ceil(log2 n) rounds
+// The barrier has two algorithms. If there is a core for each member, it uses dissemination, with ceil(log2 n) rounds
 // of one-way signals. With fewer cores, a member would be descheduled in each round of a dissemination barrier. So with
 // fewer cores it uses a central algorithm: a counter of arrivals, and one word on which all members wait. Each process
-// then needs to run only once.
+// then needs to run only once. The choice depends on the number of members, so it is the same for all of them.
 #include "base/barrier.h"
 
 #include "base/tuning.h"
@@ -36,7 +36,7 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		gompi_full_fence();
 		return 0;
 	}
-	if (gompi_node.policy.is_oversubscribed)
+	if (n > gompi_node.core_count)
 		return central_barrier(b, n, k, desc);
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;

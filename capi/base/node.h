@@ -131,7 +131,8 @@ struct gompi_failed_process {
 struct gompi_node_header {
 	uint64_t magic;
 	uint32_t layout_version;
-	uint32_t process_count;
+	gompi_a32 process_count; // number of processes that exist or have existed; the launcher may add some
+	uint32_t slot_count;     // maximum number of processes
 	uint32_t creator_pid;
 	uint32_t core_count;
 	uint32_t segment;        // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
@@ -184,7 +185,8 @@ struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed);
 // This process' view of its node. gompi_node_open writes it once, before any call can use it.
 struct gompi_node {
 	char *control;                           // start of the shared memory: node header, cells
-	int n, local_index;                      // number of processes on the node; index of this process
+	int n, local_index;                      // maximum number of processes on the node; index of this process
+	int core_count;                          // number of cores that the processes of the node may use
 	int self;                                // number of this process (process.h)
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
@@ -208,6 +210,9 @@ extern gompi_a32 *gompi_no_membarrier __attribute__((visibility("hidden")));
 static inline struct gompi_node_header *gompi_node_header(void) {
 	return (struct gompi_node_header *)gompi_node.control;
 }
+
+// Returns the number of processes that exist or have existed on the node. Their indices are below it.
+static inline int gompi_node_count(void) { return (int)gompi_load(&gompi_node_header()->process_count); }
 
 static inline struct gompi_cell *gompi_cell(int i) {
 	return (struct gompi_cell *)(gompi_node.control + 4096 + (size_t)i * gompi_node.cell_stride);

@@ -42,6 +42,7 @@ GOMPI_CALL int gompi_topo_test(MPI_Comm comm, int *status);
 GOMPI_CALL int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
 GOMPI_CALL int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
 GOMPI_CALL int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+GOMPI_CALL int gompi_comm_get_parent(MPI_Comm *parent);
 GOMPI_CALL int gompi_attr_delete(MPI_Comm comm, int keyval);
 GOMPI_CALL int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 GOMPI_CALL int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val);

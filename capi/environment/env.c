@@ -73,17 +73,6 @@ int gompi_abi_get_version(int *abi_major, int *abi_minor) {
 }
 GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version);
 
-// Stores MPI_COMM_NULL, since gompirma does not spawn processes.
-int gompi_comm_get_parent(MPI_Comm *parent) {
-	if (!gompi_load(&gompi_state.running))
-		return not_initialized_error("MPI_Comm_get_parent");
-	if (parent == NULL)
-		return gompi_null_argument_error("MPI_Comm_get_parent", "parent", GOMPI_ON_NONE, 0);
-	*parent = MPI_COMM_NULL;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Comm_get_parent, gompi_comm_get_parent);
-
 // The host's name, read when the library is loaded.
 static struct {
 	char name[MPI_MAX_PROCESSOR_NAME];

@@ -13,7 +13,6 @@ GOMPI_CALL int gompi_get_processor_name(char *name, int *resultlen);
 GOMPI_CALL int gompi_get_version(int *version, int *subversion);
 GOMPI_CALL double gompi_wtick(void);
 GOMPI_CALL double gompi_wtime(void);
-GOMPI_CALL int gompi_comm_get_parent(MPI_Comm *parent);
 GOMPI_CALL int gompi_finalized(int *flag);
 GOMPI_CALL int gompi_initialized(int *flag);
 GOMPI_CALL int gompi_is_thread_main(int *flag);

@@ -38,8 +38,8 @@ uintptr_t gompi_errhandler_acquire(struct gompi_errhandler_ref *r);
 int gompi_errhandler_check(struct gompi_error_status *v, int kind, MPI_Errhandler h);
 // Acquires a reference to a handler, and returns its handle.
 uintptr_t gompi_errhandler_retain(uintptr_t h);
-// Returns the value of the field `function` for objects that use the handler h. Stores in *kind the kind of these objects;
-// 0 for a predefined handler.
+// Returns the value of the field `function` for objects that use the handler h. Stores in *kind the kind of these
+// objects; 0 for a predefined handler.
 uintptr_t gompi_errhandler_function(uintptr_t h, int *kind);
 // Releases a reference. Does nothing for 0.
 void gompi_errhandler_release(uintptr_t h);

@@ -102,6 +102,6 @@ void gompi_connect_back_tick(int64_t now) {
 	}
 	if (!gompi_health_is_lowest())
 		return;
-	for (int i = 0; i < gompi_node.n; i++)
+	for (int i = 0; i < gompi_node_count(); i++)
 		forward_requests_of(i);
 }

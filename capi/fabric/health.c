@@ -79,7 +79,7 @@ static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
-	for (int i = 0; i < gompi_node.n; i++) {
+	for (int i = 0; i < gompi_node_count(); i++) {
 		struct gompi_waitword *w = &gompi_cell(i)->wait;
 		gompi_add_seq_cst(&w->wake_seq, 1);
 		syscall(SYS_futex, &w->wake_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -171,7 +171,7 @@ static int living_below(void) {
 
 // Reports the failed processes of this node.
 static void check_local_processes(void) {
-	for (int i = 0; i < gompi_node.n; i++) {
+	for (int i = 0; i < gompi_node_count(); i++) {
 		if (health.is_reported[i] || gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_FAILED)
 			continue;
 		health.is_reported[i] = true;

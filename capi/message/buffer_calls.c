@@ -16,11 +16,11 @@ struct buffer_object {
 struct buffer_owner {
 	const char *call;
 	struct buffer_object object;
-	struct gompi_messages *messages;           // NULL if the process has not opened its part of the job
-	struct gompi_bsend_buffer *_Atomic *field; // where the object stores its buffer; NULL for the process, and if
-						   // there is no object
-	struct gompi_bsend_buffer *buffer;         // NULL if the object is invalid or never had a buffer
-	uint64_t context;                          // the request of a flush belongs to the VCI of this context
+	struct gompi_messages *messages; // NULL if the process has not opened its part of the job
+	// where the object stores its buffer; NULL for the process, and if there is no object
+	struct gompi_bsend_buffer *_Atomic *field;
+	struct gompi_bsend_buffer *buffer; // NULL if the object is invalid or never had a buffer
+	uint64_t context;                  // the request of a flush belongs to the VCI of this context
 };
 
 static inline struct gompi_bsend_buffer *process_buffer(void) {

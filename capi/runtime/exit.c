@@ -8,7 +8,8 @@
 
 static gompi_ai32 registered_pid; // the process in which the function is registered; 0 if none
 
-// A child of fork(2) inherits the registration, but not Go's threads, so it must not call Go.
+// Calls Go, except in a child of fork(2), which inherits the registration but not Go's threads.
+
 static void at_exit(void) {
 	if (gompi_load(&registered_pid) == (int32_t)getpid())
 		gompi_go_callbacks.at_exit();

@@ -13,6 +13,7 @@ import "C"
 import (
 	"embed"
 
+	_ "gompirma/capi/base"
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"

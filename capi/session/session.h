@@ -1,5 +1,5 @@
-// Sessions (MPI-5.0 11.3). A communicator, window, file or group that is derived from a session has the session's handle
-// in its list of processes (struct gompi_ranks).
+// Sessions (MPI-5.0 11.3). A communicator, window, file or group that is derived from a session has the session's
+// handle in its list of processes (struct gompi_ranks).
 #ifndef GOMPI_SESSION_H
 #define GOMPI_SESSION_H
 

@@ -38,7 +38,7 @@ const byMessages = -1
 
 // nonblocking returns a wait for a collective that the given members have not started.
 func nonblocking(call string, missing ...int) shm.Waiting {
-	w := wait("MPI_Wait", shm.PeersAll, world, 3, why(shm.ForCollective, 4))
+	w := wait("MPI_Wait", shm.PeersAll, wcomm, 3, why(shm.ForCollective, 4))
 	for _, i := range missing {
 		if i == byMessages {
 			w.PendingCount = -1
@@ -57,7 +57,7 @@ func mustKey(w *shm.Waiting) objectKey {
 
 // Checks that deadlockText reports only facts that are certain when all ranks wait.
 func TestDeadlockText(t *testing.T) {
-	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
+	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, wcomm, 3, why(shm.ForMessage, 7)) }
 	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
 	lock := wait("MPI_Win_lock", 0, win, 3, why(shm.ForLock, 0))
 	finalizes := wait("MPI_Finalize", -1, 0, 0)
@@ -76,18 +76,18 @@ func TestDeadlockText(t *testing.T) {
 		{"beside it", "rank 1 waits in MPI_Recv (tag 7) for rank 2; rank 2 waits in MPI_Recv (tag 7) for " +
 			"rank 1",
 			all(receive(1), receive(2), receive(1)), nil},
-		{"any rank may end it", "", all(wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)),
-			receive(0), wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
+		{"any rank may end it", "", all(wait("MPI_Recv", shm.PeersAny, wcomm, 3, why(shm.ForMessage, 7)),
+			receive(0), wait("MPI_Waitany", shm.PeersSeveral, wcomm, 3)), nil},
 		{"any rank might, and none does", "rank 0 waits in MPI_Recv (tag 7) for any rank of MPI_COMM_WORLD; " +
 			"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0", all(
-			wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)), receive(0), receive(0)), nil},
+			wait("MPI_Recv", shm.PeersAny, wcomm, 3, why(shm.ForMessage, 7)), receive(0), receive(0)), nil},
 		{"any of two messages might", "rank 0 waits in MPI_Waitany for a message from ranks 1-2 (tag 7); " +
 			"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0",
 			all(someOf(receive(1), receive(2)), receive(0), receive(0)), nil},
 		{"any of three operations might", "rank 0 waits in MPI_Waitany for a message from rank 1 (tag 7) or " +
 			"rank 2 to receive (tag 3) or MPI_Ibarrier of rank 1; rank 1 waits in MPI_Recv (tag 7) for " +
 			"rank 0; rank 2 waits in MPI_Recv (tag 7) for rank 1",
-			all(someOf(receive(1), wait("MPI_Waitany", 2, world, 3, why(shm.ForReceipt, 3)),
+			all(someOf(receive(1), wait("MPI_Waitany", 2, wcomm, 3, why(shm.ForReceipt, 3)),
 				nonblocking("MPI_Ibarrier", 1)), receive(0), receive(1)), nil},
 		{"one of two messages may come", "", all(someOf(receive(1), receive(2)), receive(0),
 			wait("MPI_Win_flush", 1, win, 3)), nil},
@@ -100,15 +100,15 @@ func TestDeadlockText(t *testing.T) {
 			"MPI_Finalize and will send nothing more to rank 0", all(receive(1), finalizes), nil},
 		{"a message that nobody receives", "rank 0 waits in MPI_Ssend (tag 3) for rank 1 to receive; rank 1 " +
 			"is in MPI_Finalize and will receive nothing more from rank 0",
-			all(wait("MPI_Ssend", 1, world, 2, why(shm.ForReceipt, 3)), finalizes), nil},
+			all(wait("MPI_Ssend", 1, wcomm, 2, why(shm.ForReceipt, 3)), finalizes), nil},
 		{"who has not called MPI_Finalize", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 1; rank " +
 			"1 is in MPI_Finalize and waits there for rank " +
-			"0", all(wait("MPI_Barrier", -1, world, 2), finalizes), nil},
+			"0", all(wait("MPI_Barrier", -1, wcomm, 2), finalizes), nil},
 		{"a blocking collective meets a nonblocking one", "different collectives on MPI_COMM_WORLD: rank 0 " +
-			"is in MPI_Barrier, rank 1 in MPI_Ibarrier", all(wait("MPI_Barrier", -1, world, 3),
+			"is in MPI_Barrier, rank 1 in MPI_Ibarrier", all(wait("MPI_Barrier", -1, wcomm, 3),
 			nonblocking("MPI_Ibarrier", 0, 2), receive(0)), nil},
 		{"a nonblocking one that all have started", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank " +
-			"2; rank 2 waits in MPI_Recv (tag 7) for rank 0", all(wait("MPI_Barrier", -1, world, 3),
+			"2; rank 2 waits in MPI_Recv (tag 7) for rank 0", all(wait("MPI_Barrier", -1, wcomm, 3),
 			nonblocking("MPI_Ibarrier"), receive(0)), nil},
 		{"different nonblocking ones", "different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Ibarrier, " +
 			"ranks 1-2 in MPI_Ibcast", all(nonblocking("MPI_Ibarrier"), nonblocking("MPI_Ibcast"),
@@ -120,14 +120,14 @@ func TestDeadlockText(t *testing.T) {
 			receive(0)), nil},
 		{"partitions", "rank 0 waits in MPI_Wait (tag 3) for partitions from rank 1; rank 1 waits in " +
 			"MPI_Recv (tag 7) for rank 0",
-			all(wait("MPI_Wait", 1, world, 2, why(shm.ForPartitions, 3)), receive(0)), nil},
+			all(wait("MPI_Wait", 1, wcomm, 2, why(shm.ForPartitions, 3)), receive(0)), nil},
 		{"partitions of its own", "rank 0 waits in MPI_Wait for MPI_Pready, which another thread of this " +
 			"rank must call",
-			all(wait("MPI_Wait", 0, world, 2, why(shm.ForSelf, 3), func(w *shm.Waiting) {
+			all(wait("MPI_Wait", 0, wcomm, 2, why(shm.ForSelf, 3), func(w *shm.Waiting) {
 				w.Operation = "MPI_Pready"
 			}), receive(0)), nil},
 		{"one of two may end it", "", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
-			wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
+			wait("MPI_Waitany", shm.PeersSeveral, wcomm, 3)), nil},
 		{"one of two might", "rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to call MPI_Win_complete " +
 			"on window 0x20000001; rank 1 waits in MPI_Recv (tag 7) for rank 0; rank 2 waits in " +
 			"MPI_Win_start for rank 0 to call MPI_Win_post on window " +
@@ -142,24 +142,24 @@ func TestDeadlockText(t *testing.T) {
 			all(fence, receive(2), receive(0)), nil},
 		{"all are in it", "", all(fence, fence, fence), nil},
 		{"different meetings", "different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, rank 1 " +
-			"in MPI_Allreduce", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Allreduce", 0, world, 3),
+			"in MPI_Allreduce", all(wait("MPI_Barrier", -1, wcomm, 3), wait("MPI_Allreduce", 0, wcomm, 3),
 			receive(0)),
 			nil},
 		{"ranks 0 and 2", "different collectives on window 'halo': ranks 0,2 are in MPI_Barrier, rank 1 in " +
 			"MPI_Win_fence",
 			all(wait("MPI_Barrier", -1, win, 3, named("halo")), fence, wait("MPI_Barrier", -1, win, 3)),
 			nil},
-		{"the root of a broadcast may have gone on", "", all(wait("MPI_Barrier", -1, world, 3),
-			wait("MPI_Bcast", 2, world, 3), wait("MPI_Recv", -2, world, 3, why(shm.ForMessage, 7))), nil},
+		{"the root of a broadcast may have gone on", "", all(wait("MPI_Barrier", -1, wcomm, 3),
+			wait("MPI_Bcast", 2, wcomm, 3), wait("MPI_Recv", -2, wcomm, 3, why(shm.ForMessage, 7))), nil},
 		{"nobody is left for that", "different collectives on MPI_COMM_WORLD: ranks 0,2 are in MPI_Barrier, " +
-			"rank 1 in MPI_Bcast", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Bcast", 2, world, 3),
-			wait("MPI_Barrier", -1, world, 3)), nil},
-		{"the same number on another communicator", "", all(wait("MPI_Barrier", -1, world, 1),
-			wait("MPI_Allreduce", -1, world, 1, func(w *shm.Waiting) { w.Members.First[0] = 1 })), nil},
+			"rank 1 in MPI_Bcast", all(wait("MPI_Barrier", -1, wcomm, 3), wait("MPI_Bcast", 2, wcomm, 3),
+			wait("MPI_Barrier", -1, wcomm, 3)), nil},
+		{"the same number on another communicator", "", all(wait("MPI_Barrier", -1, wcomm, 1),
+			wait("MPI_Allreduce", -1, wcomm, 1, func(w *shm.Waiting) { w.Members.First[0] = 1 })), nil},
 		{"a window and a communicator of one number", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for " +
 			"rank 1; rank 1 waits in MPI_Win_fence on window 'halo' for rank 0", all(
-			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win }), fence,
-			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win })), nil},
+			wait("MPI_Barrier", -1, wcomm, 3, func(w *shm.Waiting) { w.ID = win }), fence,
+			wait("MPI_Barrier", -1, wcomm, 3, func(w *shm.Waiting) { w.ID = win })), nil},
 		{"nobody is known to hold it", "", all(receive(1), lock), nil},
 		{"who holds a lock", "rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Win_lock for " +
 			"the lock of target 0 in window 0x20000001, which rank 0 holds", all(receive(1), lock),
@@ -177,7 +177,7 @@ func TestDeadlockText(t *testing.T) {
 
 // Checks that a deadlock is not certain while one rank does not wait, or while another job may end a wait.
 func TestAllRanksWait(t *testing.T) {
-	receive := wait("MPI_Recv", 1, world, 2, why(shm.ForMessage, 7))
+	receive := wait("MPI_Recv", 1, wcomm, 2, why(shm.ForMessage, 7))
 	two := func(change func(d *rankState)) snapshot {
 		p := all(receive, receive)
 		for r := range p {

@@ -20,7 +20,8 @@ type end struct {
 }
 
 func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
-	j.pmi.Drain(rank)
+	w := j.ranks[rank].world
+	w.pmi.Drain(rank - w.first)
 	j.ranks[rank].ended = true
 	j.runningCount--
 	j.ends = append(j.ends, end{rank: rank, status: status})
@@ -45,7 +46,7 @@ func (j *job) judgeEnds() {
 	slices.SortStableFunc(ends, func(a, b end) int { return j.suspicion(b) - j.suspicion(a) })
 	for _, e := range ends {
 		if e.byAbort {
-			j.fail(j.aborted(e.rank, j.pmi.State(e.rank)))
+			j.fail(j.aborted(e.rank, j.pmiState(e.rank)))
 		} else {
 			j.rankEnded(e.rank, e.status)
 		}
@@ -54,7 +55,7 @@ func (j *job) judgeEnds() {
 
 // suspicion returns how likely it is that e has caused the other ends; a higher number is more likely.
 func (j *job) suspicion(e end) int {
-	st := j.pmi.State(e.rank)
+	st := j.pmiState(e.rank)
 	switch {
 	case st.Aborted && st.FailedRank >= 0:
 		return 0
@@ -72,7 +73,7 @@ func (j *job) unexplained() bool {
 		since = time.Since(j.heldSince)
 	}
 	for _, e := range j.ends {
-		st := j.pmi.State(e.rank)
+		st := j.pmiState(e.rank)
 		v, _ := j.judge(e.rank, e.status, st)
 		if v == nil && !e.byAbort {
 			continue

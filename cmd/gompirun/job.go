@@ -36,7 +36,8 @@ type job struct {
 	ranks       []rank
 	bindings    []unix.CPUSet // one set for each rank; nil if the ranks are not bound
 	nodes       []node        // in the order of their ranks
-	pmi         *pmi1.Server
+	worlds      []*world      // the job of the command line, then the jobs that ranks have started
+	names       *pmi1.Names
 	out         *output
 	mail        *mailbox
 	observation *observation   // nil if there are no listeners
@@ -55,20 +56,24 @@ type job struct {
 	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if there is no delay
 	recheckPending bool      // a recheckEnds tick is scheduled
 
+	heldSpawns []spawnRequest // requests that wait until the first ranks have been started
+	spawner    chan func()    // functions for the thread that starts further ranks; nil if there is none yet
+
+	singleton *singleton // not nil if gompirun serves a process that it has not started
+
 	hang hang
 
 	sites callSites
-
-	endedRanks []int // ranks that ended successfully
 
 	outputDone, childless, leavesRunning bool // leavesRunning: remaining processes are left running
 	forced                               bool // gompirun ends without waiting for processes and output
 	hurry                                bool // a signal or the time limit ends the job
 }
 
-// rank is one process of the job.
+// rank is one process. Its index in job.ranks is its number among all processes that gompirun has started.
 type rank struct {
 	part  int
+	world *world
 	pid   int // 0 if the rank has not been started
 	ended bool
 }
@@ -89,8 +94,8 @@ func newJob(opts *options) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(),
-		name)}
+	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, names: pmi1.NewNames(),
+		id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(), name)}
 	environ := os.Environ()
 	for i, p := range opts.parts {
 		prog, err := prepare(p, environ)
@@ -138,7 +143,7 @@ func newJob(opts *options) (*job, error) {
 	if j.observation, err = observe(opts.listeners, len(j.ranks)); err != nil {
 		return nil, err
 	}
-	j.pmi = j.newServer()
+	j.addWorld(0, len(j.ranks))
 	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
 	j.out.tag, j.out.single, j.out.mayPrompt = opts.tag, len(j.ranks) == 1, inputMayPrompt()
 	return j, nil
@@ -172,7 +177,12 @@ func (j *job) run() int {
 	if j.opts.deadlock != deadlockOff {
 		j.after(j.lookInterval(), checkHang)
 	}
-	go j.launch()
+	if j.singleton != nil {
+		go j.singleton.reapChildren(j)
+		go j.out.wait()
+	} else {
+		go j.launch()
+	}
 	for j.state != finished {
 		for _, e := range j.mail.receive() {
 			j.handle(e)
@@ -207,6 +217,7 @@ func (j *job) handle(event any) {
 		j.fail(&failure{statusUsage, []string{e.err.Error()}})
 	case allStarted:
 		j.state = running
+		j.spawnHeld()
 		go j.out.wait()
 	case ended:
 		for _, c := range e.children {
@@ -217,6 +228,10 @@ func (j *job) handle(event any) {
 		j.judgeEnds()
 	case stateChange:
 		j.rankChanged(e.rank, e.event)
+	case rootEnded:
+		j.singletonEnded()
+	case spawnRequest:
+		j.spawn(e)
 	case interrupted:
 		j.interrupted(e.signal)
 	case cannotComplete:
@@ -262,12 +277,16 @@ func (j *job) end(s syscall.Signal) {
 
 // rankEnded determines what the end of a rank means for the job.
 func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
-	st := j.pmi.State(rank)
+	if j.ranks[rank].world.abandoned {
+		return
+	}
+	st := j.pmiState(rank)
 	v, hard := j.judge(rank, status, st)
 	if v == nil {
-		j.endedRanks = append(j.endedRanks, rank)
+		w := j.ranks[rank].world
+		w.ended = append(w.ended, rank)
 		j.noteEnded(rank)
-		if j.pmi.InBarrier() {
+		if w.pmi.InBarrier() {
 			v, hard = j.absentFailure(rank), true
 		}
 	}
@@ -284,8 +303,8 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// absentFailure returns the failure of a job in which this rank ended without a call that other ranks made: MPI_Init, or
-// MPI_Session_init if that is collective. The other ranks would wait for this rank forever.
+// absentFailure returns the failure of a job in which this rank ended without a call that other ranks made: MPI_Init,
+// or MPI_Session_init if that is collective. The other ranks would wait for this rank forever.
 func (j *job) absentFailure(rank int) *failure {
 	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}
@@ -294,15 +313,15 @@ func (j *job) absentFailure(rank int) *failure {
 func (j *job) rankChanged(rank int, e pmi1.Event) {
 	switch e {
 	case pmi1.Waiting:
-		if len(j.endedRanks) > 0 && j.pmi.InBarrier() {
-			j.fail(j.absentFailure(j.endedRanks[0]))
+		if w := j.ranks[rank].world; len(w.ended) > 0 && w.pmi.InBarrier() {
+			j.fail(j.absentFailure(w.ended[0]))
 		}
 	case pmi1.Aborted:
 		j.ends = append(j.ends, end{rank: rank, byAbort: true})
 		j.judgeEnds()
 	case pmi1.Failed:
 		j.fail(&failure{statusFailed, []string{fmt.Sprintf("%s sent an invalid PMI-1 message: %v", j.name(rank),
-			j.pmi.State(rank).Err)}})
+			j.pmiState(rank).Err)}})
 	}
 }
 

@@ -125,7 +125,7 @@ func (j *job) reap(flags int) bool {
 
 // start creates the descriptors of a rank and starts its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
-	p, node := &j.programs[j.ranks[rank].part], j.nodeOf(rank)
+	p, w, node := &j.programs[j.ranks[rank].part], j.ranks[rank].world, j.nodeOf(rank)
 	var theirs []*os.File // the process's descriptors from 0 on, in order
 	defer func() {
 		for _, f := range theirs {
@@ -162,7 +162,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 				return 0, err
 			}
 			theirs = append(theirs, end)
-			j.out.attach(rank, ours, to)
+			j.out.attach(rank, w.tag(rank), ours, to)
 		}
 	}
 	ours, end, err := socketpair()
@@ -170,13 +170,13 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		return 0, err
 	}
 	theirs = append(theirs, end, node.control)
-	env := withRankVariables(p.env, j.id, rank, len(j.ranks), len(j.nodes), node)
-	if j.observation != nil {
+	env := withRankVariables(p.env, w, rank, len(j.nodes), node)
+	if j.observation != nil && w.number == 0 {
 		theirs, env = append(theirs, j.observation.memory.File()), j.observation.preloaded(env)
 	}
-	j.pmi.Serve(rank, ours)
+	w.pmi.Serve(rank-w.first, ours)
 
-	if j.bindings != nil {
+	if rank < len(j.bindings) {
 		if err := unix.SchedSetaffinity(0, &j.bindings[rank]); err != nil {
 			return 0, fmt.Errorf("cannot bind rank %d to its processors: %w", rank, err)
 		}

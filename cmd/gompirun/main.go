@@ -42,6 +42,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gompirma/core/boot"
 	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
 	"gompirma/core/limit"
 	"gompirma/core/shm"
@@ -74,6 +75,9 @@ func gompirun(args []string) int {
 	}
 	if len(args) > 1 && args[0] == relayRank {
 		return runRelay(args[1:])
+	}
+	if len(args) == 2 && args[0] == boot.SingletonWord {
+		return runSingleton(args[1])
 	}
 	if len(args) > 0 && args[0] == reportWord {
 		return runReport(args[1:])

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -55,10 +54,10 @@ func sameFile(a, b *os.File) bool {
 }
 
 // attach starts to forward the output from a rank's pipe to the sink `to`.
-func (o *output) attach(rank int, pipe *os.File, to *sink) {
+func (o *output) attach(rank int, tag string, pipe *os.File, to *sink) {
 	s := &stream{pipe: pipe, to: to, unbuffered: o.single && !o.tag, mayPrompt: o.mayPrompt && rank == 0}
 	if o.tag {
-		s.tag = "[" + strconv.Itoa(rank) + "] "
+		s.tag = tag
 	}
 	o.mu.Lock()
 	o.streams = append(o.streams, s)

@@ -1,20 +1,73 @@
 package main
 
-import "gompirma/core/boot/pmi1"
+import (
+	"fmt"
 
-// newServer returns the job's PMI-1 server. It serves processes of gompirma and of other MPI libraries that use PMI-1.
-// The other libraries read the placement of the ranks from the key PMI_process_mapping.
-func (j *job) newServer() *pmi1.Server {
-	apps := make([]int, len(j.ranks))
-	for i := range j.ranks {
-		apps[i] = j.ranks[i].part
+	"gompirma/core/boot/pmi1"
+)
+
+// world is a job in the sense of MPI: processes that share MPI_COMM_WORLD. They have consecutive numbers.
+type world struct {
+	number, first, size int
+	id                  string
+	parent              string // value of boot.EnvParent; "" for the job of the command line
+	pmi                 *pmi1.Server
+	ended               []int // ranks that ended successfully
+	abandoned           bool  // not all ranks could be started, so the others have been killed
+}
+
+// addWorld adds the job of the ranks from `first` on, with a PMI-1 server. The server serves processes of gompirma and
+// of other MPI libraries that use PMI-1. The other libraries read the placement of the ranks from the key
+// PMI_process_mapping.
+func (j *job) addWorld(first, size int) *world {
+	w := &world{number: len(j.worlds), first: first, size: size, id: j.id}
+	if w.number > 0 {
+		w.id = fmt.Sprintf("%s.%d", j.id, w.number)
 	}
-	return pmi1.NewServer(pmi1.Config{
-		Size:     len(j.ranks),
-		KvsName:  j.id,
+	j.worlds = append(j.worlds, w)
+	apps := make([]int, size)
+	values := map[string]string{}
+	for i := range apps {
+		r := &j.ranks[first+i]
+		r.world, apps[i] = w, r.part-j.ranks[first].part
+	}
+	if w.number == 0 {
+		values["PMI_process_mapping"] = mapping(j.nodes)
+	}
+	config := pmi1.Config{
+		Size:     size,
+		KvsName:  w.id,
 		AppNum:   apps,
-		Universe: max(len(j.ranks), cores()),
-		Values:   map[string]string{"PMI_process_mapping": mapping(j.nodes)},
-		Notify:   func(rank int, e pmi1.Event) { j.mail.send(stateChange{rank, e}) },
-	})
+		Universe: max(size, cores()),
+		Values:   values,
+		Names:    j.names,
+		Notify:   func(rank int, e pmi1.Event) { j.mail.send(stateChange{first + rank, e}) },
+	}
+	if len(j.nodes) == 1 && j.opts.remote == "" {
+		config.Spawn = j.requestSpawn
+	}
+	w.pmi = pmi1.NewServer(config)
+	return w
+}
+
+// pmiState returns what the PMI-1 server knows about a rank.
+func (j *job) pmiState(rank int) pmi1.State {
+	w := j.ranks[rank].world
+	return w.pmi.State(rank - w.first)
+}
+
+// tag returns the text that --tag-output writes in front of the lines of a rank.
+func (w *world) tag(rank int) string {
+	if w.number > 0 {
+		return fmt.Sprintf("[%d:%d] ", w.number, rank-w.first)
+	}
+	return fmt.Sprintf("[%d] ", rank)
+}
+
+// label returns the name of a rank in messages: "rank 2", or "job 1 rank 2" for a job that a rank has started.
+func (w *world) label(rank int) string {
+	if w != nil && w.number > 0 {
+		return fmt.Sprintf("job %d rank %d", w.number, rank-w.first)
+	}
+	return fmt.Sprintf("rank %d", rank)
 }

@@ -207,7 +207,8 @@ func withLibraries(env []string, folder string) []string {
 // isLauncherVariable reports whether a launcher sets this variable for each of its processes.
 func isLauncherVariable(name string) bool {
 	switch name {
-	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
+	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, boot.EnvFirst,
+		boot.EnvParent, "HYDI_CONTROL_FD":
 		return true
 	}
 	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name,
@@ -220,14 +221,20 @@ const (
 	fdControl  = 4
 )
 
-// withRankVariables adds the variables from which a rank learns its position in the job: the number `rank` of `size`
-// ranks, on node `n` of `nodes` nodes.
-func withRankVariables(env []string, job string, rank, size, nodes int, n *node) []string {
+// withRankVariables adds the variables from which a rank learns its position in its job, on node `n` of `nodes` nodes.
+func withRankVariables(env []string, w *world, rank, nodes int, n *node) []string {
 	text := strconv.Itoa
+	local, size := rank-n.first, n.size
+	if w.number > 0 {
+		local, size = rank-w.first, w.size
+	}
 	env = append(env[:len(env):len(env)],
-		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank), "PMI_SIZE="+text(size),
-		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl),
-		boot.EnvLocalRank+"="+text(rank-n.first), boot.EnvLocalRanks+"="+text(n.size))
+		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank-w.first), "PMI_SIZE="+text(w.size),
+		boot.EnvJob+"="+w.id, boot.EnvControlFd+"="+text(fdControl),
+		boot.EnvLocalRank+"="+text(local), boot.EnvLocalRanks+"="+text(size))
+	if w.number > 0 {
+		env = append(env, boot.EnvFirst+"="+text(w.first), boot.EnvParent+"="+w.parent)
+	}
 	if nodes > 1 {
 		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, boot.EnvNode+"=") })
 		env = append(env, boot.EnvNode+"="+text(n.number))

@@ -72,14 +72,15 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, []string{"A=1", "PMIX_MCA_x=1", "ODD", "A.B=3", "PWD=/", "C=4", "B=5", "PMI_SIZE=mine"}, got)
 	require.Equal(t, "5", variable(got, "B"))
 	require.Equal(t, "", variable(got, "GONE"))
-	one := &node{size: 2}
-	a, b := withRankVariables(got, "job", 0, 2, 1, one), withRankVariables(got, "job", 1, 2, 1, one)
+	one, two := &node{size: 2}, &world{size: 2, id: "job"}
+	a, b := withRankVariables(got, two, 0, 1, one), withRankVariables(got, two, 1, 1, one)
 	require.Equal(t, "0", variable(a, "PMI_RANK"), "places do not share memory")
 	require.Equal(t, "1", variable(b, "PMI_RANK"))
 	require.Equal(t, "2", variable(b, "PMI_SIZE"))
 	require.Equal(t, "job", variable(b, "GOMPIRMA_JOB"))
 	require.Equal(t, "1", variable(b, "MPI_LOCALRANKID"))
-	c := withRankVariables(append(got, "GOMPIRMA_NODE=mine"), "job", 4, 5, 2, &node{number: 1, first: 3, size: 2})
+	c := withRankVariables(append(got, "GOMPIRMA_NODE=mine"), &world{size: 5, id: "job"}, 4, 2,
+		&node{number: 1, first: 3, size: 2})
 	for name, want := range map[string]string{"PMI_RANK": "4", "PMI_SIZE": "5", "MPI_LOCALRANKID": "1",
 		"MPI_LOCALNRANKS": "2", "GOMPIRMA_NODE": "1"} {
 		require.Equal(t, want, variable(c, name), name)

@@ -17,7 +17,8 @@ type failure struct {
 
 // name returns the name of a rank in messages.
 func (j *job) name(rank int) string {
-	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
+	r := &j.ranks[rank]
+	return fmt.Sprintf("%s (%s)", r.world.label(rank), filepath.Base(j.programs[r.part].argv[0]))
 }
 
 // judge decides whether the end of a rank is a failure of the job. The result `v` describes the failure; it is nil if

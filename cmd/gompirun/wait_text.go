@@ -36,7 +36,7 @@ func (j *job) snapshot() snapshot {
 
 func (j *job) stateOf(rank int) rankState {
 	d := rankState{rank: rank}
-	st := j.pmi.State(rank)
+	st := j.pmiState(rank)
 	switch {
 	case j.ranks[rank].ended:
 		d.text, d.ended = "has ended", true

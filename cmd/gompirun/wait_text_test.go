@@ -12,7 +12,7 @@ import (
 
 // Objects of the waits in these tests.
 var (
-	world = uint64(abi.MPI_COMM_WORLD)
+	wcomm = uint64(abi.MPI_COMM_WORLD)
 	win   = uint64(handle.Make(handle.Win, 1))
 )
 
@@ -41,7 +41,7 @@ func lacks(n int, who ...int32) func(w *shm.Waiting) {
 }
 
 func TestWaitingOfThreads(t *testing.T) {
-	receive := wait("MPI_Recv", 3, world, 4, why(shm.ForMessage, 7))
+	receive := wait("MPI_Recv", 3, wcomm, 4, why(shm.ForMessage, 7))
 	for _, c := range []struct {
 		says string
 		more int
@@ -52,7 +52,7 @@ func TestWaitingOfThreads(t *testing.T) {
 		{"waits in MPI_Recv (tag 7) for rank 3", 0, []shm.Waiting{receive}},
 		{"waits in MPI_Probe (any tag) for any rank of MPI_COMM_WORLD, in MPI_Recv (tag 7) for rank 3 (2 " +
 			"threads)", 0,
-			[]shm.Waiting{receive, wait("MPI_Probe", shm.PeersAny, world, 4, why(shm.ForMessage,
+			[]shm.Waiting{receive, wait("MPI_Probe", shm.PeersAny, wcomm, 4, why(shm.ForMessage,
 				abi.MPI_ANY_TAG)),
 				receive}},
 		{"waits in MPI_Send (tag 0) on communicator 'mine' for rank 1 to receive", 0,
@@ -85,7 +85,7 @@ func TestWaitingOfThreads(t *testing.T) {
 }
 
 func TestLinesOfRanks(t *testing.T) {
-	barrier := []shm.Waiting{wait("MPI_Barrier", -1, world, 5)}
+	barrier := []shm.Waiting{wait("MPI_Barrier", -1, wcomm, 5)}
 	p := snapshot{{waits: barrier}, {rank: 1, text: "has ended", ended: true}, {rank: 2, waits: barrier}, {rank: 3},
 		{rank: 4}}
 	require.Equal(t, []string{"ranks 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for ranks 1,3-4", "rank 1 has ended",

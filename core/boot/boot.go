@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"gompirma/core/abi"
@@ -72,7 +73,58 @@ type Client interface {
 type Control struct {
 	Fd       int // descriptor of the memfd, close-on-exec
 	NodeRank int // index of this process among the processes of the node
-	NodeSize int // processes on this node
+	NodeSize int // processes of the job on this node
+	// For a job that MPI_Comm_spawn has started: the index on this node of its process with rank 0, and the value
+	// that the parents have passed. Such a job runs on one node. First is 0 for other jobs.
+	First  int
+	Parent string
+}
+
+// Spawner is the interface to a launcher that starts processes at run time. The Client of a process under gompirun
+// implements it.
+type Spawner interface {
+	// Spawn starts processes, and returns the index on this node of the first one. Errors: *pmi1.SpawnError if they
+	// cannot be started, and none has been.
+	Spawn(s *pmi1.Spawn) (first int, err error)
+	// Publish, Lookup and Unpublish access the table of published names. They return pmi1.ErrName for a name that
+	// exists already, or does not exist.
+	Publish(service, port string) error
+	Lookup(service string) (port string, err error)
+	Unpublish(service string) error
+}
+
+// JobName returns the name of the job that gompirun has started from its command line: the part before the first '.' of
+// the name of a job.
+func JobName(c Client) string {
+	if l, ok := c.(*launched); ok {
+		name, _, _ := strings.Cut(l.KvsName(), ".")
+		return name
+	}
+	return SingletonJob(os.Getpid())
+}
+
+// SpawnerOf returns the interface to the launcher of c for processes that start at run time; nil if the launcher does
+// not support them. If the process has no launcher, the first call starts gompirun for it. The argument `control` is
+// the descriptor of the shared memory of the node. Errors: MPI_ERR_OTHER if gompirun cannot be started.
+func SpawnerOf(c Client, control int) (Spawner, error) {
+	switch l := c.(type) {
+	case *launched:
+		if l.isGompirun {
+			return l.Client, nil
+		}
+	case *singleton:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.launcher == nil {
+			launcher, err := startLauncher(control)
+			if err != nil {
+				return nil, otherError(err)
+			}
+			l.launcher = launcher
+		}
+		return l.launcher, nil
+	}
+	return nil, nil
 }
 
 // ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.

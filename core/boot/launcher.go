@@ -22,6 +22,10 @@ const (
 	EnvJob        = "GOMPIRMA_JOB"
 	EnvLocalRank  = "MPI_LOCALRANKID"
 	EnvLocalRanks = "MPI_LOCALNRANKS"
+	// Only in processes that MPI_Comm_spawn has started. EnvFirst is the number, among all processes of gompirun,
+	// of the process with rank 0 in MPI_COMM_WORLD. EnvParent identifies the processes that called MPI_Comm_spawn.
+	EnvFirst  = "GOMPIRMA_FIRST"
+	EnvParent = "GOMPIRMA_PARENT"
 )
 
 // launched is the Client of a process whose launcher speaks PMI-1.
@@ -163,6 +167,10 @@ func findControl(env func(string) (string, bool)) *Control {
 			return nil
 		}
 		*into = n
+	}
+	if n, err := number(env, EnvFirst); err == nil && n > 0 {
+		c.First = n
+		c.Parent, _ = env(EnvParent)
 	}
 	// A process between gompirun and this one may have closed the descriptor, and its number may belong to another
 	// file. The check for seals detects that: only a memfd has seals. Without the segment, the processes of the

@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 	right := func(kind Kind, rank int) Call {
 		pair := Blocks{Counts: []int64{3, 3}, Displs: []int64{0, 5}}
 		k := Call{
-			Kind: kind, Comm: comm.NewWorld(nil, rank, 2), Op: sum, Send: Buffer{in, 3, integer},
+			Kind: kind, Comm: comm.NewWorld(nil, 0, rank, 2), Op: sum, Send: Buffer{in, 3, integer},
 			Recv:       Buffer{out, 3, integer},
 			SendBlocks: pair, RecvBlocks: Blocks{Counts: []int64{3, 3}, Displs: []int64{0, 5}},
 		}

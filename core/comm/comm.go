@@ -38,9 +38,9 @@ const (
 const (
 	worldID = 1 << contextBits
 	selfID  = 2 << contextBits
-	// SessionID is the identity of the messages by which the members of a group create a communicator without a
+	// sessionID is the identity of the messages by which the members of a group create a communicator without a
 	// parent (MPI_Comm_create_from_group).
-	SessionID = 3 << contextBits
+	sessionID = 3 << contextBits
 )
 
 // Comm is a communicator. Fields that are fixed at creation may be read freely; the methods are safe for concurrent
@@ -85,15 +85,22 @@ type Comm struct {
 // Handles holds the communicators that have a handle of the application, except for the two predefined ones.
 var Handles = handle.NewTable[Comm](handle.Comm)
 
-// NewWorld creates the predefined communicator of all n processes of a job for process me. AttachBlock creates its
-// control block later.
-func NewWorld(host Host, me, n int) *Comm {
-	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n,
-		Handle: abi.MPI_COMM_WORLD}
-	return c
+// NewWorld creates the predefined communicator of the n processes of a job, whose numbers begin at `first`, for the
+// process of the given rank. AttachBlock creates its control block later. Jobs of the same gompirun have different
+// identities.
+func NewWorld(host Host, first, rank, n int) *Comm {
+	return &Comm{host: host, id: worldID + uint64(first)<<16, local: group.Range(int32(first), int32(n), 1),
+		rank: rank, size: n, Handle: abi.MPI_COMM_WORLD}
 }
 
-// NewSelf creates MPI_COMM_SELF of the process whose rank in MPI_COMM_WORLD is `me`.
+// NewSessionComm creates the communicator of the first n processes, for the process of the given number. It has no
+// control block. Its identity is the same in all jobs.
+func NewSessionComm(host Host, number, n int) *Comm {
+	return &Comm{host: host, id: sessionID, local: group.Range(0, int32(n), 1), rank: number, size: n,
+		Handle: abi.MPI_COMM_WORLD}
+}
+
+// NewSelf creates MPI_COMM_SELF of the process with the number `me`.
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
 		Handle: abi.MPI_COMM_SELF}

@@ -160,11 +160,28 @@ func (n *Comm) agreeOnID(leader *leaderLink) error {
 // communicator `peer` (MPI_Intercomm_create). The arguments `peer` and remoteLeader are significant at the member of
 // rank localLeader only. Collective over both groups. Errors: MPI_ERR_COMM if the groups have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
+	return c.NewInterTo(localLeader, func() (Leader, error) { return Leader{peer, remoteLeader, tag}, nil })
+}
+
+// Leader is the leader of a remote group: its rank in a communicator, and the tag of the messages to it.
+type Leader struct {
+	Peer *Comm
+	Rank int
+	Tag  int32
+}
+
+// NewInterTo creates an intercommunicator as NewInter does. The function `find`, which is called at the member of rank
+// localLeader only, returns the leader of the remote group. If `find` returns an error, all members return an error of
+// its class.
+func (c *Comm) NewInterTo(localLeader int, find func() (Leader, error)) (*Comm, error) {
 	var l *leaderLink
 	var b []byte
 	var err error
 	if c.rank == localLeader {
-		l, err = c.beginLeaderSwap(peer, remoteLeader, tag)
+		var remote Leader
+		if remote, err = find(); err == nil {
+			l, err = c.beginLeaderSwap(remote.Peer, remote.Rank, remote.Tag)
+		}
 	}
 	local, refused := c.Dup() // while the other leader's message is in flight
 	if l != nil && err == nil {

@@ -35,8 +35,9 @@ type Engine struct {
 
 // Config describes the processes of the job to New.
 type Config struct {
-	Size int // number of processes of the job
-	// Processes is the table of all processes that this process knows. The processes of the job come first.
+	First int // number of the job's process with rank 0
+	Size  int // number of processes of the job
+	// Processes is the table of all processes that this process knows.
 	Processes proc.Table
 	// Open creates the carrier of this process' messages. Precondition: the memory of this process' message ring is
 	// committed. The text of an error names the resource of the system that is not available.
@@ -47,26 +48,32 @@ type Config struct {
 // of the node have called it. World.AttachBlock, a collective call, creates the control block of COMM_WORLD. Errors:
 // MPI_ERR_NO_MEM if there is no memory for the message ring; MPI_ERR_OTHER if cfg.Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
-	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
+	if err := nd.Commit(shm.MessageRing(nd.Slots, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "cannot allocate the shared memory through which rank %d receives "+
 			"messages", cfg.Processes.Self())
 	}
-	rank := int(cfg.Processes.Self())
 	e := &Engine{nd: nd, processes: cfg.Processes}
 	var err error
 	e.m, err = cfg.Open(&CarrierConfig{
-		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
-		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
-		N: nd.N, Me: nd.Me, Processes: cfg.Processes,
-		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
+		Control: nd.Control(), Rings: shm.MessageRing(nd.Slots, 0),
+		CellStride: shm.CellSize(nd.Slots), RingBytes: shm.MessageRingSize,
+		N: nd.Slots, Me: nd.Me, Processes: cfg.Processes,
+		Oversubscribed: nd.IsOversubscribed(), NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
 	if err != nil {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot set up message passing for a job of size %d: %v",
 			cfg.Size, err)
 	}
-	e.World = comm.NewWorld(host{e}, rank, cfg.Size)
-	e.Self = comm.NewSelf(host{e}, rank)
+	self := int(cfg.Processes.Self())
+	e.World = comm.NewWorld(host{e}, cfg.First, self-cfg.First, cfg.Size)
+	e.Self = comm.NewSelf(host{e}, self)
 	return e, nil
+}
+
+// NewSessionComm returns a communicator of all processes that this process can know, for messages by which they create
+// communicators.
+func (e *Engine) NewSessionComm() *comm.Comm {
+	return comm.NewSessionComm(host{e}, int(e.processes.Self()), e.processes.Count())
 }
 
 // Enter makes C's message calls use this engine's carrier. Leave undoes this.

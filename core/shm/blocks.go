@@ -263,7 +263,7 @@ func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
 	a := nd.blocks.mapped[r.arenaOff()]
-	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
+	return a != nil && i >= 0 && i < nd.Slots && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
 }
 
 // Dirty is the argument `used` of FreeBlock if any byte of the block may differ from zero.
@@ -277,7 +277,7 @@ func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 	a := nd.blocks.mapped[r.arenaOff()]
 	nd.blocks.mu.Unlock()
 	owner := (r.offset() - nd.heapOff) / nd.heapStride
-	if a == nil || a.block(r, size) == nil || owner < 0 || owner >= int64(nd.N) {
+	if a == nil || a.block(r, size) == nil || owner < 0 || owner >= int64(nd.Slots) {
 		return
 	}
 	i := (r.offset() - a.off - arenaHead) / size

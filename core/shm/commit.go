@@ -46,7 +46,7 @@ const (
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
-	if !huge && nd.N == 1 {
+	if !huge && nd.Count() == 1 {
 		return false, nd.Commit(off, int64(len(b)))
 	}
 	minBytes := int64(minChunkBytes)

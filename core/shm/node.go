@@ -14,15 +14,15 @@ import (
 
 // Node is one process' view of the shared memory of its node. A Node is safe for concurrent use.
 type Node struct {
-	fd             int
-	memory         backing
-	control        []byte // the control segment, mapped for the life of the process
-	heapOff        int64  // offset of the first heap region
-	heapStride     int64  // size of each heap region
-	end            int64  // size of the memory
-	N              int    // processes on this node
-	Me             int    // index of this process; -1 in the launcher
-	Oversubscribed bool   // there are fewer cores than processes, so a waiting thread yields its core
+	fd         int
+	memory     backing
+	control    []byte // the control segment, mapped for the life of the process
+	heapOff    int64  // offset of the first heap region
+	heapStride int64  // size of each heap region
+	end        int64  // size of the memory
+	Slots      int    // maximum number of processes on this node; their indices are below it
+	Me         int    // index of this process; -1 in the launcher
+	Cores      int    // cores that the processes of this node may use
 
 	// Waiter implements the waits of this process. It is set before the first wait.
 	Waiter Waiter
@@ -47,15 +47,17 @@ func CreateControl(n, nodes int) (*os.File, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
+	slots := min(n+spawnSlots, MaxProcesses)
+	size := ImageOffset(slots, slots)
 	if memfdErr != nil {
 		if err = createInSegment(fd, n, cores, memfdErr); err != nil {
 			err = fmt.Errorf("%w%s", err, memfdAdvice)
 		}
-	} else if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
+	} else if err = memfd(fd).grow(size); err == unix.EFBIG {
 		err = createInSegment(fd, n, cores,
-			fmt.Errorf("the file size limit is below %d bytes (ulimit -f)", ImageOffset(n, n)))
+			fmt.Errorf("the file size limit is below %d bytes (ulimit -f)", size))
 	} else if err == nil {
-		err = createIn(memfd(fd), n, cores, 0)
+		err = createIn(memfd(fd), n, slots, cores, 0)
 	}
 	if err != nil {
 		f.Close()
@@ -64,8 +66,12 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment creates the memory in a System V segment and writes its id to the header in the file. The argument
-// `memfdErr` is the reason why the file itself cannot hold the memory.
+// spawnSlots is the number of processes that can be added to a node. They need no memory until they exist, except for 8
+// bytes in the cell of each process, but each process reserves the address space of their message inboxes.
+const spawnSlots = 128
+
+// createInSegment creates the memory in a System V segment and writes its id to the header in the file. No processes
+// can be added. The argument `memfdErr` is the reason why the file itself cannot hold the memory.
 func createInSegment(fd, n, cores int, memfdErr error) error {
 	if err := memfd(fd).growHeader(); err != nil {
 		return err
@@ -76,24 +82,24 @@ func createInSegment(fd, n, cores int, memfdErr error) error {
 	}
 	s, err := attachSegment(id, PageSize)
 	if err == nil {
-		err = createIn(s, n, cores, id+1)
+		err = createIn(s, n, n, cores, id+1)
 	}
 	if err == nil {
-		err = writeHeader(memfd(fd), n, cores, id+1)
+		err = writeHeader(memfd(fd), n, n, cores, id+1)
 	}
 	return err
 }
 
 // createIn allocates the memory of the header and the cells at once, and writes the header. If memory is short, it
 // returns an error. If pages were allocated at their first access instead, the first barrier would end with SIGBUS.
-func createIn(m backing, n, cores, segment int) error {
-	if err := m.alloc(0, CellOffset(n, n)); err != nil {
-		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
+func createIn(m backing, n, slots, cores, segment int) error {
+	if err := m.alloc(0, CellOffset(slots, n)); err != nil {
+		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(slots, n), err)
 	}
-	return writeHeader(m, n, cores, segment)
+	return writeHeader(m, n, slots, cores, segment)
 }
 
-func writeHeader(m backing, n, cores, segment int) error {
+func writeHeader(m backing, n, slots, cores, segment int) error {
 	p, err := m.mapping(nil, 0, HeaderSize)
 	if err != nil {
 		return fmt.Errorf("cannot map the header of the shared memory: %w", err)
@@ -102,6 +108,7 @@ func writeHeader(m backing, n, cores, segment int) error {
 	defer unmap(header)
 	*u32(header, headerLayoutVersion) = Layout
 	*u32(header, headerProcessCount) = uint32(n)
+	*u32(header, headerSlotCount) = uint32(slots)
 	*u32(header, headerCreatorPid) = uint32(os.Getpid())
 	*u32(header, headerCoreCount) = uint32(cores)
 	*u32(header, headerSegment) = uint32(segment)
@@ -127,8 +134,8 @@ func Open(fd, me int) (*Node, error) {
 			"%d): %v", fd, err)
 	}
 	magic, layout := atomic.LoadUint64(u64(header, headerMagic)), *u32(header, headerLayoutVersion)
-	n, cores := int(*u32(header, headerProcessCount)), int(*u32(header, headerCoreCount))
-	segment := int(*u32(header, headerSegment))
+	n, cores := int(atomic.LoadUint32(u32(header, headerProcessCount))), int(*u32(header, headerCoreCount))
+	slots, segment := int(*u32(header, headerSlotCount)), int(*u32(header, headerSegment))
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
@@ -136,11 +143,11 @@ func Open(fd, me int) (*Node, error) {
 				"(layout %d): install gompirun and the library of the same version", fd, magic, layout,
 			Layout)
 	}
-	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
+	if n < 1 || n > slots || slots > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
 			"the shared memory of the node is invalid: it has no process %d of %d", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
+	nd := &Node{fd: fd, Slots: slots, Me: me, Cores: cores}
 	nd.releaser.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()
@@ -148,7 +155,7 @@ func Open(fd, me int) (*Node, error) {
 		err = nd.openSegment(segment - 1)
 	}
 	if err != nil {
-		return nil, noMapping(ControlSize(n), err)
+		return nil, noMapping(ControlSize(slots), err)
 	}
 	if me >= 0 {
 		nd.heap.init(nd.heapOff+int64(me)*nd.heapStride, nd.heapStride)
@@ -162,23 +169,23 @@ func Open(fd, me int) (*Node, error) {
 
 func (nd *Node) openMemfd() error {
 	nd.memory = memfd(nd.fd)
-	nd.heapOff, nd.heapStride, nd.end = HeapOffset(nd.N, 0), HeapStride, ImageOffset(nd.N, nd.N)
-	p, err := nd.memory.mapping(nil, 0, ControlSize(nd.N))
+	nd.heapOff, nd.heapStride, nd.end = HeapOffset(nd.Slots, 0), HeapStride, ImageOffset(nd.Slots, nd.Slots)
+	p, err := nd.memory.mapping(nil, 0, ControlSize(nd.Slots))
 	if err == nil {
-		nd.control = bytesAt(p, ControlSize(nd.N))
+		nd.control = bytesAt(p, ControlSize(nd.Slots))
 	}
 	return err
 }
 
 func (nd *Node) openSegment(id int) error {
-	s, err := attachSegment(id, ControlSize(nd.N))
+	s, err := attachSegment(id, ControlSize(nd.Slots))
 	if err != nil {
 		return err
 	}
-	nd.memory, nd.control = s, bytesAt(s.base, ControlSize(nd.N))
-	nd.heapOff = roundUp(ControlSize(nd.N), HugePage)
-	nd.heapStride = min((segmentSize-nd.heapOff)/int64(nd.N)/HugePage*HugePage, HeapStride)
-	nd.end = nd.heapOff + int64(nd.N)*nd.heapStride
+	nd.memory, nd.control = s, bytesAt(s.base, ControlSize(nd.Slots))
+	nd.heapOff = roundUp(ControlSize(nd.Slots), HugePage)
+	nd.heapStride = min((segmentSize-nd.heapOff)/int64(nd.Slots)/HugePage*HugePage, HeapStride)
+	nd.end = nd.heapOff + int64(nd.Slots)*nd.heapStride
 	return nil
 }
 
@@ -190,11 +197,37 @@ func (nd *Node) Close() {
 	nd.control = nil
 }
 
+// Count returns the number of processes that exist or have existed on this node. Their indices are 0 to Count()-1.
+func (nd *Node) Count() int { return int(atomic.LoadUint32(u32(nd.control, headerProcessCount))) }
+
+// IsOversubscribed returns whether there are fewer cores than processes, so that a waiting thread should yield its
+// core.
+func (nd *Node) IsOversubscribed() bool { return nd.Count() > nd.Cores }
+
+// AddProcesses makes room for n more processes and returns the index of the first one. The launcher calls it before it
+// starts them. It fails if the node has no n free slots, or if memory is short.
+func (nd *Node) AddProcesses(n int) (first int, err error) {
+	first = nd.Count()
+	if n > nd.Slots-first {
+		return 0, fmt.Errorf("%d of the %d processes that a node can have in the course of a job have been "+
+			"started; %d more are not possible", first, nd.Slots, n)
+	}
+	offset := CellOffset(nd.Slots, first)
+	if err := nd.memory.alloc(offset, CellOffset(nd.Slots, first+n)-offset); err != nil {
+		return 0, fmt.Errorf("cannot allocate the shared memory of %d processes: %w", n, err)
+	}
+	atomic.StoreUint32(u32(nd.control, headerProcessCount), uint32(first+n))
+	return first, nil
+}
+
 // Image returns the location of this process' image: the descriptor of the memfd and the offset in it. It returns ok =
 // false if there are no images.
 func (nd *Node) Image() (fd int, off int64, ok bool) {
-	return nd.fd, ImageOffset(nd.N, nd.Me), nd.end > ImageOffset(nd.N, nd.Me)
+	return nd.fd, ImageOffset(nd.Slots, nd.Me), nd.end > ImageOffset(nd.Slots, nd.Me)
 }
+
+// Fd returns the descriptor of the memfd.
+func (nd *Node) Fd() int { return nd.fd }
 
 // Control returns the bytes of the control segment; C receives its address.
 func (nd *Node) Control() []byte { return nd.control }
@@ -221,7 +254,7 @@ func (nd *Node) NoteEnded(i int) {
 }
 
 func (nd *Node) wakeSleepers() {
-	for i := range nd.N {
+	for i := range nd.Count() {
 		nd.Wake(i)
 	}
 }
@@ -271,7 +304,7 @@ func (nd *Node) FirstRemoteFailed() int {
 // RecheckWaits makes every wait on the node check whether it depends on a failed process of any node.
 func (nd *Node) RecheckWaits() {
 	atomic.AddUint32(u32(nd.control, headerFailedCount), 1)
-	for j := 0; j < nd.N; j++ {
+	for j := range nd.Count() {
 		nd.wakeAll(j)
 	}
 }
@@ -289,7 +322,7 @@ func (nd *Node) EndAnnounced() bool {
 // FindFailed detects processes of this node that have ended without MPI_Finalize and marks them. It is needed under
 // launchers other than gompirun, which do not mark failed processes.
 func (nd *Node) FindFailed() {
-	for i := 0; i < nd.N; i++ {
+	for i := range nd.Count() {
 		if pid := nd.Pid(i); pid > 0 && nd.State(i).isAlive() && unix.Kill(pid, 0) == unix.ESRCH {
 			nd.MarkFailed(i)
 		}

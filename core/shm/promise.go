@@ -88,7 +88,7 @@ func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 	// twice. In the opposite order, it would not be counted at all.
 	all := nd.promised()
 	headroom := nd.promises.headroom(withPageTables(size) + all)
-	nd.promises.credit = min(headroom.Usable()/(creditShare*int64(nd.N)), maxCredit)
+	nd.promises.credit = min(headroom.Usable()/(creditShare*int64(nd.Count())), maxCredit)
 	if withPageTables(size) > headroom.Usable()-all {
 		return headroom, all
 	}
@@ -117,7 +117,7 @@ func (nd *Node) promised() int64 { return nd.sum(CellReservedBytes) }
 
 // sum returns the sum of the int64 fields at offset `word` in the cells of all processes that are alive.
 func (nd *Node) sum(word int64) (sum int64) {
-	for i := 0; i < nd.N; i++ {
+	for i := range nd.Count() {
 		if x := atomic.LoadInt64(nd.i64(i, word)); x > 0 && nd.State(i).isAlive() {
 			sum += x
 		}
@@ -139,7 +139,7 @@ func (nd *Node) lockPromises() (end func()) {
 		switch {
 		case holder == 0:
 			continue
-		case holder > uint32(nd.N) || !nd.State(int(holder)-1).isAlive():
+		case holder > uint32(nd.Slots) || !nd.State(int(holder)-1).isAlive():
 			atomic.CompareAndSwapUint32(word, holder, 0)
 			continue
 		case holder != last:

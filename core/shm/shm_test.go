@@ -107,7 +107,7 @@ func checkSharedAndZeroed(t *testing.T, nd []*Node) {
 // segment.
 func TestRegionsDisjoint(t *testing.T) {
 	for _, n := range []int{1, 3, 64, MaxProcesses} {
-		nd := &Node{fd: -1, N: n}
+		nd := &Node{fd: -1, Slots: n}
 		id, err := makeSegment()
 		require.NoError(t, err)
 		require.NoError(t, nd.openSegment(id))
@@ -206,4 +206,31 @@ func TestFailureEndsWaits(t *testing.T) {
 		err := nd[0].Wait(func() bool { return false })
 		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))
 	})
+}
+
+// TestAddProcesses checks that processes can be added until no slot is free, and that they can open the memory.
+func TestAddProcesses(t *testing.T) {
+	f, err := CreateControl(2, 1)
+	require.NoError(t, err)
+	defer f.Close()
+	launcher, err := Open(int(f.Fd()), -1)
+	require.NoError(t, err)
+	require.Equal(t, 2, launcher.Count())
+	_, err = Open(int(f.Fd()), 2)
+	require.ErrorContains(t, err, "no process 2 of 2")
+	first, err := launcher.AddProcesses(3)
+	require.NoError(t, err)
+	require.Equal(t, 2, first)
+	added, err := Open(int(f.Fd()), 4)
+	require.NoError(t, err)
+	require.Equal(t, 5, added.Count())
+	require.Equal(t, Opening, launcher.State(4))
+	added.SetRunning()
+	require.Equal(t, Running, launcher.State(4))
+	launcher.NoteEnded(4)
+	require.Equal(t, Finalized, added.State(4))
+	_, err = launcher.AddProcesses(launcher.Slots - 4)
+	require.ErrorContains(t, err, "are not possible")
+	_, err = launcher.AddProcesses(launcher.Slots - 5)
+	require.NoError(t, err)
 }

@@ -154,4 +154,4 @@ func (nd *Node) DebugInfo(i int) (in DebugInfo) {
 	return in
 }
 
-func (nd *Node) cell(i int) []byte { return nd.control[CellOffset(nd.N, i):] }
+func (nd *Node) cell(i int) []byte { return nd.control[CellOffset(nd.Slots, i):] }

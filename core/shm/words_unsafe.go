@@ -12,14 +12,16 @@ import (
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }
 
-func (nd *Node) u32(i int, field int64) *uint32 { return u32(nd.control, CellOffset(nd.N, i)+field) }
+func (nd *Node) u32(i int, field int64) *uint32 {
+	return u32(nd.control, CellOffset(nd.Slots, i)+field)
+}
 
 func (nd *Node) i32(i int, field int64) *int32 {
-	return (*int32)(unsafe.Pointer(&nd.control[CellOffset(nd.N, i)+field]))
+	return (*int32)(unsafe.Pointer(&nd.control[CellOffset(nd.Slots, i)+field]))
 }
 
 func (nd *Node) i64(i int, field int64) *int64 {
-	return (*int64)(unsafe.Pointer(&nd.control[CellOffset(nd.N, i)+field]))
+	return (*int64)(unsafe.Pointer(&nd.control[CellOffset(nd.Slots, i)+field]))
 }
 
 func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }

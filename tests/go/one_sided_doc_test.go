@@ -11,12 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneSidedDocument checks that docs/ONE-SIDED.md, or docs/FILES.md for files, lists every info key that the library
-// recognizes, and every environment variable that the library, gompirun and the compiler wrappers read.
+// TestOneSidedDocument checks that docs/ONE-SIDED.md, or docs/FILES.md for files and docs/PROCESSES.md for processes,
+// lists every info key that the library recognizes, and every environment variable that the library, gompirun and the
+// compiler wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
 	files, err := os.ReadFile(filepath.Join(top, "docs/FILES.md"))
+	require.NoError(t, err)
+	processes, err := os.ReadFile(filepath.Join(top, "docs/PROCESSES.md"))
 	require.NoError(t, err)
 	wanted := map[string]string{} // the source file of each name that the document must contain
 	patterns := []*regexp.Regexp{
@@ -67,8 +70,11 @@ func TestOneSidedDocument(t *testing.T) {
 			continue
 		}
 		title, document := "ONE-SIDED.md", b
-		if strings.Contains(path, "capi/file/") {
+		switch {
+		case strings.Contains(path, "capi/file/"):
 			title, document = "FILES.md", files
+		case strings.Contains(path, "capi/spawn.go"):
+			title, document = "PROCESSES.md", processes
 		}
 		require.True(t, strings.Contains(string(document), "`"+name+"`"),
 			"`%s`, which is in %s, is not in docs/%s", name, path, title)

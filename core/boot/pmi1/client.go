@@ -199,6 +199,22 @@ func (c *Client) send(m Message) error {
 // ask sends a request and waits for its answer. It returns an error unless the command of the answer equals `expected`
 // and its rc, if present, is 0.
 func (c *Client) ask(m Message, expected string) (Message, error) {
+	answer, err := c.request(m, expected)
+	if err == nil {
+		err = check(answer, expected)
+		if err != nil {
+			err = fmt.Errorf("request cmd=%s to the launcher: %w", m.Cmd, err)
+		}
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	return answer, nil
+}
+
+// request sends a request and waits for its answer. It returns an error unless the command of the answer equals
+// `expected`.
+func (c *Client) request(m Message, expected string) (Message, error) {
 	c.requestMu.Lock()
 	defer c.requestMu.Unlock()
 	if c.timeoutErr != nil {
@@ -211,8 +227,8 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	if err := check(answer, expected); err != nil {
-		return Message{}, fmt.Errorf("request cmd=%s to the launcher: %w", m.Cmd, err)
+	if answer.Cmd != expected {
+		return Message{}, fmt.Errorf("request cmd=%s to the launcher: %w", m.Cmd, check(answer, expected))
 	}
 	return answer, nil
 }

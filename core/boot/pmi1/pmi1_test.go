@@ -106,7 +106,7 @@ func TestJob(t *testing.T) {
 		case <-c.closed:
 		}
 	}
-	require.Equal(t, map[Event]int{Initialized: 5, Finalized: 5}, events)
+	require.Equal(t, map[Event]int{Initialized: 5, Waiting: 20, Finalized: 5}, events)
 }
 
 func TestRefusals(t *testing.T) {
@@ -278,4 +278,42 @@ func FuzzServer(f *testing.F) {
 		}
 		theirs.Close()
 	})
+}
+
+func TestSpawnAndNames(t *testing.T) {
+	names := NewNames()
+	var asked *Spawn
+	s := NewServer(Config{Size: 1, KvsName: "job", Names: names,
+		Spawn: func(rank int, what *Spawn) (int, *SpawnError) {
+			asked = what
+			if what.Parts[0].Command == "absent" {
+				return 0, &SpawnError{Part: 0, Reason: "absent: not found in PATH"}
+			}
+			return 7, nil
+		}})
+	ours, theirs := net.Pipe()
+	s.Serve(0, theirs)
+	c, err := NewClient(ours)
+	require.NoError(t, err)
+	want := &Spawn{Parts: []SpawnPart{{Command: "a b", Args: []string{"", "x=y\nz"}, N: 3, Dir: "/tmp",
+		Env: []string{"A=1 2"}}}, Parent: "0.1"}
+	first, err := c.Spawn(want)
+	require.NoError(t, err)
+	require.Equal(t, 7, first)
+	require.Equal(t, want, asked)
+	_, err = c.Spawn(&Spawn{Parts: []SpawnPart{{Command: "absent", N: 1}}})
+	require.Equal(t, &SpawnError{Part: 0, Reason: "absent: not found in PATH"}, err)
+	_, err = c.Spawn(&Spawn{Parts: []SpawnPart{{Command: strings.Repeat("x", MaxLine), N: 1}}})
+	require.ErrorContains(t, err, "too long")
+
+	_, err = c.Lookup("a service")
+	require.ErrorIs(t, err, ErrName)
+	require.NoError(t, c.Publish("a service", "port 1"))
+	require.ErrorIs(t, c.Publish("a service", "port 2"), ErrName)
+	port, err := c.Lookup("a service")
+	require.NoError(t, err)
+	require.Equal(t, "port 1", port)
+	require.NoError(t, c.Unpublish("a service"))
+	require.ErrorIs(t, c.Unpublish("a service"), ErrName)
+	require.NoError(t, c.Finalize())
 }

@@ -50,6 +50,10 @@ type Config struct {
 	// The server calls Notify after each event of a process, from several goroutines, and holds no lock during the
 	// call.
 	Notify func(rank int, e Event)
+	// Spawn starts processes on behalf of a process, and returns the number of the first one. Several goroutines
+	// may call it. It is nil if the launcher cannot start further processes.
+	Spawn func(rank int, s *Spawn) (first int, failure *SpawnError)
+	Names *Names // published names; nil if the launcher has none
 }
 
 // State is the server's knowledge of a process.
@@ -171,6 +175,9 @@ func (s *Server) InBarrier() bool {
 	return s.waiting > 0
 }
 
+// Wait waits until the connection to a process has ended.
+func (s *Server) Wait(rank int) { <-s.procs[rank].served }
+
 // State returns the current state of a process.
 func (s *Server) State(rank int) State {
 	s.mu.Lock()
@@ -227,6 +234,10 @@ func (s *Server) handle(rank int, line string) error {
 		return s.answer(rank, s.get(m))
 	case "barrier_in":
 		return s.barrier(rank)
+	case "spawn":
+		return s.spawn(rank, m)
+	case "publish_name", "lookup_name", "unpublish_name":
+		return s.name(rank, m)
 	case "finalize":
 		s.change(rank, Finalized, func(st *State) bool { st.Finalized = true; return true })
 		return s.answer(rank, New("finalize_ack"))

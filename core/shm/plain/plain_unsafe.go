@@ -27,7 +27,7 @@ const (
 )
 
 func (w Waiter) word(field int64) *uint32 {
-	return (*uint32)(unsafe.Pointer(&w.Node.Control()[shm.CellOffset(w.Node.N, w.Node.Me)+field]))
+	return (*uint32)(unsafe.Pointer(&w.Node.Control()[shm.CellOffset(w.Node.Slots, w.Node.Me)+field]))
 }
 
 // Await implements shm.Waiter. While it sleeps, it is not counted in CellPollerCount and does not call Serve.

@@ -1,9 +1,9 @@
 /* Proves: sessions work without MPI_Init, and before, during and after it (MPI-5.0 11.3). Process sets have the right
  *   names, sizes and groups. A communicator of a session (7.4.2) and all objects that are made from it work: messages,
  *   collectives, derived communicators, windows, files, topologies, intercommunicators (7.6.2). Groups may overlap, and
- *   string tags and threads distinguish concurrent creations. Errors are raised on the session or with the error handler
- *   of the call, and change nothing. Sessions have attached buffers (3.6). A session can be initialized again and again.
- *   What is local does not wait for other processes.
+ *   string tags and threads distinguish concurrent creations. Errors are raised on the session or with the error
+ *   handler of the call, and change nothing. Sessions have attached buffers (3.6). A session can be initialized again
+ *   and again. Local calls do not wait for other processes.
  * np: 1 2 5
  * args: objects psets groups overlap threads inter errors handlers buffers around inside again many local
  * nodes: 2
@@ -59,8 +59,8 @@ static void check_comm(MPI_Comm c, MPI_Group g) {
 	CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, c));
 	CHECK(sum == size, "%d of %d members", sum, size);
 	int from = -1;
-	CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, &from, 1, MPI_INT, (rank + size - 1) % size, 7, c,
-			      MPI_STATUS_IGNORE));
+	CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, &from, 1, MPI_INT, (rank + size - 1) % size, 7,
+			      c, MPI_STATUS_IGNORE));
 	CHECK(from == (rank + size - 1) % size, "received %d from %d", from, (rank + size - 1) % size);
 }
 
@@ -156,8 +156,8 @@ static void test_psets(void) {
 		CHECK_OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, NULL));
 		int full = length;
 		CHECK_OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name));
-		CHECK(length == full && (int)strlen(name) + 1 == full, "process set %d: \"%s\", %d and %d bytes", i, name,
-		      full, length);
+		CHECK(length == full && (int)strlen(name) + 1 == full, "process set %d: \"%s\", %d and %d bytes", i,
+		      name, full, length);
 		length = 5;
 		CHECK_OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, part));
 		CHECK(length == full && strlen(part) == 4 && strncmp(part, name, 4) == 0 && part[5] == '#',
@@ -171,8 +171,8 @@ static void test_psets(void) {
 		CHECK_OK(MPI_Info_free(&info));
 		CHECK_OK(MPI_Group_from_session_pset(session, name, &g));
 		CHECK_OK(MPI_Group_size(g, &size));
-		CHECK(flag && atoi(value) == size, "%s: mpi_size is \"%s\", but the group has %d processes", name, value,
-		      size);
+		CHECK(flag && atoi(value) == size, "%s: mpi_size is \"%s\", but the group has %d processes", name,
+		      value, size);
 		CHECK_OK(MPI_Group_free(&g));
 	}
 	CHECK(has_world && has_self, "a predefined process set is missing");
@@ -201,7 +201,7 @@ static void test_psets(void) {
 	end();
 }
 
-/* Disjoint groups create communicators with the same tag; then the first members of all groups create another one. */
+/* Checks that disjoint groups can create communicators with the same tag, and then their first members another one. */
 static void test_groups(void) {
 	begin();
 	MPI_Group half, firsts;
@@ -226,7 +226,7 @@ static void test_groups(void) {
 	end();
 }
 
-/* Overlapping groups: all prefixes of the world, created in different orders with nonblocking progress by threads. */
+/* A thread that creates communicators of a group. */
 struct job {
 	pthread_t thread;
 	MPI_Group group;
@@ -391,15 +391,15 @@ static void test_handlers(void) {
 	MPI_Errhandler_free(&got);
 	MPI_Errhandler_free(&on_session);
 	MPI_Group_from_session_pset(session, "mpi://NONE", &g);
-	CHECK(calls == 1 && handler_session == session && check_class(last_code) == MPI_ERR_ARG, "%d calls, code %d", calls,
-	      last_code);
+	CHECK(calls == 1 && handler_session == session && check_class(last_code) == MPI_ERR_ARG, "%d calls, code %d",
+	      calls, last_code);
 	CHECK_OK(MPI_Session_call_errhandler(session, MPI_ERR_TOPOLOGY));
 	CHECK(calls == 2 && last_code == MPI_ERR_TOPOLOGY, "%d calls, code %d", calls, last_code);
 	/* the handler of the call is used for its errors, and attached to the new communicator */
 	handler_comm = MPI_COMM_WORLD;
 	MPI_Comm_create_from_group(MPI_GROUP_NULL, "t", MPI_INFO_NULL, on_comm, &c);
-	CHECK(calls == 3 && handler_comm == MPI_COMM_NULL && check_class(last_code) == MPI_ERR_GROUP, "%d calls, code %d",
-	      calls, last_code);
+	CHECK(calls == 3 && handler_comm == MPI_COMM_NULL && check_class(last_code) == MPI_ERR_GROUP,
+	      "%d calls, code %d", calls, last_code);
 	CHECK_OK(MPI_Comm_create_from_group(world, "t", MPI_INFO_NULL, on_comm, &c));
 	CHECK_OK(MPI_Errhandler_free(&on_comm));
 	MPI_Send(NULL, 0, MPI_INT, check_size, 0, c);
@@ -409,7 +409,7 @@ static void test_handlers(void) {
 	end();
 }
 
-/* Buffered sends use the communicator's buffer, else the session's. */
+/* Checks that buffered sends use the communicator's buffer, else the session's. */
 static void test_buffers(void) {
 	begin();
 	MPI_Comm c = create(world, "buffers");
@@ -431,8 +431,10 @@ static void test_buffers(void) {
 	CHECK_OK(MPI_Bsend(large, BYTES, MPI_CHAR, (check_rank + 1) % check_size, 2, c));
 	MPI_Request r;
 	CHECK_OK(MPI_Session_iflush_buffer(session, &r));
-	CHECK_OK(MPI_Recv(received, BYTES, MPI_CHAR, (check_rank + check_size - 1) % check_size, 2, c, MPI_STATUS_IGNORE));
-	CHECK(received[BYTES - 1] == (check_rank + check_size - 1) % check_size + 1, "received %d", received[BYTES - 1]);
+	CHECK_OK(MPI_Recv(received, BYTES, MPI_CHAR, (check_rank + check_size - 1) % check_size, 2, c,
+			  MPI_STATUS_IGNORE));
+	CHECK(received[BYTES - 1] == (check_rank + check_size - 1) % check_size + 1, "received %d",
+	      received[BYTES - 1]);
 	CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 	CHECK_OK(MPI_Session_flush_buffer(session));
 	/* MPI_Session_finalize sends the messages of the buffer */
@@ -443,7 +445,7 @@ static void test_buffers(void) {
 	end();
 }
 
-/* A communicator of a session is used before, during and after MPI_Init and MPI_Finalize. */
+/* Checks that a communicator of a session can be used before, during and after MPI_Init and MPI_Finalize. */
 static void test_around(int argc, char **argv, int inside_only) {
 	if (!inside_only)
 		begin();
@@ -500,7 +502,7 @@ static void test_again(int times, int communicate) {
 	}
 }
 
-/* Only rank 0 uses MPI at first: initialization, process sets and a communicator of one process are local on a node. */
+/* Checks that a process can use a session without a communicator. */
 static void test_local(void) {
 	begin();
 	int result;

@@ -62,7 +62,7 @@ int main(void) {
 	unit_sleep_forever = true;
 	for (int form = 0; form < 3; form++) {
 		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-			gompi_node.policy.is_oversubscribed = form == 1;
+			gompi_node.core_count = form == 1 ? 1 : 1000;
 			is_split = form == 2;
 			n = sizes[i];
 			rounds = 3000 / n;

@@ -1,0 +1,330 @@
+package main
+
+/*
+#include "comm/parent.h"
+*/
+import "C"
+
+import (
+	"os"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/boot/pmi1"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+)
+
+// Dynamic processes (MPI-5.0 11.8 to 11.10).
+
+// storeParent creates the descriptor of the intercommunicator with the parents of this job, if there are any.
+func storeParent(p *core.Instance) error {
+	if p.Parent == nil {
+		return nil
+	}
+	var h uintptr
+	if err := storeComm(p.Parent, uintptr(unsafe.Pointer(&h))); err != nil {
+		return err
+	}
+	p.Parent = nil
+	C.gompi_comm_set_parent(C.uintptr_t(h))
+	return nil
+}
+
+// stringsOf returns the strings of an array of C that ends with NULL; none if the array is NULL.
+func stringsOf(array uintptr) (all []string) {
+	for at := array; at != 0; at += unsafe.Sizeof(at) {
+		s := *out[uintptr](at)
+		if s == 0 {
+			break
+		}
+		all = append(all, cString(s))
+	}
+	return all
+}
+
+// spawnPart returns the description of the processes of one command, and checks the arguments of the call.
+func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, err error) {
+	if command == 0 || cString(command) == "" {
+		return part, mpierr.New(abi.MPI_ERR_ARG, "the command is NULL or empty")
+	}
+	if n < 0 {
+		return part, mpierr.New(abi.MPI_ERR_ARG, "the number of processes is %d; it must not be negative", n)
+	}
+	part = pmi1.SpawnPart{Command: cString(command), Args: stringsOf(argv), N: int(n)}
+	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path} {
+		if *into, err = infoValue(info, key); err != nil {
+			return part, err
+		}
+	}
+	env, err := infoValue(info, "env")
+	for _, v := range strings.Split(env, "\n") {
+		if strings.Contains(v, "=") {
+			part.Env = append(part.Env, v)
+		}
+	}
+	return part, err
+}
+
+// spawn executes MPI_Comm_spawn or MPI_Comm_spawn_multiple. The function `parts` returns the commands; it is called at
+// the root only. If the call fails, all elements of errcodes that this process can know are set.
+func spawn(function string, root int32, h, intercomm, errcodes uintptr, parts func() ([]pmi1.SpawnPart, error)) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
+		if err := checkNotNull("intercomm", intercomm); err != nil {
+			return err
+		}
+		*out[uintptr](intercomm) = abi.MPI_COMM_NULL
+		if err := needIntra(c); err != nil {
+			return err
+		}
+		if root < 0 || int(root) >= c.Size() {
+			return mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root, c.Size()-1)
+		}
+		var all []pmi1.SpawnPart
+		failedPart := -1
+		n, err := core.Self().Spawn(c, int(root), func() (*pmi1.Spawn, error) {
+			var err error
+			total := 0
+			all, err = parts()
+			for _, p := range all {
+				total += p.N
+			}
+			if err == nil && total == 0 {
+				err = mpierr.New(abi.MPI_ERR_ARG, "the number of processes is 0")
+			}
+			return &pmi1.Spawn{Parts: all}, err
+		}, &failedPart)
+		if err == nil {
+			n.Errhandler = inheritErrhandler(c)
+			if errcodes != abi.MPI_ERRCODES_IGNORE {
+				clear(slice[int32](errcodes, n.RemoteSize()))
+			}
+			return storeComm(n, intercomm)
+		}
+		if errcodes != abi.MPI_ERRCODES_IGNORE {
+			at := errcodes
+			for i, p := range all {
+				code := int32(abi.MPI_ERR_SPAWN)
+				if failedPart >= 0 && i != failedPart {
+					code = abi.MPI_SUCCESS
+				}
+				for k := range p.N {
+					slice[int32](at, p.N)[k] = code
+				}
+				at += uintptr(4 * p.N)
+			}
+		}
+		return err
+	})
+}
+
+//export gompi_comm_spawn
+func gompi_comm_spawn(command, argv uintptr, n int32, info uintptr, root int32, h, intercomm, errcodes uintptr) int32 {
+	return spawn("MPI_Comm_spawn", root, h, intercomm, errcodes, func() ([]pmi1.SpawnPart, error) {
+		part, err := spawnPart(command, argv, n, info)
+		return []pmi1.SpawnPart{part}, err
+	})
+}
+
+//export gompi_comm_spawn_multiple
+func gompi_comm_spawn_multiple(count int32, commands, argvs, numbers, infos uintptr, root int32, h, intercomm,
+	errcodes uintptr) int32 {
+	return spawn("MPI_Comm_spawn_multiple", root, h, intercomm, errcodes, func() (all []pmi1.SpawnPart, err error) {
+		if count < 1 {
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "count is %d; it must be at least 1", count)
+		}
+		if err := checkNotNull("array_of_commands, array_of_maxprocs or array_of_info", commands, numbers,
+			infos); err != nil {
+			return nil, err
+		}
+		for i := range int(count) {
+			argv := uintptr(0)
+			if argvs != abi.MPI_ARGVS_NULL {
+				argv = slice[uintptr](argvs, int(count))[i]
+			}
+			part, err := spawnPart(slice[uintptr](commands, int(count))[i], argv,
+				slice[int32](numbers, int(count))[i], slice[uintptr](infos, int(count))[i])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, part)
+		}
+		return all, nil
+	})
+}
+
+//export gompi_open_port
+func gompi_open_port(info, name uintptr) int32 {
+	return runNoObject("MPI_Open_port", func() error {
+		p, err := ensure()
+		if err == nil {
+			err = checkNotNull("port_name", name)
+		}
+		if err == nil {
+			err = checkInfo(info)
+		}
+		if err != nil {
+			return err
+		}
+		port, err := p.OpenPort()
+		if err == nil {
+			putString(name, port, abi.MPI_MAX_PORT_NAME)
+		}
+		return err
+	})
+}
+
+//export gompi_close_port
+func gompi_close_port(name uintptr) int32 {
+	return runNoObject("MPI_Close_port", func() error {
+		p, err := ensure()
+		if err == nil {
+			err = checkNotNull("port_name", name)
+		}
+		if err != nil {
+			return err
+		}
+		return p.ClosePort(cString(name))
+	})
+}
+
+// meet executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
+func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
+	f func(p *core.Instance, c *comm.Comm, root int, name string) (*comm.Comm, error)) int32 {
+	return newComm(function, h, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		if err := needIntra(c); err != nil {
+			return nil, err
+		}
+		if root < 0 || int(root) >= c.Size() {
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root,
+				c.Size()-1)
+		}
+		text := ""
+		if c.Rank() == int(root) && name != 0 {
+			text = cString(name)
+		}
+		return f(core.Self(), c, int(root), text)
+	})
+}
+
+//export gompi_comm_accept
+func gompi_comm_accept(name, info uintptr, root int32, h, newcomm uintptr) int32 {
+	return meet("MPI_Comm_accept", name, info, root, h, newcomm, (*core.Instance).Accept)
+}
+
+//export gompi_comm_connect
+func gompi_comm_connect(name, info uintptr, root int32, h, newcomm uintptr) int32 {
+	return meet("MPI_Comm_connect", name, info, root, h, newcomm, (*core.Instance).Connect)
+}
+
+// joinBytes is the length of the message that each process writes to the socket of MPI_Comm_join.
+const joinBytes = 256
+
+// gompi_comm_join exchanges port names over the socket. The process with the lower number accepts, the other one
+// connects.
+//
+//export gompi_comm_join
+func gompi_comm_join(fd int32, intercomm uintptr) int32 {
+	return runNoObject("MPI_Comm_join", func() error {
+		p, err := ensure()
+		if err == nil {
+			err = checkNotNull("intercomm", intercomm)
+		}
+		if err == nil && !p.IsWorldOpen() {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "MPI_Comm_join needs MPI_COMM_SELF, so MPI_Init")
+		}
+		if err != nil {
+			return err
+		}
+		*out[uintptr](intercomm) = abi.MPI_COMM_NULL
+		mine, err := p.OpenPort()
+		if err != nil {
+			return err
+		}
+		defer p.ClosePort(mine)
+		theirs, err := exchange(int(fd), mine)
+		if err != nil {
+			return err
+		}
+		var n *comm.Comm
+		if mine < theirs {
+			n, err = p.Accept(p.SelfComm, 0, mine)
+		} else {
+			n, err = p.Connect(p.SelfComm, 0, theirs)
+		}
+		if err != nil {
+			return err
+		}
+		n.Errhandler = abi.MPI_ERRORS_ARE_FATAL
+		return storeComm(n, intercomm)
+	})
+}
+
+// exchange writes a text to a connected socket, and returns the text that the other process has written.
+func exchange(fd int, text string) (string, error) {
+	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return "", mpierr.New(abi.MPI_ERR_ARG, "fd is %d, which is not a socket: %v", fd, err)
+	}
+	f := os.NewFile(uintptr(copied), "socket")
+	defer f.Close()
+	out, in := make([]byte, joinBytes), make([]byte, joinBytes)
+	copy(out, text)
+	if _, err := f.Write(out); err != nil {
+		return "", mpierr.New(abi.MPI_ERR_OTHER, "cannot write to the socket: %v", err)
+	}
+	for n := 0; n < joinBytes; {
+		got, err := f.Read(in[n:])
+		if err != nil {
+			return "", mpierr.New(abi.MPI_ERR_OTHER, "cannot read from the socket: %v", err)
+		}
+		n += got
+	}
+	return strings.TrimRight(string(in), "\x00"), nil
+}
+
+// onNames executes an MPI call on published names. The function f receives the instance.
+func onNames(function string, arguments []uintptr, info uintptr, f func(p *core.Instance) error) int32 {
+	return runNoObject(function, func() error {
+		p, err := ensure()
+		if err == nil {
+			err = checkNotNull("service_name or port_name", arguments...)
+		}
+		if err == nil {
+			err = checkInfo(info)
+		}
+		if err != nil {
+			return err
+		}
+		return f(p)
+	})
+}
+
+//export gompi_publish_name
+func gompi_publish_name(service, info, port uintptr) int32 {
+	return onNames("MPI_Publish_name", []uintptr{service, port}, info, func(p *core.Instance) error {
+		return p.PublishName(cString(service), cString(port))
+	})
+}
+
+//export gompi_lookup_name
+func gompi_lookup_name(service, info, port uintptr) int32 {
+	return onNames("MPI_Lookup_name", []uintptr{service, port}, info, func(p *core.Instance) error {
+		found, err := p.LookupName(cString(service))
+		if err == nil {
+			putString(port, found, abi.MPI_MAX_PORT_NAME)
+		}
+		return err
+	})
+}
+
+//export gompi_unpublish_name
+func gompi_unpublish_name(service, info, port uintptr) int32 {
+	return onNames("MPI_Unpublish_name", []uintptr{service, port}, info, func(p *core.Instance) error {
+		return p.UnpublishName(cString(service))
+	})
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"gompirma/core/boot/pmi1"
+)
+
+// Ranks start further processes with MPI_Comm_spawn. These form a job of their own (world), run on the node of
+// gompirun, and end with the job of the command line.
+
+// spawnRequest is the event that a rank asks for processes.
+type spawnRequest struct {
+	what *pmi1.Spawn
+	done chan<- spawnResult
+}
+
+type spawnResult struct {
+	first   int
+	failure *pmi1.SpawnError
+}
+
+// requestSpawn passes a request to the job's goroutine and waits for the result.
+func (j *job) requestSpawn(_ int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+	done := make(chan spawnResult, 1)
+	j.mail.send(spawnRequest{what, done})
+	r := <-done
+	return r.first, r.failure
+}
+
+// spawnHeld answers the requests that arrived while the first ranks were being started.
+func (j *job) spawnHeld() {
+	held := j.heldSpawns
+	j.heldSpawns = nil
+	for _, r := range held {
+		j.spawn(r)
+	}
+}
+
+func (j *job) spawn(r spawnRequest) {
+	if j.state == starting && !j.stopping.Load() {
+		j.heldSpawns = append(j.heldSpawns, r)
+		return
+	}
+	first, failure := j.spawnWorld(r.what)
+	r.done <- spawnResult{first, failure}
+}
+
+// spawnWorld starts the processes of a request. If one of them cannot be started, it ends those that have been started.
+func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+	if j.stopping.Load() || j.state != running {
+		return 0, &pmi1.SpawnError{Part: -1, Reason: "the job is ending"}
+	}
+	var programs []program
+	total := 0
+	for i, p := range what.Parts {
+		env := p.Env
+		if p.Path != "" {
+			env = append(env, "PATH="+p.Path)
+		}
+		prog, err := prepare(part{n: p.N, env: env, wdir: p.Dir, argv: append([]string{p.Command}, p.Args...)},
+			os.Environ())
+		if err != nil {
+			return 0, &pmi1.SpawnError{Part: i, Reason: err.Error()}
+		}
+		programs = append(programs, prog)
+		total += p.N
+	}
+	if err := checkDescriptors(len(j.ranks)+total, j.opts.nodes); err != nil {
+		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
+	}
+	n := &j.nodes[0]
+	first, err := n.memory.AddProcesses(total)
+	if err != nil {
+		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
+	}
+	n.size += total
+	parts := len(j.programs)
+	j.programs = append(j.programs, programs...)
+	for i, p := range what.Parts {
+		for range p.N {
+			j.ranks = append(j.ranks, rank{part: parts + i})
+		}
+	}
+	w := j.addWorld(first, total)
+	w.parent = what.Parent
+	if j.spawner == nil {
+		j.spawner = make(chan func())
+		go runOnThread(j.spawner)
+	}
+	finished := make(chan struct{})
+	failedPart := -1
+	j.spawner <- func() {
+		defer close(finished)
+		failedPart, err = j.startWorld(w)
+	}
+	<-finished
+	if j.singleton != nil {
+		select {
+		case j.singleton.started <- struct{}{}:
+		default:
+		}
+	}
+	if err != nil {
+		for i := range total {
+			if r := &j.ranks[first+i]; r.pid != 0 {
+				j.signalRank(r, syscall.SIGKILL)
+			}
+		}
+		w.abandoned = true
+		return 0, &pmi1.SpawnError{Part: failedPart - parts, Reason: err.Error()}
+	}
+	return first, nil
+}
+
+// runOnThread calls functions on one thread, which never ends: the kernel kills the ranks that the thread has started
+// when it ends.
+func runOnThread(functions <-chan func()) {
+	runtime.LockOSThread()
+	for f := range functions {
+		f()
+	}
+}
+
+// startWorld starts the ranks of w. If a rank cannot be started, it returns the rank's part.
+func (j *job) startWorld(w *world) (failedPart int, err error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, fmt.Errorf("cannot open %s: %w", os.DevNull, err)
+	}
+	defer null.Close()
+	for i := range w.size {
+		r := &j.ranks[w.first+i]
+		j.forking.Lock()
+		r.pid, err = j.start(w.first+i, null)
+		if err == nil {
+			j.rankOf[r.pid] = w.first + i
+			j.runningCount++
+		}
+		j.forking.Unlock()
+		if err != nil {
+			return r.part, err
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,169 @@
+package pmi1
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+)
+
+// Further requests that only gompirun answers. Texts are in base64, because values must not contain spaces:
+//
+//	cmd=spawn spec=SPEC                         cmd=spawn_result rc=0 first=N, or rc=-1 part=I reason=TEXT
+//	cmd=publish_name service=S port=P           cmd=publish_result rc=0, or rc=-1 msg=name_exists
+//	cmd=lookup_name service=S                   cmd=lookup_result rc=0 port=P, or rc=-1 msg=no_such_name
+//	cmd=unpublish_name service=S                cmd=unpublish_result rc=0, or rc=-1 msg=no_such_name
+
+// SpawnPart describes processes of one program that a process starts.
+type SpawnPart struct {
+	Command string
+	Args    []string
+	N       int      // number of processes
+	Dir     string   // working directory; "" for that of the launcher
+	Path    string   // directories in which the program is searched; "" for the variable PATH
+	Env     []string // additional variables, as NAME=VALUE
+}
+
+// Spawn describes the processes that a process starts together. They form a job of their own.
+type Spawn struct {
+	Parts  []SpawnPart
+	Parent string // value that the new processes receive in the variable EnvParent of core/boot
+}
+
+// SpawnError is an error of a request to start processes.
+type SpawnError struct {
+	Part   int // index of the part that cannot be started; -1 if all parts are affected
+	Reason string
+}
+
+func (e *SpawnError) Error() string { return e.Reason }
+
+func encode(text []byte) string          { return base64.RawURLEncoding.EncodeToString(text) }
+func decode(text string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(text) }
+
+// Spawn asks the launcher to start processes, and returns the number of the first one. Errors: *SpawnError if the
+// launcher cannot start them; it has then started none.
+func (c *Client) Spawn(s *Spawn) (first int, err error) {
+	spec, err := json.Marshal(s)
+	if err != nil {
+		return 0, err
+	}
+	m := New("spawn", "spec", encode(spec))
+	if len(m.String()) > MaxLine {
+		return 0, &SpawnError{-1, "the commands, arguments and info values are too long for the launcher"}
+	}
+	answer, err := c.request(m, "spawn_result")
+	if err != nil {
+		return 0, err
+	}
+	if rc, _ := answer.Value("rc"); rc != "0" {
+		part, err := answer.Int("part")
+		if err != nil {
+			part = -1
+		}
+		text, ok := answer.Value("reason")
+		reason, _ := decode(text)
+		if !ok {
+			reason = []byte("this gompirun cannot start processes: the job has several nodes")
+		}
+		return 0, &SpawnError{part, string(reason)}
+	}
+	return answer.Int("first")
+}
+
+// ErrName is the error of a name that exists already (Publish), or does not exist (Lookup, Unpublish).
+var ErrName = errors.New("the name exists already, or does not exist")
+
+// Publish stores a port under a service name. Errors: ErrName if the name exists.
+func (c *Client) Publish(service, port string) error {
+	_, err := c.nameRequest(New("publish_name", "service", encode([]byte(service)), "port", encode([]byte(port))),
+		"publish_result")
+	return err
+}
+
+// Lookup returns the port that is stored under a service name. Errors: ErrName if there is none.
+func (c *Client) Lookup(service string) (port string, err error) {
+	answer, err := c.nameRequest(New("lookup_name", "service", encode([]byte(service))), "lookup_result")
+	if err != nil {
+		return "", err
+	}
+	text, _ := answer.Value("port")
+	b, err := decode(text)
+	return string(b), err
+}
+
+// Unpublish removes a service name. Errors: ErrName if it does not exist.
+func (c *Client) Unpublish(service string) error {
+	_, err := c.nameRequest(New("unpublish_name", "service", encode([]byte(service))), "unpublish_result")
+	return err
+}
+
+func (c *Client) nameRequest(m Message, expected string) (Message, error) {
+	answer, err := c.request(m, expected)
+	if rc, _ := answer.Value("rc"); err == nil && rc != "0" {
+		err = ErrName
+	}
+	return answer, err
+}
+
+// spawn answers cmd=spawn.
+func (s *Server) spawn(rank int, m Message) error {
+	if s.cfg.Spawn == nil {
+		return s.answer(rank, result("spawn_result", "unknown_command"))
+	}
+	text, _ := m.Value("spec")
+	spec, err := decode(text)
+	var what Spawn
+	if err == nil {
+		err = json.Unmarshal(spec, &what)
+	}
+	if err != nil {
+		return s.answer(rank, New("spawn_result", "rc", "-1", "part", "-1", "reason",
+			encode([]byte("the request is invalid"))))
+	}
+	first, failure := s.cfg.Spawn(rank, &what)
+	if failure != nil {
+		return s.answer(rank, New("spawn_result", "rc", "-1", "part", strconv.Itoa(failure.Part), "reason",
+			encode([]byte(failure.Reason))))
+	}
+	return s.answer(rank, New("spawn_result", "rc", "0", "first", strconv.Itoa(first)))
+}
+
+// Names is a table of published names, which several servers may share.
+type Names struct {
+	mu    sync.Mutex
+	ports map[string]string
+}
+
+// NewNames returns an empty table.
+func NewNames() *Names { return &Names{ports: map[string]string{}} }
+
+// name answers the requests on published names.
+func (s *Server) name(rank int, m Message) error {
+	service, _ := m.Value("service")
+	port, _ := m.Value("port")
+	if s.cfg.Names == nil {
+		return s.answer(rank, result(m.Cmd+"_result", "unknown_command"))
+	}
+	s.cfg.Names.mu.Lock()
+	known, exists := s.cfg.Names.ports[service]
+	switch {
+	case m.Cmd == "publish_name" && !exists:
+		s.cfg.Names.ports[service] = port
+	case m.Cmd == "unpublish_name":
+		delete(s.cfg.Names.ports, service)
+	}
+	s.cfg.Names.mu.Unlock()
+	switch {
+	case m.Cmd == "publish_name" && exists:
+		return s.answer(rank, result("publish_result", "name_exists"))
+	case m.Cmd == "publish_name":
+		return s.answer(rank, result("publish_result", ""))
+	case !exists:
+		return s.answer(rank, result(m.Cmd[:len(m.Cmd)-len("_name")]+"_result", "no_such_name"))
+	case m.Cmd == "lookup_name":
+		return s.answer(rank, New("lookup_result", "rc", "0", "port", known))
+	}
+	return s.answer(rank, result("unpublish_result", ""))
+}
