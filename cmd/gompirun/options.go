@@ -162,6 +162,7 @@ type part struct {
 	env     []string
 	inherit inherit
 	wdir    string
+	search  string // directories in which the program is searched; "" for those of the variable PATH
 	argv    []string
 }
 

@@ -41,7 +41,7 @@ func prepare(p part, environ []string) (program, error) {
 		}
 		return out, nil
 	}
-	folders := variable(out.env, "PATH")
+	folders := cmp.Or(p.search, variable(out.env, "PATH"))
 	if folders == "" && !p.inherit.passes("PATH") {
 		folders = variable(environ, "PATH") // the rank has no PATH, but its program must be found
 	}

@@ -57,12 +57,8 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	var programs []program
 	total := 0
 	for i, p := range what.Parts {
-		env := p.Env
-		if p.Path != "" {
-			env = append(env, "PATH="+p.Path)
-		}
-		prog, err := prepare(part{n: p.N, env: env, wdir: p.Dir, argv: append([]string{p.Command}, p.Args...)},
-			os.Environ())
+		prog, err := prepare(part{n: p.N, env: p.Env, wdir: p.Dir, search: p.Path,
+			argv: append([]string{p.Command}, p.Args...)}, os.Environ())
 		if err != nil {
 			return 0, &pmi1.SpawnError{Part: i, Reason: err.Error()}
 		}

@@ -1,0 +1,41 @@
+/* A parent that starts two children, for TestSpawned: spawned MODE. The children are started as "spawned child MODE". */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+	int is_child = argc > 2, rank, value = 0;
+	const char *mode = argv[argc - 1];
+	MPI_Comm inter;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (is_child) {
+		MPI_Comm_get_parent(&inter);
+		printf("child %d is up %d\n", rank, (int)getpid());
+		fflush(stdout);
+	} else {
+		char *args[] = {"child", argv[1], NULL};
+		MPI_Comm_spawn(argv[0], args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+		printf("parent %d is up %d\n", rank, (int)getpid());
+		fflush(stdout);
+	}
+	MPI_Barrier(inter);
+	if (is_child && rank == 1 && strcmp(mode, "crash") == 0)
+		raise(SIGSEGV);
+	if (is_child && rank == 1 && strcmp(mode, "abort") == 0)
+		MPI_Abort(MPI_COMM_WORLD, 42);
+	if (strcmp(mode, "stuck") == 0) /* parents and children wait for each other */
+		MPI_Recv(&value, 1, MPI_INT, 0, 3, inter, MPI_STATUS_IGNORE);
+	if (strcmp(mode, "wait") == 0 || strcmp(mode, "crash") == 0 || strcmp(mode, "abort") == 0)
+		pause();
+	if (!is_child && strcmp(mode, "leave") == 0)
+		_exit(0);
+	if (is_child && strcmp(mode, "leave") == 0)
+		pause();
+	MPI_Comm_disconnect(&inter);
+	MPI_Finalize();
+	return is_child && rank == 1 && strcmp(mode, "status") == 0 ? 3 : 0;
+}
