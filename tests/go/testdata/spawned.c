@@ -1,4 +1,4 @@
-/* A parent that starts two children, for TestSpawned: spawned MODE. The children are started as "spawned child MODE". */
+/* A parent that starts two children, for TestSpawned: spawned MODE. It starts them as "spawned child MODE". */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
