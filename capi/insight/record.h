@@ -262,6 +262,9 @@ void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
 bool gompi_insight_is_inter(MPI_Comm comm);
+// Returns the group of all processes of the job, which the caller frees; MPI_GROUP_NULL if MPI is not initialized. If
+// there is no MPI_COMM_WORLD, uses a session of its own.
+MPI_Group gompi_insight_world_group(void);
 
 // Returns the address in the application from which a wrapper was called. The argument `address` is the wrapper's
 // return address, which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.

@@ -18,16 +18,14 @@ static struct gompi_insight_window *find_counted_window(MPI_Win win) {
 	return NULL;
 }
 
-// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator. If there is no
-// MPI_COMM_WORLD (sessions), the first member is unknown, and *leader is not changed.
+// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator.
 static void query_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-	int started = 0, n = 0, first = 0, at = -1;
+	int n = 0, first = 0, at = -1;
 	if (GOMPI_CALL_PMPI(MPI_Comm_group, comm, &group) != MPI_SUCCESS)
 		return;
 	if (GOMPI_CALL_PMPI(MPI_Group_size, group, &n) == MPI_SUCCESS && n > 0 &&
-	    GOMPI_CALL_PMPI(MPI_Initialized, &started) == MPI_SUCCESS && started &&
-	    GOMPI_CALL_PMPI(MPI_Comm_group, MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+	    (world = gompi_insight_world_group()) != MPI_GROUP_NULL) {
 		if (GOMPI_CALL_PMPI(MPI_Group_translate_ranks, group, 1, &first, world, &at) == MPI_SUCCESS && at >= 0)
 			*leader = at;
 		(void)GOMPI_CALL_PMPI(MPI_Group_free, &world);

@@ -70,6 +70,8 @@ type rank struct {
 	infos             map[uint64]map[string]string
 	liveObjects       map[object]*callSite // objects that the rank has made and not freed
 	freed             freed
+	sessions          int           // number of its sessions
+	hasWorld          bool          // it has called MPI_Init, but not MPI_Finalize
 	hasCallbacks      bool          // the program has callbacks, called by MPI, that may free objects
 	openCalls         map[int]*call // by thread, the call that the thread is in
 	aliases           []alias
@@ -348,18 +350,37 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 		base := e.Out("baseptr").Uint()
 		// drops accesses to memory that was at these addresses before
 		k.space.drop(span{base, base + e.In("size").Uint()})
-	case e.name == "MPI_Finalize":
-		k.ended = true
-		if c.follow == nil {
-			c.leaks(k)
-			c.reportAtEnd()
-		}
+	case e.name == "MPI_Session_init":
+		k.sessions++
+		k.ended = false
+	case e.name == "MPI_Init" || e.name == "MPI_Init_thread":
+		k.hasWorld, k.ended = true, false
+	case e.name == "MPI_Finalize" || e.name == "MPI_Session_finalize":
+		c.endOfRank(k, e.name)
 	case e.name == "MPI_Free_mem" && c.follow == nil:
 		c.freedMemory(k, e)
 	case strings.HasPrefix(e.name, "MPI_Info_"):
 		k.trackInfo(e)
 	}
 	c.operation(k, e)
+}
+
+// endOfRank records that a rank has called MPI_Finalize or MPI_Session_finalize. After the last of these calls it reports
+// the objects that the rank has not freed.
+func (c *Checker) endOfRank(k *rank, name string) {
+	if name == "MPI_Finalize" {
+		k.hasWorld = false
+	} else {
+		k.sessions--
+	}
+	if k.hasWorld || k.sessions > 0 {
+		return
+	}
+	k.ended = true
+	if c.follow == nil {
+		c.leaks(k)
+		c.reportAtEnd()
+	}
 }
 
 // reportFailure reports why MPI has returned an error, if the checker knows the cause.

@@ -84,3 +84,27 @@ func TestTitles(t *testing.T) {
 		require.Equal(t, c.want, first+"\n")
 	}
 }
+
+// Checks that objects of a session may be freed after MPI_Finalize, and are reported when the last session ends.
+func TestSessionLeaks(t *testing.T) {
+	for _, frees := range []bool{true, false} {
+		c := New(1, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
+		p := &player{checker: c}
+		p.call(0, "MPI_Session_init", nil, values{"session": firstDynamic})
+		p.call(0, "MPI_Init", nil, nil)
+		p.call(0, "MPI_Group_from_session_pset", values{"session": firstDynamic},
+			values{"newgroup": firstDynamic + 1})
+		p.call(0, "MPI_Finalize", nil, nil)
+		require.Empty(t, c.Findings())
+		if frees {
+			p.call(0, "MPI_Group_free", values{"group": firstDynamic + 1}, nil)
+		}
+		p.call(0, "MPI_Session_finalize", values{"session": firstDynamic}, nil)
+		if frees {
+			require.Empty(t, c.Findings())
+		} else {
+			require.Len(t, c.Findings(), 1)
+			require.Equal(t, "leak", c.Findings()[0].Kind)
+		}
+	}
+}
