@@ -124,11 +124,11 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	return p, nil
 }
 
-// addProcesses fills the table of processes. Under gompirun on one node it also has the processes that can be started
-// later, so that it never grows: the number of a process is then its index on the node.
+// addProcesses fills the table of processes. On one node it also has the processes that can be started later, so that
+// it never grows: the number of a process is then its index on the node.
 func (p *Instance) addProcesses() error {
 	nodeOf, indices := p.NodeMap.NodeOf, p.NodeMap.LocalIndices()
-	if !p.isCollective {
+	if p.NodeMap.NodeCount == 1 {
 		control, _ := p.Boot.Control()
 		p.First = control.First
 		nodeOf, indices = make([]int32, p.Node.Slots), nil

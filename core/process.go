@@ -125,6 +125,7 @@ func release() error {
 		return nil
 	}
 	leaving.Store(true)
+	boot.EndSpawner()
 	if err := (*b).Finalize(); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
@@ -153,6 +154,7 @@ func Rank() int {
 // for example because there is no launcher, the caller must end the process. The argument `byError` is true if an error
 // handler ends the job. It is false for MPI_Abort.
 func Abort(code int, byError bool) {
+	boot.AbortSpawned(code)
 	if b := launcher.Load(); b != nil && !released.Load() {
 		cause := failedRank()
 		if cause < 0 && byError {

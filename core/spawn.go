@@ -15,23 +15,19 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Dynamic processes (MPI-5.0 11.8 to 11.10). The processes that one gompirun has started on one node know each other by
-// numbers: the index on the node. So a group of processes of several jobs needs no translation, and an
-// intercommunicator between jobs is created as one within a job. The leaders of the two groups find each other by
-// gompirun: a spawned job receives the number of the process that started it, and a port name contains the number of
-// the process that opened it.
+// Dynamic processes (MPI-5.0 11.8 to 11.10). The processes on one node know each other by numbers: the index on the
+// node. So a group of processes of several jobs needs no translation, and an intercommunicator between jobs is created
+// as one within a job. The leaders of the two groups find each other by gompirun: a spawned job receives the number of
+// the process that started it, and a port name contains the number of the process that opened it.
 
-// spawner returns the interface to the launcher, or an error of the given class if it cannot start processes.
+// spawner returns the interface to the gompirun that starts processes, or an error of the given class.
 func (p *Instance) spawner(class int32, what string) (boot.Spawner, error) {
-	if p.isCollective {
-		return nil, mpierr.New(class, "%s needs a job that gompirun has started on one node", what)
+	if p.NodeMap.NodeCount > 1 {
+		return nil, mpierr.New(class, "%s is possible only if the job is on one node", what)
 	}
-	s, err := boot.SpawnerOf(p.Boot, p.Node.Fd())
+	s, err := boot.SpawnerOf(p.Boot, p.Node.Fd(), p.Node.Me)
 	if err != nil {
 		return nil, mpierr.New(class, "%v", err)
-	}
-	if s == nil {
-		return nil, mpierr.New(class, "%s needs a job that gompirun has started on one node", what)
 	}
 	return s, nil
 }

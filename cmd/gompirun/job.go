@@ -59,7 +59,7 @@ type job struct {
 	heldSpawns []spawnRequest // requests that wait until the first ranks have been started
 	spawner    chan func()    // functions for the thread that starts further ranks; nil if there is none yet
 
-	singleton *singleton // not nil if gompirun serves a process that it has not started
+	served *served // not nil if gompirun serves a process that it has not started
 
 	hang hang
 
@@ -177,8 +177,8 @@ func (j *job) run() int {
 	if j.opts.deadlock != deadlockOff {
 		j.after(j.lookInterval(), checkHang)
 	}
-	if j.singleton != nil {
-		go j.singleton.reapChildren(j)
+	if j.served != nil {
+		go j.served.reapChildren(j)
 		go j.out.wait()
 	} else {
 		go j.launch()
@@ -228,8 +228,8 @@ func (j *job) handle(event any) {
 		j.judgeEnds()
 	case stateChange:
 		j.rankChanged(e.rank, e.event)
-	case rootEnded:
-		j.singletonEnded()
+	case clientEnded:
+		j.clientEnded()
 	case spawnRequest:
 		j.spawn(e)
 	case interrupted:

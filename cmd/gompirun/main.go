@@ -76,8 +76,8 @@ func gompirun(args []string) int {
 	if len(args) > 1 && args[0] == relayRank {
 		return runRelay(args[1:])
 	}
-	if len(args) == 2 && args[0] == boot.SingletonWord {
-		return runSingleton(args[1])
+	if len(args) == 3 && args[0] == boot.ServeWord {
+		return runServe(args[1], args[2])
 	}
 	if len(args) > 0 && args[0] == reportWord {
 		return runReport(args[1:])

@@ -73,7 +73,10 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	if err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
 	}
-	n.size += total
+	n.size = first + total
+	for len(j.ranks) < first { // ranks that the gompirun of another process has started
+		j.ranks = append(j.ranks, rank{world: j.worlds[0]})
+	}
 	parts := len(j.programs)
 	j.programs = append(j.programs, programs...)
 	for i, p := range what.Parts {
@@ -94,9 +97,9 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		failedPart, err = j.startWorld(w)
 	}
 	<-finished
-	if j.singleton != nil {
+	if j.served != nil {
 		select {
-		case j.singleton.started <- struct{}{}:
+		case j.served.started <- struct{}{}:
 		default:
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"gompirma/core/abi"
@@ -91,40 +90,6 @@ type Spawner interface {
 	Publish(service, port string) error
 	Lookup(service string) (port string, err error)
 	Unpublish(service string) error
-}
-
-// JobName returns the name of the job that gompirun has started from its command line: the part before the first '.' of
-// the name of a job.
-func JobName(c Client) string {
-	if l, ok := c.(*launched); ok {
-		name, _, _ := strings.Cut(l.KvsName(), ".")
-		return name
-	}
-	return SingletonJob(os.Getpid())
-}
-
-// SpawnerOf returns the interface to the launcher of c for processes that start at run time; nil if the launcher does
-// not support them. If the process has no launcher, the first call starts gompirun for it. The argument `control` is
-// the descriptor of the shared memory of the node. Errors: MPI_ERR_OTHER if gompirun cannot be started.
-func SpawnerOf(c Client, control int) (Spawner, error) {
-	switch l := c.(type) {
-	case *launched:
-		if l.isGompirun {
-			return l.Client, nil
-		}
-	case *singleton:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.launcher == nil {
-			launcher, err := startLauncher(control)
-			if err != nil {
-				return nil, otherError(err)
-			}
-			l.launcher = launcher
-		}
-		return l.launcher, nil
-	}
-	return nil, nil
 }
 
 // ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.

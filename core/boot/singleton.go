@@ -9,9 +9,8 @@ import (
 
 // singleton is the Client of a job of one process without a launcher.
 type singleton struct {
-	mu       sync.Mutex
-	values   map[string]string
-	launcher *pmi1.Client // the gompirun that this process has started; nil if there is none
+	mu     sync.Mutex
+	values map[string]string
 }
 
 func newSingleton() *singleton { return &singleton{values: map[string]string{}} }
@@ -21,32 +20,12 @@ func (*singleton) Size() int                     { return 1 }
 func (*singleton) AppNum() (int, bool)           { return 0, false }
 func (*singleton) UniverseSize() int             { return 1 }
 func (*singleton) Fence() error                  { return nil }
+func (*singleton) Finalize() error               { return nil }
+func (*singleton) Abort(int, int) error          { return nil }
 func (*singleton) Control() (Control, bool)      { return Control{}, false }
 func (*singleton) Limit(time.Duration)           {}
 func (*singleton) SetWatch(pmi1.Watch)           {}
 func (*singleton) LauncherLost() <-chan struct{} { return nil }
-
-// Finalize notifies the gompirun that this process has started, if there is one.
-func (s *singleton) Finalize() error {
-	if l := s.spawner(); l != nil {
-		return otherError(l.Finalize())
-	}
-	return nil
-}
-
-// Abort ends the processes that this process has started.
-func (s *singleton) Abort(status, lost int) error {
-	if l := s.spawner(); l != nil {
-		return otherError(l.Abort(status, lost))
-	}
-	return nil
-}
-
-func (s *singleton) spawner() *pmi1.Client {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.launcher
-}
 
 func (s *singleton) Put(key, value string) error {
 	if err := checkKey(key); err != nil {

@@ -207,6 +207,16 @@ func (nd *Node) IsOversubscribed() bool { return nd.Count() > nd.Cores }
 // AddProcesses makes room for n more processes and returns the index of the first one. The launcher calls it before it
 // starts them. It fails if the node has no n free slots, or if memory is short.
 func (nd *Node) AddProcesses(n int) (first int, err error) {
+	for {
+		first, err = nd.tryAddProcesses(n)
+		if first >= 0 {
+			return first, err
+		}
+	}
+}
+
+// tryAddProcesses is AddProcesses, but returns -1 if another launcher has added processes at the same time.
+func (nd *Node) tryAddProcesses(n int) (first int, err error) {
 	first = nd.Count()
 	if n > nd.Slots-first {
 		return 0, fmt.Errorf("%d of the %d processes that a node can have in the course of a job have been "+
@@ -216,7 +226,9 @@ func (nd *Node) AddProcesses(n int) (first int, err error) {
 	if err := nd.memory.alloc(offset, CellOffset(nd.Slots, first+n)-offset); err != nil {
 		return 0, fmt.Errorf("cannot allocate the shared memory of %d processes: %w", n, err)
 	}
-	atomic.StoreUint32(u32(nd.control, headerProcessCount), uint32(first+n))
+	if !atomic.CompareAndSwapUint32(u32(nd.control, headerProcessCount), uint32(first), uint32(first+n)) {
+		return -1, nil
+	}
 	return first, nil
 }
 

@@ -365,8 +365,8 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	c.operation(k, e)
 }
 
-// endOfRank records that a rank has called MPI_Finalize or MPI_Session_finalize. After the last of these calls it reports
-// the objects that the rank has not freed.
+// endOfRank records that a rank has called MPI_Finalize or MPI_Session_finalize. After the last of these calls it
+// reports the objects that the rank has not freed.
 func (c *Checker) endOfRank(k *rank, name string) {
 	if name == "MPI_Finalize" {
 		k.hasWorld = false
