@@ -199,7 +199,7 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	require.NoError(t, err)
 	_, err = all.Add(0, nodeOf, places)
 	require.NoError(t, err)
-	all.SetSelf(int32(j.members[0].rank))
+	all.SetSelf(int32(j.members[0].rank), 0, all.Count())
 	dataPath{}.Open(j.members[0].nd, all)
 	require.NoError(t, j.all(func(m *bigMember) error { return m.c.AttachBlock() }))
 	return j

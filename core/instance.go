@@ -136,7 +136,7 @@ func (p *Instance) addProcesses() error {
 	if _, err := p.Processes.Add(0, nodeOf, indices); err != nil {
 		return err
 	}
-	p.Processes.SetSelf(p.Number())
+	p.Processes.SetSelf(p.Number(), int32(p.First), p.Size)
 	return nil
 }
 

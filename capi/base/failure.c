@@ -151,15 +151,19 @@ const char *gompi_failure_text(void) {
 	noted_failed = GOMPI_NONE_FAILED;
 	if (failed == GOMPI_NONE_FAILED || failed == GOMPI_UNKNOWN_FAILED)
 		return "a process ended without calling MPI_Finalize while this process waited for it";
-	const int process = gompi_local_index(failed), rank = gompi_process(gompi_node.processes, failed)->rank;
+	const struct gompi_processes *t = gompi_node.processes;
+	const int process = gompi_local_index(failed), rank = failed - t->world_first;
 	if (process >= 0) {
 		int pid = (int)gompi_load(&gompi_cell(process)->pid);
+		char name[40] = "a process of another job";
+		if ((uint32_t)rank < (uint32_t)t->world_size)
+			snprintf(name, sizeof name, "rank %d of MPI_COMM_WORLD", rank);
 		snprintf(text, sizeof text,
 			 is_failed_local(process)
-				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
-				 : "rank %1$d of MPI_COMM_WORLD (pid %2$d) can receive no more messages: another "
-				   "process ended without calling MPI_Finalize while it was sending to rank %1$d",
-			 rank, pid);
+				 ? "%s (pid %d) ended without calling MPI_Finalize"
+				 : "%s (pid %d) can receive no more messages: another process ended without calling "
+				   "MPI_Finalize while it was sending to that process",
+			 name, pid);
 		return text;
 	}
 	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);

@@ -52,6 +52,8 @@ int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const in
 	// synchronization.
 	if (first == 0 && in_order)
 		t->in_order_count = n;
+	if (first == 0)
+		t->world_size = n;
 	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_count
 	return first;
 }

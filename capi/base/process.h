@@ -21,6 +21,8 @@ struct gompi_process {
 enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 struct gompi_processes {
 	int32_t self; // number of this process
+	// the processes of this process' job have the numbers world_first to world_first + world_size - 1
+	int32_t world_first, world_size;
 	// the first in_order_count processes are on this node; the local_index of each equals its number
 	int32_t in_order_count;
 	gompi_ai32 n;       // number of processes; the release store publishes their entries

@@ -32,7 +32,7 @@ func NewOnOneNode(n int, self int32) (*Processes, error) {
 	t, err := NewProcesses()
 	if err == nil {
 		_, err = t.Add(0, make([]int32, n), nil)
-		t.SetSelf(self)
+		t.SetSelf(self, 0, n)
 	}
 	return t, err
 }
@@ -55,7 +55,9 @@ func (t *Processes) Add(job uint32, nodeOf, index []int32) (first int32, err err
 }
 
 // SetSelf implements proc.Table.
-func (t *Processes) SetSelf(number int32) { t.c.self = C.int32_t(number) }
+func (t *Processes) SetSelf(number, first int32, size int) {
+	t.c.self, t.c.world_first, t.c.world_size = C.int32_t(number), C.int32_t(first), C.int32_t(size)
+}
 
 // Self implements proc.Table.
 func (t *Processes) Self() int32 { return int32(t.c.self) }

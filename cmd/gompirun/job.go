@@ -228,6 +228,10 @@ func (j *job) handle(event any) {
 		j.judgeEnds()
 	case stateChange:
 		j.rankChanged(e.rank, e.event)
+	case killWorld:
+		for i := range e.w.size {
+			j.signalRank(&j.ranks[e.w.first+i], syscall.SIGKILL)
+		}
 	case clientEnded:
 		j.clientEnded()
 	case spawnRequest:
@@ -277,13 +281,17 @@ func (j *job) end(s syscall.Signal) {
 
 // rankEnded determines what the end of a rank means for the job.
 func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
-	if j.ranks[rank].world.abandoned {
+	w := j.ranks[rank].world
+	if w.abandoned {
+		return
+	}
+	if w.hasFailed {
+		j.markFailed(rank)
 		return
 	}
 	st := j.pmiState(rank)
 	v, hard := j.judge(rank, status, st)
 	if v == nil {
-		w := j.ranks[rank].world
 		w.ended = append(w.ended, rank)
 		j.noteEnded(rank)
 		if w.pmi.InBarrier() {
@@ -293,7 +301,9 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	if v != nil && j.failure == nil {
 		j.failure = v
 	}
-	if hard {
+	if hard && w.number > 0 && !st.Aborted && !j.stopping.Load() {
+		j.failWorld(w, rank)
+	} else if hard {
 		// fail must come first, because it announces the end of the job. markFailed then ends the waits of
 		// other ranks for this rank. Because of the announcement, these ranks exit without an error message.
 		j.fail(v)

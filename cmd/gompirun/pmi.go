@@ -13,6 +13,7 @@ type world struct {
 	parent              string // value of boot.EnvParent; "" for the job of the command line
 	pmi                 *pmi1.Server
 	ended               []int // ranks that ended successfully
+	hasFailed           bool  // a rank has failed, so the others are being ended
 	abandoned           bool  // not all ranks could be started, so the others have been killed
 }
 

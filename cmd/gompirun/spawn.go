@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 
 	"gompirma/core/boot/pmi1"
 )
@@ -146,3 +147,17 @@ func (j *job) startWorld(w *world) (failedPart int, err error) {
 	}
 	return 0, nil
 }
+
+// failWorld ends the other ranks of a job that a rank has started, because one of its ranks has failed. The ranks of
+// other jobs continue: their calls that depend on a failed rank return an error.
+func (j *job) failWorld(w *world, failed int) {
+	w.hasFailed = true
+	j.markFailed(failed)
+	for i := range w.size {
+		j.signalRank(&j.ranks[w.first+i], syscall.SIGTERM)
+	}
+	time.AfterFunc(graceTerm, func() { j.mail.send(killWorld{w}) })
+}
+
+// killWorld is the event that the ranks of a failed job must have ended.
+type killWorld struct{ w *world }

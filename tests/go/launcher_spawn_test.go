@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,14 @@ func TestSpawned(t *testing.T) {
 		require.Regexp(t, `(?m)^\[1:0\] child 0 is up`, out)
 		require.Contains(t, err, c.says)
 	}
-	status, _, err := gompirun(t, "-n", "1", "--deadlock=abort", "--deadlock-after", "1", program, "stuck")
+	status, out, err := gompirun(t, "-n", "2", program, "survive")
+	require.Equal(t, 139, status, err)
+	for rank := range 2 {
+		require.Regexp(t, fmt.Sprintf(`(?m)^parent %d goes on: 1 .*a process of another job \(pid \d+\) ended `+
+			`without calling MPI_Finalize`, rank), out)
+	}
+	require.Contains(t, err, "gompirun: job 1 rank 1 (program) was killed by signal 11")
+	status, _, err = gompirun(t, "-n", "1", "--deadlock=abort", "--deadlock-after", "1", program, "stuck")
 	require.NotZero(t, status)
 	require.Contains(t, err, "gompirun: deadlock: ")
 

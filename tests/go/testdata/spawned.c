@@ -23,8 +23,23 @@ int main(int argc, char **argv) {
 		fflush(stdout);
 	}
 	MPI_Barrier(inter);
-	if (is_child && rank == 1 && strcmp(mode, "crash") == 0)
+	if (is_child && rank == 1 && (strcmp(mode, "crash") == 0 || strcmp(mode, "survive") == 0))
 		raise(SIGSEGV);
+	if (!is_child && strcmp(mode, "crash") == 0)
+		MPI_Recv(&value, 1, MPI_INT, 1, 3, inter, MPI_STATUS_IGNORE);
+	if (!is_child && strcmp(mode, "survive") == 0) {
+		char text[MPI_MAX_ERROR_STRING] = "";
+		int class, length;
+		MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+		MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 1, 3, inter, MPI_STATUS_IGNORE), &class);
+		MPI_Error_string(class, text, &length);
+		MPI_Barrier(MPI_COMM_WORLD);
+		printf("parent %d goes on: %d %s\n", rank, class == MPI_ERR_PROC_ABORTED, text);
+		MPI_Finalize();
+		return 0;
+	}
+	if (is_child && strcmp(mode, "survive") == 0)
+		pause();
 	if (is_child && rank == 1 && strcmp(mode, "abort") == 0)
 		MPI_Abort(MPI_COMM_WORLD, 42);
 	if (strcmp(mode, "stuck") == 0) /* parents and children wait for each other */
