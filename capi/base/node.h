@@ -104,6 +104,11 @@ struct gompi_cell {
 	// (core/shm/release.go). cached_bytes: bytes of unused blocks (core/shm/blocks.go).
 	_Alignas(GOMPI_CACHE_LINE) int64_t reserved_bytes;
 	int64_t releasing_bytes, cached_bytes;
+	// Used by Go only. generation: number of processes that have used this cell before. heap_base: offset where
+	// this process' heap begins. heap_peak: offset from which on no process with this cell has used the heap's
+	// memory.
+	uint32_t generation;
+	int64_t heap_base, heap_peak;
 	// For tools that read the process from outside; written once.
 	uint64_t code_address;                               // an address in the library's code
 	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)

@@ -52,3 +52,11 @@ int gompi_inbox_next_waiter(struct gompi_inbox *b, int i, int n) {
 	}
 	return -1;
 }
+
+void gompi_inbox_clear(struct gompi_inbox *b) {
+	gompi_store(&b->head, gompi_load(&b->tail));
+	gompi_store(&b->has_waiters, 0);
+	gompi_store(&b->flow, FLOW_EAGER);
+	for (int i = 0; i < GOMPI_MAX_NODE_PROCESSES / 64; i++)
+		gompi_store(&b->waiters[i], 0);
+}

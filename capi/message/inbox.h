@@ -73,6 +73,10 @@ static inline void gompi_inbox_publish(struct gompi_reservation space, uint64_t 
 // may have released space before it could see the registration.
 bool gompi_inbox_register_waiter(struct gompi_inbox *b, int me);
 
+// Drops all records and registrations, which an earlier process with the same index on the node has left. The owner
+// calls it before any process sends. Positions continue, since other processes may have cached the head.
+void gompi_inbox_clear(struct gompi_inbox *b);
+
 // Only the owner calls the following functions, under the VCI's lock. The argument `at` is the address of the next
 // record, and `head` is its position. While the owner consumes a batch, `head` is ahead of the position up to which
 // space is released.

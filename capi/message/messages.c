@@ -34,6 +34,7 @@ static bool open_vci(struct gompi_messages *m, int i) {
 	l->messages = m;
 	gompi_requests_open(&l->requests, i);
 	l->inbox = gompi_inbox_of(m, m->node.local_index, i);
+	gompi_inbox_clear(l->inbox);
 	l->read_position = l->released_position = gompi_load(&l->inbox->head);
 	l->read_at = gompi_inbox_at(l->inbox, l->read_position);
 	l->extracted.has_messages = true;

@@ -56,6 +56,7 @@ type job struct {
 	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if there is no delay
 	recheckPending bool      // a recheckEnds tick is scheduled
 
+	freeRanks  []span         // numbers of ranks that have ended, for ranks that are started later
 	heldSpawns []spawnRequest // requests that wait until the first ranks have been started
 	spawner    chan func()    // functions for the thread that starts further ranks; nil if there is none yet
 
@@ -294,6 +295,9 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	if v == nil {
 		w.ended = append(w.ended, rank)
 		j.noteEnded(rank)
+		if w.number > 0 && len(w.ended) == w.size {
+			j.freeRanks = append(j.freeRanks, span{w.first, w.size})
+		}
 		if w.pmi.InBarrier() {
 			v, hard = j.absentFailure(rank), true
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -69,20 +70,17 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	if err := checkDescriptors(len(j.ranks)+total, j.opts.nodes); err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
 	}
-	n := &j.nodes[0]
-	first, err := n.memory.AddProcesses(total)
+	first, err := j.newRanks(total)
 	if err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
 	}
-	n.size = first + total
-	for len(j.ranks) < first { // ranks that the gompirun of another process has started
-		j.ranks = append(j.ranks, rank{world: j.worlds[0]})
-	}
 	parts := len(j.programs)
 	j.programs = append(j.programs, programs...)
+	at := first
 	for i, p := range what.Parts {
 		for range p.N {
-			j.ranks = append(j.ranks, rank{part: parts + i})
+			j.ranks[at] = rank{part: parts + i}
+			at++
 		}
 	}
 	w := j.addWorld(first, total)
@@ -113,6 +111,35 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		w.abandoned = true
 		return 0, &pmi1.SpawnError{Part: failedPart - parts, Reason: err.Error()}
 	}
+	return first, nil
+}
+
+// span is a range of numbers of ranks.
+type span struct{ first, size int }
+
+// newRanks returns the first of n consecutive numbers for new ranks. It prefers numbers of ranks that have ended.
+func (j *job) newRanks(n int) (first int, err error) {
+	node := &j.nodes[0]
+	for i, s := range j.freeRanks {
+		if s.size < n {
+			continue
+		}
+		if s.size == n {
+			j.freeRanks = slices.Delete(j.freeRanks, i, i+1)
+		} else {
+			j.freeRanks[i] = span{s.first + n, s.size - n}
+		}
+		node.memory.Reclaim(s.first, n)
+		return s.first, nil
+	}
+	if first, err = node.memory.AddProcesses(n); err != nil {
+		return 0, err
+	}
+	node.size = first + n
+	for len(j.ranks) < first { // ranks that the gompirun of another process has started
+		j.ranks = append(j.ranks, rank{world: j.worlds[0]})
+	}
+	j.ranks = append(j.ranks, make([]rank, n)...)
 	return first, nil
 }
 

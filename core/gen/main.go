@@ -76,7 +76,8 @@ var packages = map[string][]constants{
 			promise_lock memory_events failed_processes failed_overflow`},
 		{"Cell%s", "offsetof(struct gompi_cell, %s)", `
 			pid state wait.wake_seq wait.has_sleepers doorbell progress_sleeps poller_count blocked_count
-			unrecorded_waits reserved_bytes releasing_bytes cached_bytes code_address windows_address
+			unrecorded_waits reserved_bytes releasing_bytes cached_bytes generation heap_base
+			heap_peak code_address windows_address
 			progress_threads wait_records comms_address comm_world_address`},
 		{"record%s", "offsetof(struct gompi_wait_record, %s)", `
 			state peer object call wait_count wakeup_count thread tag id reason member_count stride member

@@ -14,6 +14,10 @@ import (
 // TagUB is the largest tag, the value of the attribute MPI_TAG_UB.
 const TagUB = 1<<31 - 1
 
+// generationShift is the base-2 logarithm of the number of identities that a process can create before they could equal
+// those of the next process with the same number (host.NewID).
+const generationShift = 24
+
 // Engine sends and receives messages for one process. It is safe for concurrent use.
 type Engine struct {
 	nd        *shm.Node
@@ -53,6 +57,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 			"messages", cfg.Processes.Self())
 	}
 	e := &Engine{nd: nd, processes: cfg.Processes}
+	e.ids.Store(uint64(nd.Generation()) << generationShift)
 	var err error
 	e.m, err = cfg.Open(&CarrierConfig{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.Slots, 0),

@@ -59,8 +59,9 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 }
 
 // NewID implements comm.Host. The number of this process is in bits 40 and above, and a count in bits 4 to 38. So there
-// may be 2^24 processes, each of which creates up to 2^35 communicators. Bit 39 is set in the contexts of partitioned
-// messages (capi/message/partition.c), so these differ from all IDs.
+// may be 2^24 processes, each of which creates up to 2^35 communicators. The count begins at a multiple of the process'
+// generation (shm.Node.Generation). Bit 39 is set in the contexts of partitioned messages (capi/message/partition.c),
+// so these differ from all IDs.
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

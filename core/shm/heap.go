@@ -3,6 +3,7 @@ package shm
 import (
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -18,12 +19,16 @@ type heap struct {
 	base int64    // offset of the region in the memfd
 	size int64    // size of the region in bytes
 	end  int64    // offset from which on no memory has ever been handed out
+	peak *int64   // in shared memory: the highest value of `end` so far
 	free []extent // sorted by offset, no two adjacent
 }
 
 type extent struct{ off, size int64 }
 
-func (h *heap) init(base, size int64) { h.base, h.size, h.end = base, size, base }
+func (h *heap) init(base, size int64, peak *int64) {
+	h.base, h.size, h.end, h.peak = base, size, base, peak
+	atomic.StoreInt64(peak, base)
+}
 
 // alloc allocates size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize) and returns their
 // offset. It returns false if the region is full.
@@ -53,6 +58,9 @@ func (h *heap) alloc(size, align int64) (int64, bool) {
 		h.freeLocked(extent{h.end, off - h.end})
 	}
 	h.end = off + size
+	if h.end > atomic.LoadInt64(h.peak) {
+		atomic.StoreInt64(h.peak, h.end)
+	}
 	return off, true
 }
 

@@ -158,7 +158,11 @@ func Open(fd, me int) (*Node, error) {
 		return nil, noMapping(ControlSize(slots), err)
 	}
 	if me >= 0 {
-		nd.heap.init(nd.heapOff+int64(me)*nd.heapStride, nd.heapStride)
+		// Memory of an earlier process with this index may still be mapped, so its offsets are not used again.
+		region := nd.heapOff + int64(me)*nd.heapStride
+		base := max(region, roundUp(atomic.LoadInt64(nd.i64(me, CellHeapPeak)), HugePage))
+		atomic.StoreInt64(nd.i64(me, CellHeapBase), base)
+		nd.heap.init(base, region+nd.heapStride-base, nd.i64(me, CellHeapPeak))
 		nd.promises.credit = firstCredit
 		nd.promises.headroom = func(wanted int64) limit.Headroom { return limit.Memory("/", wanted) }
 		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
@@ -231,6 +235,23 @@ func (nd *Node) tryAddProcesses(n int) (first int, err error) {
 	}
 	return first, nil
 }
+
+// Reclaim makes the indices first to first+n-1 usable for other processes, and releases the memory of the processes
+// that had them. The launcher calls it when these processes have ended.
+func (nd *Node) Reclaim(first, n int) {
+	for i := first; i < first+n; i++ {
+		base, peak := *nd.i64(i, CellHeapBase), *nd.i64(i, CellHeapPeak)
+		if peak > base {
+			nd.memory.release(base, peak-base)
+		}
+		generation := *nd.u32(i, CellGeneration)
+		clear(nd.cell(i)[:CellBytes])
+		*nd.u32(i, CellGeneration), *nd.i64(i, CellHeapPeak) = generation+1, peak
+	}
+}
+
+// Generation returns the number of processes that have had the index of this process before.
+func (nd *Node) Generation() uint32 { return *nd.u32(nd.Me, CellGeneration) }
 
 // Image returns the location of this process' image: the descriptor of the memfd and the offset in it. It returns ok =
 // false if there are no images.

@@ -128,7 +128,7 @@ func TestRegionsDisjoint(t *testing.T) {
 
 func TestHeapRandom(t *testing.T) {
 	var h heap
-	h.init(1<<40, HeapStride)
+	h.init(1<<40, HeapStride, new(int64))
 	rnd := rand.New(rand.NewSource(1))
 	var live []extent
 	for i := 0; i < 3000; i++ {
@@ -233,4 +233,33 @@ func TestAddProcesses(t *testing.T) {
 	require.ErrorContains(t, err, "are not possible")
 	_, err = launcher.AddProcesses(launcher.Slots - 5)
 	require.NoError(t, err)
+}
+
+// TestReclaim checks that the index of a process that has ended can be used again, with other memory.
+func TestReclaim(t *testing.T) {
+	f, err := CreateControl(1, 1)
+	require.NoError(t, err)
+	defer f.Close()
+	launcher, err := Open(int(f.Fd()), -1)
+	require.NoError(t, err)
+	first, err := launcher.AddProcesses(1)
+	require.NoError(t, err)
+	old, err := Open(int(f.Fd()), first)
+	require.NoError(t, err)
+	off, err := old.Reserve(3*PageSize, PageSize)
+	require.NoError(t, err)
+	require.NoError(t, old.Commit(off, 3*PageSize))
+	b, err := old.Map(off, 3*PageSize)
+	require.NoError(t, err)
+	b[5] = 7
+	launcher.NoteEnded(first)
+	launcher.Reclaim(first, 1)
+	require.Equal(t, Absent, launcher.State(first))
+	require.Zero(t, b[5], "the memory has not been released")
+	next, err := Open(int(f.Fd()), first)
+	require.NoError(t, err)
+	require.Equal(t, uint32(1), next.Generation())
+	again, err := next.Reserve(PageSize, PageSize)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, again, off+3*PageSize)
 }

@@ -4,7 +4,7 @@
  *   MPI_ERR_SPAWN and error codes, and start nothing. Processes connect by ports and names (11.9) and by sockets
  *   (11.10).
  * np: 1 2 4
- * args: one multiple errors again grandchildren ports names join halves session
+ * args: one multiple errors again many grandchildren ports names join halves session
  * nodes: 1
  * timeout: 60
  */
@@ -350,6 +350,9 @@ int main(int argc, char **argv) {
 	} else if (strcmp(check_arg, "again") == 0) {
 		for (int i = 0; i < 8; i++)
 			test_one(1 + i % 3, i % check_size);
+	} else if (strcmp(check_arg, "many") == 0) { /* more processes than a node can have at a time */
+		for (int i = 0; i < (check_size == 1 ? 50 : 5); i++)
+			test_one(1 + i % 5, i % check_size);
 	} else if (strcmp(check_arg, "grandchildren") == 0) {
 		test_grandchildren();
 	} else if (strcmp(check_arg, "ports") == 0) {
