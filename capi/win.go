@@ -36,7 +36,7 @@ type dataPath struct{ progressPath }
 func (dataPath) NewProcesses() (proc.Table, error) { return engine.NewProcesses() }
 
 func (dataPath) Open(nd *shm.Node, all proc.Table) {
-	openTypes()
+	fillTypeTables()
 	openNode(nd, all)
 }
 

@@ -3,7 +3,6 @@
 
 #include "_cgo_export.h"
 #include "base/call_name.h"
-#include "datatype/recipe.h"
 #include "file/file.h"
 #include "runtime/raise.h"
 
@@ -71,35 +70,9 @@ static int barrier_messages(uintptr_t comm) {
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static void type_freed(uintptr_t number) {
-    gompi_type_freed(number);
-}
-
-static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype *newtype) {
+static int f90_kind(const char *call, int combiner, int p, int r, MPI_Datatype *named) {
     const char *outer = gompi_enter_call(call);
-    int rc = gompi_create_f90((uintptr_t)call, combiner, p, r, (uintptr_t)newtype);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
-static int get_contents(const struct gompi_contents *contents, uintptr_t datatype) {
-    const char *outer = gompi_enter_call("MPI_Type_get_contents");
-    int rc = gompi_get_contents((uintptr_t)contents, datatype);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
-static bool count_elements(uintptr_t datatype, int64_t bytes, int64_t *elements) {
-    return (bool)gompi_count_elements(datatype, bytes, (uintptr_t)elements);
-}
-
-static bool element_bytes(uintptr_t datatype, int64_t elements, int64_t *bytes) {
-    return (bool)gompi_element_bytes(datatype, elements, (uintptr_t)bytes);
-}
-
-static int construct_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
-    const char *outer = gompi_enter_call(recipe->call);
-    int rc = gompi_construct_type((uintptr_t)recipe, newtype);
+    int rc = gompi_f90_kind((uintptr_t)call, combiner, p, r, (uintptr_t)named);
     gompi_leave_call(outer);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
@@ -163,20 +136,6 @@ static int reduce_local_checked(uintptr_t in, uintptr_t inout, int64_t n, uintpt
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static int external_in_go(const struct gompi_external *x, bool packs) {
-    const char *outer = gompi_enter_call(x->call);
-    int rc = gompi_external_in_go((uintptr_t)x, packs);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
-static int external_size_in_go(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size) {
-    const char *outer = gompi_enter_call(call);
-    int rc = gompi_external_size_in_go((uintptr_t)call, (uintptr_t)datarep, count, datatype, (uintptr_t)size);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
 static bool session_pset_members(const char *name, struct gompi_ranks *members) {
     return (bool)gompi_session_pset_members((uintptr_t)name, (uintptr_t)members);
 }
@@ -227,12 +186,7 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .idup_deliver = idup_deliver,
         .idup_finish = idup_finish,
         .barrier_messages = barrier_messages,
-        .type_freed = type_freed,
-        .create_f90 = create_f90,
-        .get_contents = get_contents,
-        .count_elements = count_elements,
-        .element_bytes = element_bytes,
-        .construct_type = construct_type,
+        .f90_kind = f90_kind,
         .abort_job = abort_job,
         .alloc_mem_uncached = alloc_mem_uncached,
         .alloc_mem_bytes = alloc_mem_bytes,
@@ -245,8 +199,6 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .run_file_queue = run_file_queue,
         .find_failed = find_failed,
         .reduce_local_checked = reduce_local_checked,
-        .external_in_go = external_in_go,
-        .external_size_in_go = external_size_in_go,
         .session_pset_members = session_pset_members,
         .at_exit = at_exit,
         .host_of = host_of,

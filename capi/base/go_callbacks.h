@@ -39,23 +39,4 @@ struct gompi_collective {
 	} * agreed;
 };
 
-// The outputs of MPI_Type_get_contents and of its large-count form (is_large), and the capacity of each array.
-struct gompi_contents {
-	bool is_large;
-	int64_t max_integers, max_addresses, max_counts, max_types;
-	int *integers;
-	MPI_Aint *addresses;
-	MPI_Count *counts;
-	MPI_Datatype *types;
-};
-
-// The arguments of a call that packs or unpacks data in the canonical representation.
-struct gompi_external {
-	const char *call, *datarep;
-	const void *data, *packed;
-	int64_t count, packed_bytes;
-	MPI_Datatype datatype;
-	MPI_Aint *position;
-};
-
 #endif

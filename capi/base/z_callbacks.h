@@ -12,10 +12,7 @@
 
 struct gompi_coll_mismatch;
 struct gompi_collective;
-struct gompi_contents;
-struct gompi_external;
 struct gompi_ranks;
-struct gompi_recipe;
 
 // capi/z_callbacks.c fills it in before the first call of MPI. All functions may block for a short time and may
 // allocate memory. No fast path calls them.
@@ -71,25 +68,11 @@ struct gompi_go_callbacks {
     int (*idup_finish)(uintptr_t number, const char *offer, int failed, int worst, char *text);
     // barrier_messages executes MPI_Barrier among members that share no memory. It returns the result of the call.
     int (*barrier_messages)(uintptr_t comm);
-    // type_freed releases Go's copy of a type that has been freed. The argument `number` is the copy's number in Go.
-    void (*type_freed)(uintptr_t number);
-    // create_f90 creates the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
-    // MPI_Type_create_f90_complex, selected by `combiner`, with precision p and range r. It stores the type's handle, and
-    // returns the result of the MPI function. datatype/named.c calls gompi_create_f90 when a type is first requested.
-    int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
-    // get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
-    // leaves to Go. It returns the result of the call.
-    int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
-    // count_elements stores how many basic elements are in consecutive copies of a datatype with the given number of
-    // bytes in total. It returns false if the data ends inside an element, or if the result exceeds 64 bits.
-    bool (*count_elements)(uintptr_t datatype, int64_t bytes, int64_t *elements);
-    // element_bytes stores the total size in bytes of the given number of basic elements at the beginning of
-    // consecutive copies of a datatype. It returns false if there are not enough elements, or if the result exceeds 64
-    // bits.
-    bool (*element_bytes)(uintptr_t datatype, int64_t elements, int64_t *bytes);
-    // construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores the
-    // handle of the type. It returns the result of the call.
-    int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
+    // f90_kind stores the handle of the predefined type that has the representation of the type of
+    // MPI_Type_create_f90_integer, MPI_Type_create_f90_real or MPI_Type_create_f90_complex, selected by `combiner`, with
+    // precision p and range r. It returns the result of the MPI function. datatype/named.c calls gompi_f90_kind when a type
+    // is first requested.
+    int (*f90_kind)(const char *call, int combiner, int p, int r, MPI_Datatype *named);
     // abort_job implements MPI_Abort. It does not return.
     void (*abort_job)(uintptr_t comm, int errorcode);
     // alloc_mem_uncached implements MPI_Alloc_mem if the cache of win/alloc_mem.c has no suitable block.
@@ -122,11 +105,6 @@ struct gompi_go_callbacks {
     // reduce_local_checked executes MPI_Reduce_local, including all checks, for the cases that
     // datatype/reduce_local.c leaves to Go. It returns the result of the call.
     int (*reduce_local_checked)(uintptr_t in, uintptr_t inout, int64_t n, uintptr_t datatype, uintptr_t op);
-    // external_in_go packs or unpacks data, beginning at the given position in the packed buffer, and advances the
-    // position (pack/external.c).
-    int (*external_in_go)(const struct gompi_external *x, bool packs);
-    // external_size_in_go implements MPI_Pack_external_size for the cases that pack/external.c leaves to Go.
-    int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
     // session_pset_members stores the processes of a process set. It returns false if the set does not exist or out
     // of memory.
     bool (*session_pset_members)(const char *name, struct gompi_ranks *members);

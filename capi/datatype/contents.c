@@ -1,11 +1,22 @@
 // MPI_Type_get_contents: returns the arguments with which a datatype was constructed (MPI-5.0 5.1.13). envelope.c
-// returns their counts. Go handles types that Go has constructed, and reports errors.
+// returns their counts.
 #include <string.h>
 
-#include "base/go_callbacks.h"
+#include "base/error_status.h"
+#include "datatype/label.h"
 #include "datatype/type_props.h"
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
+
+// The outputs of MPI_Type_get_contents and of its large-count form (is_large), and the capacity of each array.
+struct type_contents {
+	bool is_large;
+	int64_t max_integers, max_addresses, max_counts, max_types;
+	int *integers;
+	MPI_Aint *addresses;
+	MPI_Count *counts;
+	MPI_Datatype *types;
+};
 
 // The destination of put_number: the array `counts` if it is not NULL (large-count form), else the array `integers`.
 struct numbers {
@@ -78,10 +89,18 @@ static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *
 	case MPI_COMBINER_CONTIGUOUS:
 		put_number(&to, r->n);
 		break;
+	case MPI_COMBINER_F90_REAL:
+	case MPI_COMBINER_F90_COMPLEX:
+		*to.integers++ = (int)r->a;
+		*to.integers = (int)r->b;
+		break;
+	case MPI_COMBINER_F90_INTEGER:
+		*to.integers = (int)r->b;
+		break;
 	default:
 		bytes = bytes && r->combiner != MPI_COMBINER_INDEXED && r->combiner != MPI_COMBINER_INDEXED_BLOCK;
 		put_number(&to, r->n);
-		if (r->list[0] == NULL)
+		if (gompi_recipe_has_same_lengths(r))
 			put_number(&to, r->a);
 		put_list(&to, NULL, r, 0);
 		put_list(&to, bytes ? addresses : NULL, r, 1);
@@ -101,28 +120,69 @@ static uintptr_t copy_of_type(const struct gompi_type *t) {
 	return gompi_type_add_handle(duplicate);
 }
 
-static int query_contents(const struct gompi_contents *c, MPI_Datatype datatype) {
+// Fills in the error status for the capacity of an array that is too small, or for an array that is NULL.
+static int check_capacity(const char *name, int64_t capacity, int64_t needed, const void *array, const char *label,
+			  struct gompi_error_status *v) {
+	if (capacity < needed)
+		return gompi_set_error(v, MPI_ERR_ARG, "max_%s is %lld, but datatype %s needs %lld", name,
+				       (long long)capacity, label, (long long)needed);
+	if (needed > 0 && array == NULL)
+		return gompi_set_error(v, MPI_ERR_ARG, "array_of_%s is NULL, but must have at least %lld entries", name,
+				       (long long)needed);
+	return MPI_SUCCESS;
+}
+
+// Raises the error of a call that cannot be executed: its arguments are invalid, or memory is exhausted.
+static __attribute__((cold, noinline)) int raise_contents(const struct type_contents *c, MPI_Datatype datatype) {
+	static const char call[] = "MPI_Type_get_contents";
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
+	struct gompi_error_status v;
+	char label[GOMPI_LABEL];
+	int class = MPI_SUCCESS;
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	gompi_type_label(datatype, label);
+	if (f->combiner == MPI_COMBINER_NAMED)
+		class = gompi_set_error(&v, MPI_ERR_TYPE, "%s is a predefined datatype, which has no contents", label);
+	else if (!c->is_large && f->is_large)
+		class = gompi_set_error(&v, MPI_ERR_TYPE,
+					"datatype %s was created with large counts: call the _c form of this function",
+					label);
+	if (class == MPI_SUCCESS)
+		class = check_capacity("integers", c->max_integers, f->integers, c->integers, label, &v);
+	if (class == MPI_SUCCESS)
+		class = check_capacity("addresses", c->max_addresses, f->addresses, c->addresses, label, &v);
+	if (class == MPI_SUCCESS)
+		class = check_capacity("large_counts", c->max_counts, f->counts, c->counts, label, &v);
+	if (class == MPI_SUCCESS)
+		class = check_capacity("datatypes", c->max_types, f->types, c->types, label, &v);
+	if (class == MPI_SUCCESS)
+		class = gompi_set_error(&v, MPI_ERR_NO_MEM,
+					"cannot create a datatype: out of memory, or too many datatypes exist");
+	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
+static inline uintptr_t handle_of(const struct gompi_recipe *r, int64_t i, const struct gompi_type *t) {
+	return gompi_type_is_freeable(t) ? gompi_type_meta(t)->handle : (uintptr_t)r->types[i];
+}
+
+static int query_contents(const struct type_contents *c, MPI_Datatype datatype) {
 	const struct gompi_type *t = gompi_type_get_any(datatype);
 	const struct gompi_type_props *f = t != NULL ? gompi_type_props_of(t) : NULL;
 	const struct gompi_recipe *r = t != NULL && gompi_type_is_freeable(t) ? gompi_type_meta(t)->recipe : NULL;
-	bool can_do_in_c = r != NULL && (c->is_large || !f->is_large) && c->max_integers >= f->integers &&
-			   c->max_addresses >= f->addresses && c->max_counts >= f->counts && c->max_types >= f->types &&
-			   (f->integers == 0 || c->integers != NULL) && (f->addresses == 0 || c->addresses != NULL) &&
-			   (f->counts == 0 || c->counts != NULL) && (f->types == 0 || c->types != NULL);
-	for (int64_t i = 0; can_do_in_c && i < r->type_count; i++) {
-		const struct gompi_type *old = gompi_recipe_type(r, i);
-		can_do_in_c = !gompi_type_is_freeable(old) || gompi_type_meta(old)->recipe != NULL;
-	}
-	if (!can_do_in_c)
-		return gompi_go_callbacks.get_contents(c, (uintptr_t)datatype);
+	if (r == NULL || (!c->is_large && f->is_large) || c->max_integers < f->integers ||
+	    c->max_addresses < f->addresses || c->max_counts < f->counts || c->max_types < f->types ||
+	    (f->integers != 0 && c->integers == NULL) || (f->addresses != 0 && c->addresses == NULL) ||
+	    (f->counts != 0 && c->counts == NULL) || (f->types != 0 && c->types == NULL))
+		return raise_contents(c, datatype);
 	for (int64_t i = 0; i < r->type_count; i++) {
 		const struct gompi_type *old = gompi_recipe_type(r, i);
-		uintptr_t handle = gompi_type_is_freeable(old) ? copy_of_type(old) : (uintptr_t)r->types[i];
+		uintptr_t handle = gompi_type_is_basic(old) ? handle_of(r, i, old) : copy_of_type(old);
 		if (handle == 0) {
 			while (i-- > 0)
-				if (gompi_type_is_freeable(gompi_recipe_type(r, i)))
+				if (!gompi_type_is_basic(gompi_recipe_type(r, i)))
 					gompi_type_remove((uintptr_t)c->types[i]);
-			return gompi_go_callbacks.get_contents(c, (uintptr_t)datatype);
+			return raise_contents(c, datatype);
 		}
 		c->types[i] = (MPI_Datatype)handle;
 	}
@@ -132,12 +192,12 @@ static int query_contents(const struct gompi_contents *c, MPI_Datatype datatype)
 
 int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
 			    int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]) {
-	return query_contents(&(struct gompi_contents){.max_integers = max_integers,
-						       .max_addresses = max_addresses,
-						       .max_types = max_datatypes,
-						       .integers = integers,
-						       .addresses = addresses,
-						       .types = datatypes},
+	return query_contents(&(struct type_contents){.max_integers = max_integers,
+						      .max_addresses = max_addresses,
+						      .max_types = max_datatypes,
+						      .integers = integers,
+						      .addresses = addresses,
+						      .types = datatypes},
 			      datatype);
 }
 GOMPI_ENTRY(MPI_Type_get_contents, gompi_type_get_contents);
@@ -145,15 +205,15 @@ GOMPI_ENTRY(MPI_Type_get_contents, gompi_type_get_contents);
 int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
 			      MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
 			      MPI_Count large_counts[], MPI_Datatype datatypes[]) {
-	return query_contents(&(struct gompi_contents){.is_large = true,
-						       .max_integers = max_integers,
-						       .max_addresses = max_addresses,
-						       .max_counts = max_large_counts,
-						       .max_types = max_datatypes,
-						       .integers = integers,
-						       .addresses = addresses,
-						       .counts = large_counts,
-						       .types = datatypes},
+	return query_contents(&(struct type_contents){.is_large = true,
+						      .max_integers = max_integers,
+						      .max_addresses = max_addresses,
+						      .max_counts = max_large_counts,
+						      .max_types = max_datatypes,
+						      .integers = integers,
+						      .addresses = addresses,
+						      .counts = large_counts,
+						      .types = datatypes},
 			      datatype);
 }
 GOMPI_ENTRY(MPI_Type_get_contents_c, gompi_type_get_contents_c);

@@ -1,12 +1,13 @@
 // Conversions between the number of bytes in a status and counts of datatypes or basic elements (MPI-5.0 3.2.5, 5.1.11
-// and 13.3). The types need not be committed. No function blocks or communicates. Go counts the elements of types whose
-// basic elements differ in size.
+// and 13.3). The types need not be committed. No function blocks or communicates.
 #include "datatype/type_props.h"
 
-#include "base/status.h"
-#include "base/go_callbacks.h"
 #include "base/error_status.h"
+#include "base/status.h"
+#include "datatype/checked.h"
 #include "datatype/label.h"
+#include "datatype/predefined.h"
+#include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
@@ -27,6 +28,64 @@ static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_prop
 	return divide_exactly(bytes, f->size);
 }
 
+// Returns the bytes of the value of a pair type.
+static int64_t pair_value_bytes(const struct gompi_type *t) {
+	uintptr_t value = 0, index;
+	gompi_pair_parts((uintptr_t)t->elem, &value, &index);
+	return gompi_type_get_any((MPI_Datatype)value)->size;
+}
+
+// Returns how many basic elements are in the first `bytes` bytes of data of consecutive copies of a type. A pair type
+// counts as two. Returns MPI_UNDEFINED if the data ends inside an element.
+static int64_t elements_in(const struct gompi_type *t, int64_t bytes) {
+	int64_t n = bytes / t->size * gompi_type_props_of(t)->basic_count;
+	for (bytes %= t->size; bytes > 0;) {
+		if (gompi_type_is_basic(t))
+			return gompi_type_props_of(t)->basic_count == 2 && bytes == pair_value_bytes(t) ? n + 1
+													: MPI_UNDEFINED;
+		for (int64_t i = 0, copies;; i++) {
+			const struct gompi_type *old = gompi_type_component(t, i, &copies);
+			int64_t basic_count = gompi_type_props_of(old)->basic_count;
+			if (bytes >= copies * old->size) {
+				n += copies * basic_count;
+				bytes -= copies * old->size;
+				continue;
+			}
+			n += bytes / old->size * basic_count;
+			bytes %= old->size;
+			t = old;
+			break;
+		}
+	}
+	return n;
+}
+
+// Computes the number of bytes of the first n > 0 basic elements of consecutive copies of a type that has elements.
+// Returns false if the number overflows.
+static bool bytes_of_first(const struct gompi_type *t, int64_t n, int64_t *bytes) {
+	int64_t basic_count = gompi_type_props_of(t)->basic_count;
+	bool overflow = false;
+	*bytes = gompi_checked_mul(n / basic_count, t->size, &overflow);
+	for (n %= basic_count; n > 0;) {
+		if (gompi_type_is_basic(t)) { // a pair type; n is 1
+			*bytes = gompi_checked_add(*bytes, pair_value_bytes(t), &overflow);
+			break;
+		}
+		for (int64_t i = 0, copies;; i++) {
+			const struct gompi_type *old = gompi_type_component(t, i, &copies);
+			basic_count = gompi_type_props_of(old)->basic_count;
+			int64_t whole = n >= copies * basic_count ? copies : n / basic_count;
+			*bytes = gompi_checked_add(*bytes, whole * old->size, &overflow);
+			n -= whole * basic_count;
+			if (whole == copies)
+				continue;
+			t = old;
+			break;
+		}
+	}
+	return !overflow;
+}
+
 // Returns how many basic elements of a type are in data of `bytes` >= 0 bytes, or MPI_UNDEFINED if the data ends inside
 // an element.
 static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
@@ -34,8 +93,7 @@ static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_pr
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
 	if (f->basic_bytes != 0)
 		return divide_exactly(bytes, f->basic_bytes);
-	int64_t n;
-	return gompi_go_callbacks.count_elements((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
+	return elements_in(gompi_type_get_any(datatype), bytes);
 }
 
 // Calls the function f with the number of bytes in a status, and stores the result in *count. *count is an MPI_Count if
@@ -92,7 +150,7 @@ static inline bool bytes_of_elements(MPI_Datatype datatype, const struct gompi_t
 		return n == 0;
 	if (f->basic_bytes != 0)
 		return !__builtin_mul_overflow(n, f->basic_bytes, bytes);
-	return gompi_go_callbacks.element_bytes((uintptr_t)datatype, n, bytes);
+	return bytes_of_first(gompi_type_get_any(datatype), n, bytes);
 }
 
 static __attribute__((cold)) int raise_elements(const char *call, MPI_Datatype datatype, int64_t n) {

@@ -1,5 +1,5 @@
-// Datatypes on the data path: lookup of the flattened form by handle, and iteration over the bytes that it describes.
-// core/datatype defines and documents the form (format.go). construct.c constructs most types, in the same form.
+// Datatypes on the data path: lookup of the flattened form (the program) by handle, and iteration over the bytes that
+// it describes. program.h explains the form, and construct.c constructs it.
 //
 // A program is a flat array of int64_t words. A `const struct gompi_type *` points to its first word, and node
 // references are word indices from there. All sizes, offsets and extents are in bytes. The iteration functions never
@@ -19,7 +19,7 @@
 
 enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 
-// The head of a program, which core/datatype/format.go explains.
+// The head of a program.
 struct gompi_type {
 	int64_t magic;       // GOMPI_TYPE_MAGIC; 0 if there is no type or it is not committed
 	int64_t words;       // number of words of the whole program
@@ -52,8 +52,8 @@ enum {
 	GOMPI_TYPE_OVERLAP = 8, // one copy may touch a byte twice; without this flag it does not
 };
 
-// Storage of types. A predefined type is in gompi_type_slots, at the index of its handle. All other types, including
-// those that Go constructs, are in the table gompi_types.
+// Storage of types. A predefined type is in gompi_type_slots, at the index of its handle. All other types are in the
+// table gompi_types.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
 #define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // "PITYPE1"
 
@@ -76,6 +76,9 @@ static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
 	const struct gompi_type *t = gompi_type_get_any(datatype);
 	return t != NULL && t->magic ? t : NULL;
 }
+
+// Returns true if all elements have the same predefined type, and this type has gaps.
+static inline bool gompi_type_has_gaps(const struct gompi_type *t) { return t->elem != 0 && t->elem_root != t->root; }
 
 // Computes the bytes of data of count copies. Returns false if count is negative or the product overflows.
 static inline bool gompi_type_bytes(const struct gompi_type *t, int64_t count, int64_t *bytes) {
@@ -223,6 +226,7 @@ struct gompi_type_props {
 	int64_t basic_count;                            // basic elements of one copy; a pair type counts as two
 	// bytes of each basic element; 0 if their sizes differ or the type has no elements
 	int64_t basic_bytes;
+	int64_t external_bytes; // bytes in external32
 	// results of MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
@@ -238,8 +242,7 @@ struct gompi_type_props {
 struct gompi_type_meta {
 	_Alignas(16) gompi_a64 ref_count; // the handle counts as one reference
 	uintptr_t handle;
-	_Atomic uintptr_t go_number;           // Go's number of the type; 0 if Go does not know it
-	const struct gompi_recipe *recipe;     // the constructor's arguments if C constructed the type, else NULL
+	const struct gompi_recipe *recipe;     // the constructor's arguments
 	int64_t words;                         // number of words of the program
 	size_t alloc_bytes;                    // bytes of this struct, its program and all data after the program
 	bool holds_types;                      // the type holds references to the types that it was made from
@@ -257,10 +260,8 @@ struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
 // is committed if its magic is GOMPI_TYPE_MAGIC.
 uintptr_t gompi_type_add_handle(struct gompi_type *t);
-// Makes a type from a program that Go has constructed. The argument `number` is Go's number of the type. Returns the
-// handle, or 0 if out of memory or handles.
-uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
-				 uintptr_t number);
+// Makes a type without a recipe from a program, for tests. Returns the handle, or 0 if out of memory or handles.
+uintptr_t gompi_type_add_program(struct gompi_type_props props, const int64_t *program, int64_t words);
 // Commits the type with this handle. Returns false if no type has this handle.
 bool gompi_type_commit_handle(uintptr_t handle);
 
@@ -268,8 +269,6 @@ bool gompi_type_commit_handle(uintptr_t handle);
 // remains while references exist and for some time afterwards, so that an erroneous concurrent use in another thread
 // reads an old type and not garbage.
 bool gompi_type_remove(uintptr_t handle);
-// Removes a type like gompi_type_remove, and stores Go's number of the type, or 0 if Go does not know the type.
-bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number);
 
 static inline struct gompi_type_meta *gompi_type_meta(const struct gompi_type *t) {
 	return (struct gompi_type_meta *)(uintptr_t)t - 1;
@@ -295,17 +294,6 @@ static inline void gompi_type_release(const struct gompi_type *t) {
 	if (gompi_type_is_freeable(t) && gompi_sub_seq_cst(&gompi_type_meta(t)->ref_count, 1) == 1)
 		gompi_type_destroy(t);
 }
-
-// gompi_type_find_unnumbered returns the live type with this handle and acquires a reference to it, if Go does not know
-// the type yet. Otherwise it returns NULL and stores Go's number of the type, or 0 if no type has this handle.
-// gompi_type_set_go_number stores Go's number of a type. It returns false if the type has been freed. Only Go calls
-// these functions.
-const struct gompi_type *gompi_type_find_unnumbered(uintptr_t handle, uintptr_t *number);
-bool gompi_type_set_go_number(const struct gompi_type *t, uintptr_t number);
-static inline uintptr_t gompi_type_go_number(const struct gompi_type *t) {
-	return gompi_load(&gompi_type_meta(t)->go_number);
-}
-static inline bool gompi_type_is_committed(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle) != NULL; }
 
 #pragma GCC visibility pop
 #endif

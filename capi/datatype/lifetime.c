@@ -1,6 +1,5 @@
 // Commit, duplication and release of datatypes (MPI-5.0 5.1.9 and 5.1.10). No function blocks. Errors are raised on
 // MPI_COMM_SELF.
-#include "base/go_callbacks.h"
 #include "base/error_status.h"
 #include "datatype/attributes.h"
 #include "datatype/type_props.h"
@@ -24,7 +23,7 @@ int gompi_type_free(MPI_Datatype *datatype) {
 	struct gompi_error_status v;
 	if (datatype == NULL)
 		return gompi_null_argument_error("MPI_Type_free", "datatype", GOMPI_ON_NONE, 0);
-	uintptr_t handle = (uintptr_t)*datatype, number;
+	uintptr_t handle = (uintptr_t)*datatype;
 	const struct gompi_type_props *f = gompi_type_props_get(*datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(*datatype, "MPI_Type_free");
@@ -37,10 +36,8 @@ int gompi_type_free(MPI_Datatype *datatype) {
 	}
 	if (gompi_type_attributes_of(handle) != NULL && gompi_type_attributes_delete(&v, handle) != MPI_SUCCESS)
 		return raise_type_free(&v);
-	if (!gompi_type_remove_get_number(handle, &number))
+	if (!gompi_type_remove(handle))
 		return gompi_not_a_datatype(*datatype, "MPI_Type_free");
-	if (number != 0)
-		gompi_go_callbacks.type_freed(number);
 	*datatype = MPI_DATATYPE_NULL;
 	return MPI_SUCCESS;
 }

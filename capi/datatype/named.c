@@ -1,9 +1,13 @@
 // Look-up of types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. No function
-// blocks or communicates. Go creates an unnamed type (MPI_Type_create_f90_integer, _real, _complex) at its first
+// blocks or communicates. An unnamed type (MPI_Type_create_f90_integer, _real, _complex) is created at its first
 // request.
+#include <string.h>
+
 #include "base/biased_mutex.h"
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
+#include "datatype/predefined.h"
+#include "datatype/recipe.h"
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 
@@ -49,20 +53,29 @@ GOMPI_ENTRY(MPI_Type_match_size, gompi_type_match_size);
 
 #define TWO_INTEGER8 (MPI_Datatype)0x233 // a pair of INTEGER8s, without a name in MPI (core/datatype.TwoInteger8)
 
+static const struct {
+	MPI_Datatype pair, value, index;
+} pairs[] = {
+	{MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},      {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
+	{MPI_LONG_INT, MPI_LONG, MPI_INT},        {MPI_2INT, MPI_INT, MPI_INT},
+	{MPI_SHORT_INT, MPI_SHORT, MPI_INT},      {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
+	{MPI_2REAL, MPI_REAL, MPI_REAL},          {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
+	{MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER}, {TWO_INTEGER8, MPI_INTEGER8, MPI_INTEGER8}};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+bool gompi_pair_parts(uintptr_t pair, uintptr_t *value, uintptr_t *index) {
+	for (int i = 0; i < PAIRS; i++) {
+		if (pairs[i].pair != (MPI_Datatype)pair)
+			continue;
+		*value = (uintptr_t)pairs[i].value;
+		*index = (uintptr_t)pairs[i].index;
+		return true;
+	}
+	return false;
+}
+
 int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type) {
 	static const char call[] = "MPI_Type_get_value_index";
-	static const struct {
-		MPI_Datatype pair, value, index;
-	} pairs[] = {{MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
-		     {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
-		     {MPI_LONG_INT, MPI_LONG, MPI_INT},
-		     {MPI_2INT, MPI_INT, MPI_INT},
-		     {MPI_SHORT_INT, MPI_SHORT, MPI_INT},
-		     {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
-		     {MPI_2REAL, MPI_REAL, MPI_REAL},
-		     {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
-		     {MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER},
-		     {TWO_INTEGER8, MPI_INTEGER8, MPI_INTEGER8}};
 	if (gompi_type_props_get(value_type) == NULL)
 		return gompi_not_a_datatype(value_type, call);
 	if (gompi_type_props_get(index_type) == NULL)
@@ -70,55 +83,74 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 	if (pair_type == NULL)
 		return gompi_null_argument_error(call, "pair_type", GOMPI_ON_NONE, 0);
 	*pair_type = MPI_DATATYPE_NULL;
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+	for (int i = 0; i < PAIRS; i++)
 		if (pairs[i].value == value_type && pairs[i].index == index_type)
 			*pair_type = pairs[i].pair;
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index);
 
-// Cache of the unnamed types that the application has requested. When the cache is full, every request for another type
-// calls Go. The store to `count` publishes the entries.
-enum { MAX_UNNAMED = 64 };
+// The unnamed types that the application has requested, in a list by next_to_free, because they are never freed. The
+// store to `newest` publishes a type.
 static struct {
 	struct gompi_biased_mutex lock;
-	gompi_a32 count;
-	struct {
-		int combiner, p, r;
-		MPI_Datatype type;
-	} entry[MAX_UNNAMED];
+	const struct gompi_type *_Atomic newest;
 } unnamed;
 
 static MPI_Datatype find_unnamed(int combiner, int p, int r) {
-	uint32_t n = gompi_load_acquire(&unnamed.count); // pairs with the release in create_unnamed
-	for (uint32_t i = 0; i < n; i++)
-		if (unnamed.entry[i].combiner == combiner && unnamed.entry[i].p == p && unnamed.entry[i].r == r)
-			return unnamed.entry[i].type;
+	// pairs with the release in create_unnamed
+	const struct gompi_type *t = gompi_load_acquire(&unnamed.newest);
+	for (; t != NULL; t = gompi_type_meta(t)->next_to_free) {
+		const struct gompi_recipe *x = gompi_type_meta(t)->recipe;
+		if (x->combiner == combiner && x->a == p && x->b == r)
+			return (MPI_Datatype)gompi_type_meta(t)->handle;
+	}
 	return MPI_DATATYPE_NULL;
 }
 
+// Returns a new committed type with the layout of the predefined type `named`; NULL if out of memory.
+static struct gompi_type *copy_of_named(MPI_Datatype named, int combiner, int p, int r) {
+	const struct gompi_type *old = gompi_type_get(named);
+	const struct gompi_recipe recipe = {.combiner = combiner, .a = p, .b = r};
+	struct gompi_type *t = gompi_type_new(old->words, gompi_recipe_bytes(&recipe));
+	if (t == NULL)
+		return NULL;
+	memcpy(t, old, (size_t)old->words * sizeof(int64_t));
+	struct gompi_type_props *f = &gompi_type_meta(t)->props;
+	*f = *gompi_type_props_of(old);
+	f->combiner = combiner;
+	f->integers = combiner == MPI_COMBINER_F90_INTEGER ? 1 : 2;
+	gompi_recipe_store(&recipe, t, old->words);
+	return t;
+}
+
 static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Datatype *newtype) {
-	MPI_Datatype type = newtype != NULL ? find_unnamed(combiner, p, r) : MPI_DATATYPE_NULL;
+	if (newtype == NULL)
+		return gompi_null_argument_error(call, "newtype", GOMPI_ON_NONE, 0);
+	MPI_Datatype type = find_unnamed(combiner, p, r), named = MPI_DATATYPE_NULL;
 	if (type != MPI_DATATYPE_NULL) {
 		*newtype = type;
 		return MPI_SUCCESS;
 	}
-	int rc = gompi_go_callbacks.create_f90(call, combiner, p, r, &type);
-	if (type == MPI_DATATYPE_NULL || newtype == NULL)
-		return newtype == NULL && rc == MPI_SUCCESS
-			       ? gompi_null_argument_error(call, "newtype", GOMPI_ON_NONE, 0)
-			       : rc;
-	*newtype = type;
+	int rc = gompi_go_callbacks.f90_kind(call, combiner, p, r, &named);
+	if (named == MPI_DATATYPE_NULL) // an error handler may have changed the result to MPI_SUCCESS
+		return rc;
+	struct gompi_type *t = copy_of_named(named, combiner, p, r);
+	uintptr_t handle = t != NULL ? gompi_type_add_handle(t) : 0;
+	if (handle == 0)
+		return gompi_return_error(MPI_ERR_NO_MEM, call,
+					  "cannot create a datatype: out of memory, or too many datatypes exist",
+					  GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&unnamed.lock);
-	uint32_t n = gompi_load(&unnamed.count);
-	if (n < MAX_UNNAMED && find_unnamed(combiner, p, r) == MPI_DATATYPE_NULL) {
-		unnamed.entry[n].combiner = combiner;
-		unnamed.entry[n].p = p;
-		unnamed.entry[n].r = r;
-		unnamed.entry[n].type = type;
-		gompi_store_release(&unnamed.count, n + 1); // pairs with the acquire in find_unnamed
+	type = find_unnamed(combiner, p, r);
+	if (type == MPI_DATATYPE_NULL) {
+		gompi_type_meta(t)->next_to_free = gompi_load(&unnamed.newest);
+		gompi_store_release(&unnamed.newest, t); // pairs with the acquire in find_unnamed
 	}
 	gompi_biased_unlock(&unnamed.lock);
+	if (type != MPI_DATATYPE_NULL) // another thread has created the type
+		gompi_type_remove(handle);
+	*newtype = type != MPI_DATATYPE_NULL ? type : (MPI_Datatype)handle;
 	return MPI_SUCCESS;
 }
 

@@ -25,6 +25,10 @@ static inline int64_t gompi_cas_type_bytes(MPI_Datatype type) {
 	return __builtin_expect(i < GOMPI_PREDEFINED_HANDLES, 1) ? gompi_cas_type_size[i] : 0;
 }
 
+// Returns false if the handle is not that of a pair type. Otherwise stores the handles of the types of its value and of
+// its index.
+bool gompi_pair_parts(uintptr_t pair, uintptr_t *value, uintptr_t *index);
+
 // Fills the tables for a predefined type: size in bytes, whether the type has no gaps (simple), its element class, and
 // whether MPI_Compare_and_swap accepts the type (swappable).
 void gompi_type_fill_tables(uintptr_t handle, int size, bool simple, int class, bool swappable);

@@ -2,6 +2,7 @@
 #ifndef GOMPI_RECIPE_H
 #define GOMPI_RECIPE_H
 
+#include "base/error_status.h"
 #include "datatype/datatype.h"
 
 enum { GOMPI_RECIPE_LISTS = 4 };
@@ -37,6 +38,23 @@ static inline const struct gompi_type *gompi_recipe_type(const struct gompi_reci
 										: gompi_type_get_any(r->types[i]);
 }
 
+// Returns true if r->a is the length of all blocks, and false if list 0 has the lengths.
+static inline bool gompi_recipe_has_same_lengths(const struct gompi_recipe *r) {
+	return r->combiner == MPI_COMBINER_INDEXED_BLOCK || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+}
+
+// Returns the type of component i of a type that is not predefined, and stores in *n how many copies of this type the
+// component has. The components are in typemap order.
+static inline const struct gompi_type *gompi_type_component(const struct gompi_type *t, int64_t i, int64_t *n) {
+	const struct gompi_recipe *r = gompi_type_meta(t)->recipe;
+	const struct gompi_type *old = gompi_recipe_type(r, i);
+	if (r->combiner == MPI_COMBINER_STRUCT)
+		*n = old->elements != 0 ? gompi_recipe_at(r, 0, i) : 0;
+	else
+		*n = old->elements != 0 ? t->elements / old->elements : 0;
+	return old;
+}
+
 // Returns the number of bytes that gompi_recipe_store needs.
 static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 	int64_t lists = 0;
@@ -50,9 +68,11 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 // Stores a copy of r in the memory of t, after the program of t, which has `words` 8-byte words. Acquires references to
 // the old types that r contains.
 void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
-// Makes a type without a handle. Returns NULL if Go must construct the type or report an error.
-struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r);
-// Constructs a type and stores its handle. Returns the result of the MPI call.
+// Constructs a type and stores its handle. Returns MPI_SUCCESS, or fills in the error status and returns its class.
+int gompi_recipe_new(const struct gompi_recipe *r, uintptr_t *handle, struct gompi_error_status *v);
+// Checks the arguments. Returns MPI_SUCCESS, or fills in the error status and returns its class.
+__attribute__((cold)) int gompi_recipe_check(const struct gompi_recipe *r, struct gompi_error_status *v);
+// Executes the call of a constructor and returns its result.
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype);
 
 #pragma GCC visibility pop

@@ -62,7 +62,6 @@ struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes) {
 		meta->alloc_bytes = bytes;
 	}
 	gompi_store(&meta->ref_count, 1);
-	gompi_store(&meta->go_number, 0);
 	meta->recipe = NULL;
 	meta->holds_types = false;
 	meta->words = words;
@@ -81,36 +80,13 @@ uintptr_t gompi_type_add_handle(struct gompi_type *t) {
 	return handle;
 }
 
-uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
-				 uintptr_t number) {
+uintptr_t gompi_type_add_program(struct gompi_type_props props, const int64_t *program, int64_t words) {
 	struct gompi_type *t = gompi_type_new(words, 0);
 	if (t == NULL)
 		return 0;
 	memcpy(t, program, (size_t)words * sizeof *program);
 	gompi_type_meta(t)->props = props;
-	gompi_store(&gompi_type_meta(t)->go_number, number);
 	return gompi_type_add_handle(t);
-}
-
-const struct gompi_type *gompi_type_find_unnumbered(uintptr_t handle, uintptr_t *number) {
-	gompi_biased_lock(&type_table_state.lock);
-	const struct gompi_type *t = gompi_table_get(&gompi_types.table, handle);
-	*number = t != NULL ? gompi_type_go_number(t) : 0;
-	if (t != NULL && *number == 0)
-		gompi_type_retain(t);
-	else
-		t = NULL;
-	gompi_biased_unlock(&type_table_state.lock);
-	return t;
-}
-
-bool gompi_type_set_go_number(const struct gompi_type *t, uintptr_t number) {
-	gompi_biased_lock(&type_table_state.lock);
-	bool live = gompi_table_get(&gompi_types.table, gompi_type_meta(t)->handle) == t;
-	if (live)
-		gompi_store(&gompi_type_meta(t)->go_number, number);
-	gompi_biased_unlock(&type_table_state.lock);
-	return live;
 }
 
 bool gompi_type_commit_handle(uintptr_t handle) {
@@ -121,12 +97,11 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 }
 
 // Keeps a small type alive in the array `removed` until types that are removed later have filled the array.
-bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
+bool gompi_type_remove(uintptr_t handle) {
 	const int64_t large_words = 1 << 16;
 	gompi_biased_lock(&type_table_state.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL;
-	*number = found ? gompi_type_go_number(old) : 0;
 	if (found) {
 		gompi_handles_remove(&gompi_types, handle);
 		if (gompi_live_count_dec(&type_table_state.live_count))
@@ -143,11 +118,6 @@ bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
 	if (old != NULL)
 		gompi_type_release(old);
 	return found;
-}
-
-bool gompi_type_remove(uintptr_t handle) {
-	uintptr_t number;
-	return gompi_type_remove_get_number(handle, &number);
 }
 
 // Frees a type, and recursively each type from which it was constructed and to which it held the last reference.

@@ -37,6 +37,11 @@ static inline bool gompi_type_is_library_owned(const struct gompi_type_props *f)
 	       f->combiner == MPI_COMBINER_VALUE_INDEX;
 }
 
+// Returns true if a type is predefined, with or without a name.
+static inline bool gompi_type_is_basic(const struct gompi_type *t) {
+	return !gompi_type_is_freeable(t) || gompi_type_is_library_owned(&gompi_type_meta(t)->props);
+}
+
 // Returns n as an int, or MPI_UNDEFINED if it does not fit into an int.
 static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }
 

@@ -12,10 +12,10 @@ int gompi_file_type_copy(MPI_Datatype type, MPI_Datatype *copy, struct gompi_err
 		return MPI_SUCCESS;
 	const struct gompi_recipe r = {
 		.call = "MPI_Type_dup", .combiner = MPI_COMBINER_DUP, .type_count = 1, .types = &type};
-	*copy = MPI_DATATYPE_NULL;
-	gompi_type_construct(&r, copy);
-	return *copy != MPI_DATATYPE_NULL ? MPI_SUCCESS
-					  : gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a datatype");
+	uintptr_t handle;
+	int class = gompi_recipe_new(&r, &handle, v);
+	*copy = (MPI_Datatype)handle;
+	return class;
 }
 
 void gompi_file_type_free(MPI_Datatype *type) {

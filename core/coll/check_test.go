@@ -20,8 +20,10 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, err)
 	double, err := datatype.Get(abi.MPI_DOUBLE)
 	require.NoError(t, err)
-	gappy, err := datatype.Vector(datatype.Small, 2, 1, 5, integer)
-	require.NoError(t, err)
+	head := make([]int64, datatype.HeadWords) // the head of a vector of 2 integers
+	head[datatype.HeadElem], head[datatype.HeadSize], head[datatype.HeadExtent] = abi.MPI_INT, 8, 24
+	head[datatype.HeadTrueUB], head[datatype.HeadSegments] = 24, 2
+	gappy := datatype.New(0x1000, nil, head)
 	ops := func(h uintptr) *op.Op {
 		o, err := op.Get(h)
 		require.NoError(t, err)

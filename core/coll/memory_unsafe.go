@@ -17,11 +17,10 @@ func contiguousData(b *Buffer, n int) []byte {
 	if t := b.Type.Basic(); t != nil && t.Size == t.Extent {
 		return memory(b.Addr, n)
 	}
-	l := b.Type.Layout()
-	if !l.Contiguous() && (b.Count != 1 || l.Segments() != 1) {
+	if !b.Type.Contiguous() && (b.Count != 1 || b.Type.Segments() != 1) {
 		return nil
 	}
-	return memory(b.Addr+uintptr(l.Origin()), n)
+	return memory(b.Addr+uintptr(b.Type.Origin()), n)
 }
 
 // pack copies the data of b to dst.

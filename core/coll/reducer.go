@@ -33,7 +33,7 @@ type reducer struct {
 func (r *reducer) set(o *op.Op, t *datatype.Type) {
 	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, hasMemLayout: true}
 	switch {
-	case t.Size() == t.Extent() && (t.Basic() != nil || t.Layout().Contiguous() && t.Layout().Origin() == 0):
+	case t.Size() == t.Extent() && (t.Basic() != nil || t.Contiguous() && t.Origin() == 0):
 	case o.User():
 		r.hasMemLayout = false
 	default:
@@ -66,7 +66,7 @@ func (r *reducer) combine(in, inout []byte) error {
 // copies, and packs the result into inout.
 func (r *reducer) combineUserLayout(in, inout []byte, n int64) (err error) {
 	defer recoverNoMemory(&err)
-	lo, hi, _ := r.typ.Layout().Bounds(n)
+	lo, hi, _ := r.typ.Bounds(n)
 	// Displacement 0 of an element, whose address the function gets, must be a multiple of 16. But the first byte
 	// of the data is at displacement lo. So each copy begins `skew` bytes after a multiple of 16.
 	size, skew := int(hi-lo), int(lo&15)

@@ -18,6 +18,9 @@ func (e *Engine) Run(k *Call) error {
 		st.operands = new(operands)
 	}
 	o := st.operands
+	used := *k // prepare may change the types of k
+	used.retainTypes()
+	defer used.releaseTypes()
 	err := e.execute(k, st, o)
 	// The communicator must not keep references to the application's buffers.
 	*o = operands{}

@@ -53,6 +53,51 @@ type Basic struct {
 	IndexAt      int64
 }
 
+// Numbers returns how many basic elements an element consists of, and their size in bytes. A pair has two basic
+// elements; if their sizes differ, the result `bytes` is 0.
+func (b *Basic) Numbers() (count, bytes int64) {
+	switch {
+	case b.Class != Pair:
+		return 1, b.Size
+	case BasicOf(b.Value).Size == BasicOf(b.Index).Size:
+		return 2, b.Size / 2
+	}
+	return 2, 0
+}
+
+// End returns the offset of the end of the data, without padding.
+func (b *Basic) End() int64 {
+	if b.Class == Pair {
+		return b.IndexAt + BasicOf(b.Index).Size
+	}
+	return b.Size
+}
+
+// External returns the bytes of an element in external32 (MPI-5.0 14.5.2).
+func (b *Basic) External() int64 {
+	switch {
+	case b.Class == Pair:
+		return BasicOf(b.Value).External() + BasicOf(b.Index).External()
+	case b.Handle == abi.MPI_LONG || b.Handle == abi.MPI_UNSIGNED_LONG:
+		return 4
+	case b.Handle == abi.MPI_WCHAR:
+		return 2
+	}
+	return b.Size
+}
+
+// Reversed returns the size in bytes of the units that must be reversed to convert an element to external32. For a
+// complex type these are its two parts. It returns 0 if a reversal of bytes is not enough.
+func (b *Basic) Reversed() int32 {
+	switch {
+	case b.Class == Pair || b.Long || b.External() != b.Size:
+		return 0
+	case b.Class == Complex:
+		return int32(b.Size / 2)
+	}
+	return int32(b.Size)
+}
+
 // row returns an entry of the table of predefined types. The alignment equals the size, or half of the size for complex
 // types.
 func row(h uintptr, name string, class Class, lang Language, size int64) Basic {
@@ -187,7 +232,7 @@ func init() {
 	}
 	for i := range basics {
 		if basics[i].Size != 0 {
-			predefined[i] = newBasic(&basics[i])
+			predefined[i] = New(basics[i].Handle, &basics[i], basics[i].program())
 		}
 	}
 }
@@ -199,6 +244,32 @@ func BasicOf(h uintptr) *Basic {
 		return nil
 	}
 	return &basics[h-firstBasic]
+}
+
+// program returns the flattened form of a predefined type. Its first node describes the element with its gaps.
+func (b *Basic) program() []int64 {
+	p := make([]int64, HeadWords, HeadWords+10)
+	p[HeadMagic], p[HeadFlags] = Magic, FlagElemContiguous
+	p[HeadElem], p[HeadElemSize], p[HeadElements], p[HeadElemRoot] = int64(b.Handle), b.Extent, 1, HeadWords
+	p[HeadSize], p[HeadExtent], p[HeadTrueUB], p[HeadDepth] = b.Size, b.Extent, b.End(), 1
+	p[HeadRoot], p[HeadSegments] = HeadWords, 1
+	p = append(p, NodeBlock, b.Extent)
+	switch {
+	case b.Size == b.Extent:
+		p[HeadFlags] |= FlagContiguous
+	case BasicOf(b.Value).Size == b.IndexAt: // the gap is at the end
+		p[HeadRoot] = HeadWords + 2
+		p = append(p, NodeBlock, b.Size)
+	default: // two blocks: the value and the index
+		p[HeadRoot], p[HeadSegments] = HeadWords+2, 2
+		p = append(p, NodeBlocks, b.Size, 2, 0, b.IndexAt, 0, BasicOf(b.Value).Size, b.Size)
+	}
+	if p[HeadSegments] == 1 {
+		p[HeadFlags] |= FlagStrided
+		p[HeadBlock], p[HeadRepeat] = b.Size, 1
+	}
+	p[HeadProgramWords] = int64(len(p))
+	return p
 }
 
 // Predefined calls f for every predefined type in the order of the handles.

@@ -3,91 +3,45 @@ package datatype
 import (
 	"fmt"
 	"math"
-	"sync/atomic"
+	"math/bits"
 
 	"gompirma/core/abi"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
-// Type is a datatype, predefined or derived.
+// Type is a datatype, predefined or derived. It is immutable, except that the application may commit it.
 type Type struct {
-	h        uintptr
-	number   uintptr // number in the table `derived`, which is the handle itself if Handles is nil
-	basic    *Basic  // description of a predefined type, including unnamed types; else nil
-	args     args    // arguments of its constructor
-	elem     *Basic  // the predefined type that all elements have; nil if they differ or there are none
-	elements int64   // number of elements of predefined types; a pair type counts as one
-	numbers  int64   // number of basic elements; a pair type counts as two
-	unit     int64   // bytes of each element that `numbers` counts; 0 if their sizes differ or there are none
-	external int64   // bytes in external32
-	reversed int32   // value of Facts.Reversed
-	sig      signature
-	lb, ub   int64
-	align    int32 // the largest alignment of an element, 1 without elements
-	resized  bool  // lb and ub were set explicitly
-	bytes    placed
-	// The layout of the elements, if elem is set. It includes the gaps inside elements; if there are none, it has
-	// the same node as `bytes`.
-	elems placed
-
-	committed atomic.Bool
-	// Number of references: one for the application's handle, one for each type constructed from this type, and one
-	// for each operation that uses it.
-	refs atomic.Int64
-	prog atomic.Pointer[[]int64] // the program; nil if it has not been assembled yet
+	h       uintptr
+	basic   *Basic  // description of a predefined type, including unnamed types; else nil
+	program []int64 // of a derived type: memory of C
 }
 
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// Handles creates the handles of derived types; capi sets it. This package identifies a derived type by its number in
-// the table `derived`, and Handles maps handles to these numbers. If Handles is nil, as in tests, the number itself is
-// the handle.
+// Handles finds derived types, which C constructs; capi sets it. If it is nil, only predefined types exist.
 var Handles interface {
-	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
-	Add(t *Type, number uintptr) (h uintptr, ok bool)
-	// Find returns the number of a live type, 0 if no type has the handle.
-	Find(h uintptr) uintptr
-	// Remove frees a handle.
-	Remove(h uintptr)
-	// Commit marks the live type with this handle as committed. Committed returns whether the handle is that of a
-	// live committed type.
-	Commit(h uintptr)
-	Committed(h uintptr) bool
+	// Find returns the program of a live type, or nil if no type has the handle. The result `unnamed` is true if
+	// MPI_Type_create_f90_integer, _real or _complex returned the type. The program exists until the type is freed
+	// and all references are released.
+	Find(h uintptr) (program []int64, unnamed bool)
+	// Retain and Release acquire and release a reference to the type with this program.
+	Retain(program []int64)
+	Release(program []int64)
 }
 
-// derived holds the derived types by number. MPI_Type_free removes a type from the table even if operations still use
-// it.
-var derived = handle.NewTable[Type](handle.Datatype)
+// Pack is implemented in C; capi sets it before the first use. It packs the data of `count` copies of a type, at an
+// address of the application, into `dst`. It begins at byte `position` of the packed form. It stops when `dst` is full
+// or no data is left, and returns the number of bytes. Precondition: InMemory has returned nil.
+var Pack func(dst []byte, address uintptr, count int64, program []int64, position int64) int64
 
-// Live returns the number of derived types whose handles are not freed.
-func Live() int { return derived.Len() }
+// Unpack copies src to the data of count copies of a type, from byte `position` of the packed form on.
+var Unpack func(address uintptr, count int64, program []int64, position int64, src []byte) int64
 
-func newBasic(b *Basic) *Type {
-	t := &Type{
-		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1,
-		external: b.external(), reversed: b.reversed(), align: int32(b.Align), ub: b.Extent,
-	}
-	t.unit = b.Size
-	if b.Class == Pair {
-		t.numbers, t.unit = 2, BasicOf(b.Value).Size
-		if 2*t.unit != b.Size {
-			t.unit = 0
-		}
-	}
-	var build builder
-	t.elems = placed{0, block(b.Extent)}
-	t.bytes = t.elems
-	if b.Size != b.Extent {
-		v, i := BasicOf(b.Value), BasicOf(b.Index)
-		t.bytes = build.concat([]placed{{0, block(v.Size)}, {b.IndexAt, block(i.Size)}})
-	}
-	t.sig = signature{{t, 1}}
-	t.refs.Store(1)
-	t.committed.Store(true)
-	return t
-}
+// New returns the type with a program. The argument `basic` is the description of a predefined type, nil for a derived
+// type.
+func New(h uintptr, basic *Basic, program []int64) *Type { return &Type{h, basic, program} }
 
 // Get returns the type with handle h. Errors: MPI_ERR_TYPE if h is MPI_DATATYPE_NULL or not the handle of a type.
 func Get(h uintptr) (*Type, error) {
@@ -95,8 +49,12 @@ func Get(h uintptr) (*Type, error) {
 		if t := predefined[h-firstBasic]; t != nil {
 			return t, nil
 		}
-	} else if t := lookup(h); t != nil {
-		return t, nil
+	} else if Handles != nil {
+		if program, unnamed := Handles.Find(h); unnamed {
+			return New(h, BasicOf(uintptr(program[HeadElem])), program), nil
+		} else if program != nil {
+			return New(h, nil, program), nil
+		}
 	}
 	switch {
 	case h == abi.MPI_DATATYPE_NULL:
@@ -107,32 +65,11 @@ func Get(h uintptr) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype", h)
 }
 
-func lookup(h uintptr) *Type {
-	if Handles != nil {
-		h = Handles.Find(h)
-	}
-	return derived.Get(h)
-}
-
-// AssignHandle stores handle h in t, which was constructed with the form HandleByCaller. It adds t to the table
-// `derived` and returns its number there. The result ok is false if the table is full.
-func AssignHandle(t *Type, h uintptr) (number uintptr, ok bool) {
-	t.h = h
-	t.number, ok = derived.Add(t)
-	return t.number, ok
-}
-
-// ByNumber returns the type with a number, nil if no type has it.
-func ByNumber(number uintptr) *Type { return derived.Get(number) }
-
-// RemoveNumber removes the type with a number.
-func RemoveNumber(number uintptr) { derived.Remove(number) }
-
 // GetCommitted returns the type with handle h if it may be used in communication. Errors: MPI_ERR_TYPE if h is not the
 // handle of a type, or the type is not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
-	if err == nil && !t.Committed() {
+	if err == nil && t.program[HeadMagic] != Magic {
 		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is not committed: call MPI_Type_commit first", t)
 	}
 	return t, err
@@ -155,77 +92,47 @@ func (t *Type) Handle() uintptr { return t.h }
 func (t *Type) Basic() *Basic { return t.basic }
 
 // Elem returns the predefined type that all elements have, nil if they have different types or the type is empty.
-func (t *Type) Elem() *Basic { return t.elem }
+func (t *Type) Elem() *Basic { return BasicOf(uintptr(t.program[HeadElem])) }
+
+// Predefined returns whether the library owns the type, so that the application must not free it.
+func (t *Type) Predefined() bool { return t.basic != nil }
+
+// Program returns the flattened form, which must not be changed.
+func (t *Type) Program() []int64 { return t.program }
 
 // Size returns the bytes of data (MPI-5.0 5.1.5).
-func (t *Type) Size() int64 {
-	if t.basic != nil {
-		return t.basic.Size
-	}
-	if t.bytes.n == nil {
-		return 0
-	}
-	return t.bytes.n.size
-}
-
-// LB returns the lower bound (MPI-5.0 5.1.7).
-func (t *Type) LB() int64 { return t.lb }
+func (t *Type) Size() int64 { return t.program[HeadSize] }
 
 // Extent returns the distance between consecutive copies (MPI-5.0 5.1.7).
-func (t *Type) Extent() int64 { return t.ub - t.lb }
+func (t *Type) Extent() int64 { return t.program[HeadExtent] }
 
-// TrueExtent returns the displacement of the lowest byte of data, and the distance from this byte to one past the
-// highest byte (MPI-5.0 5.1.8).
-func (t *Type) TrueExtent() (lb, extent int64) {
-	if t.bytes.n == nil {
-		return 0, 0
+// Segments returns the number of contiguous parts of one copy.
+func (t *Type) Segments() int64 { return t.program[HeadSegments] }
+
+// Contiguous returns whether count copies are count*Size bytes without a gap, beginning at Origin.
+func (t *Type) Contiguous() bool { return t.program[HeadFlags]&FlagContiguous != 0 }
+
+// Origin returns the displacement of the first byte in typemap order.
+func (t *Type) Origin() int64 { return t.program[HeadOrigin] }
+
+// Bounds returns the lowest byte and one past the highest byte that count copies touch, relative to the buffer's
+// address; both are 0 if the copies have no bytes. It returns ok = false if a bound does not fit 64 bits or count is
+// negative.
+func (t *Type) Bounds(count int64) (lo, hi int64, ok bool) {
+	if count <= 0 || t.Size() == 0 {
+		return 0, 0, count >= 0
 	}
-	return t.bytes.disp + t.bytes.n.lo, t.bytes.n.hi - t.bytes.n.lo
+	lo, hi = t.program[HeadTrueLB], t.program[HeadTrueUB]
+	last, ok := multiply(count-1, t.Extent())
+	from, to := lo+min(last, 0), hi+max(last, 0)
+	return from, to, ok && from <= lo && to >= hi
 }
 
-// Committed returns whether the type may be used in communication.
-func (t *Type) Committed() bool {
-	if t.committedByHandles() {
-		return Handles.Committed(t.h)
-	}
-	return t.committed.Load()
+// multiply returns the product of x >= 0 and y, and whether it fits 64 bits.
+func multiply(x, y int64) (product int64, ok bool) {
+	high, low := bits.Mul64(uint64(x), uint64(max(y, -y)))
+	return x * y, high == 0 && low <= math.MaxInt64
 }
-
-// committedByHandles returns true if Handles stores the committed state of the type, and false if the type itself
-// stores it.
-func (t *Type) committedByHandles() bool { return Handles != nil && t.basic == nil && t.h != 0 }
-
-// Commit makes the type usable in communication (MPI-5.0 5.1.9). Committing twice is allowed.
-func (t *Type) Commit() {
-	if t.committedByHandles() {
-		Handles.Commit(t.h)
-		return
-	}
-	t.committed.Store(true)
-}
-
-// Program returns the flattened form, which must not be changed. The first call creates it, so only types that are used
-// in messages have one.
-func (t *Type) Program() []int64 {
-	if p := t.prog.Load(); p != nil {
-		return *p
-	}
-	p := t.Assemble(nil)
-	t.prog.CompareAndSwap(nil, &p)
-	return *t.prog.Load()
-}
-
-// Assemble creates the flattened form for a caller that stores it. It uses the slice `room` if that is large enough.
-func (t *Type) Assemble(room []int64) []int64 {
-	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
-	if t.elem != nil {
-		h.elem, h.elemSize = t.elem.Handle, t.elem.Extent
-	}
-	return assemble(h, room)
-}
-
-// Layout returns the description of the type by its program.
-func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
 // IsUnmapped returns whether data that begins lo bytes after an address lies in the first page of the address space.
 // Such data is an error of the program. For example, the address is NULL or MPI_IN_PLACE, or it is MPI_BOTTOM and the
@@ -236,7 +143,7 @@ func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4
 // for all other buffers. The argument `what` names the buffer in error messages. Errors: MPI_ERR_BUFFER if the data is
 // in the first page or exceeds the address space; MPI_ERR_COUNT if the span of the copies does not fit 64 bits.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
-	lo, hi, fit := t.Layout().Bounds(count)
+	lo, hi, fit := t.Bounds(count)
 	switch {
 	case !fit:
 		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s exceed the address space", count, t)
@@ -260,49 +167,18 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 // address space. Most buffers pass this simple test; only for the others, callers must read the layout of the type.
 func FitsAddressSpace(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
-// Retain acquires a reference for an operation or a type that uses t.
-func (t *Type) Retain() *Type {
+// Retain acquires a reference for an operation that uses t.
+func (t *Type) Retain() {
 	if t.basic == nil {
-		t.refs.Add(1)
+		Handles.Retain(t.program)
 	}
-	return t
 }
 
 // Release releases a reference.
 func (t *Type) Release() {
-	if t.basic != nil || t.refs.Add(-1) != 0 {
-		return
+	if t.basic == nil {
+		Handles.Release(t.program)
 	}
-	for _, old := range t.args.types {
-		old.Release()
-	}
-}
-
-// Free frees the handle. Operations and types that use the type continue (MPI-5.0 5.1.9). Errors: MPI_ERR_TYPE if t is
-// predefined or already freed.
-func (t *Type) Free() error {
-	if t.Predefined() {
-		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
-	}
-	if derived.Remove(t.number) != t {
-		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %#x has been freed, or was never created", t.h)
-	}
-	if Handles != nil {
-		Handles.Remove(t.h)
-	}
-	t.Release()
-	return nil
-}
-
-// Predefined returns whether the library owns the type, so that the application must not free it. It is a named type,
-// or a type that MPI_Type_create_f90_... or MPI_Type_get_value_index returned.
-func (t *Type) Predefined() bool {
-	switch t.args.combiner {
-	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX,
-		abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_VALUE_INDEX:
-		return true
-	}
-	return false
 }
 
 // Named returns the name of a type, "" if it has none (MPI-5.0 7.8). capi sets it, since capi stores the names that the

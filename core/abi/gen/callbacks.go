@@ -111,7 +111,7 @@ extern __attribute__((visibility("hidden"))) struct gompi_go_callbacks gompi_go_
 #endif
 `)
 	fmt.Fprintf(&source, "// %s\n#include \"base/go_callbacks.h\"\n\n#include \"_cgo_export.h\"\n"+
-		"#include \"base/call_name.h\"\n#include \"datatype/recipe.h\"\n", notice)
+		"#include \"base/call_name.h\"\n", notice)
 	for _, name := range slices.Compact(headers) {
 		fmt.Fprintf(&source, "#include \"%s\"\n", name)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"gompirma/core/datatype"
 )
 
 // collArguments holds the arguments of a member's collective call that the checker compares with the arguments of the
@@ -131,9 +129,9 @@ func sum(counts []uint64) (n int64) {
 
 // list describes the data that one member of a collective sends to the other members, or receives from them.
 type list struct {
-	counts []uint64         // by member; one element stands for all members
-	types  []*datatype.Type // by member; one element stands for all members
-	member int              // the only member with which data is exchanged; -1 for all members
+	counts []uint64   // by member; one element stands for all members
+	types  []*typemap // by member; one element stands for all members
+	member int        // the only member with which data is exchanged; -1 for all members
 }
 
 // lists describes what a member sends and receives in a collective that has a count or a datatype for each member.
@@ -144,7 +142,7 @@ type lists struct {
 
 // at returns the count and the datatype of the data that is exchanged with a member. The result t is nil if no data is
 // exchanged with it, or if count or datatype is unknown.
-func (l *list) at(member int) (count int64, t *datatype.Type) {
+func (l *list) at(member int) (count int64, t *typemap) {
 	of := func(n int) int { return min(member, n-1) }
 	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
 		len(l.counts) > 1 && member >= len(l.counts) || len(l.types) > 1 && member >= len(l.types) {
@@ -167,7 +165,7 @@ func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 				some.types = append(some.types, k.typeOf(h))
 			}
 		} else if v := e.In(s + "type"); len(v.Words) > 0 {
-			some.types = []*datatype.Type{k.typeOf(v.Uint())}
+			some.types = []*typemap{k.typeOf(v.Uint())}
 		}
 		return some
 	}
@@ -193,7 +191,7 @@ func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 		l.receives = side("recv", all)
 		if l.sends = side("send", all); sends {
 			n, t := l.receives.at(me)
-			l.sends = list{counts: []uint64{uint64(n)}, types: []*datatype.Type{t}, member: all}
+			l.sends = list{counts: []uint64{uint64(n)}, types: []*typemap{t}, member: all}
 		}
 	case "Alltoallv", "Alltoallw":
 		l.receives = side("recv", all)

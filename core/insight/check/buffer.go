@@ -61,7 +61,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 				}
 				h = types[i]
 			} else if t := k.typeOf(h); t != nil {
-				unit = t.Extent()
+				unit = t.extent()
 			}
 			at := uint64(int64(places[i]) * unit)
 			spans = append(spans, k.spansOf(e.In(address).Uint()+at, int64(n), h)...)

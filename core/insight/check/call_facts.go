@@ -193,9 +193,9 @@ func (a *callFacts) noteOperation(k *rank, e *event, w *window, target int) {
 	if t == nil {
 		return
 	}
-	a.bytes = n * t.Size()
+	a.bytes = n * t.size
 	p := &w.parts[slices.Index(w.comm.members, target)]
-	if low, high, ok := t.Layout().Bounds(n); ok && a.bytes > 0 && p.unit > 0 {
+	if low, high := t.span(n); a.bytes > 0 && p.unit > 0 {
 		a.disp, a.span = e.In("target_disp").Int()*p.unit+low, high-low
 	}
 }
@@ -259,7 +259,7 @@ func (k *rank) bytesMoved(e *event) (bytes int64) {
 	}
 	size := func(datatype string) int64 {
 		if t := k.typeOf(e.In(datatype).Uint()); t != nil {
-			return t.Size()
+			return t.size
 		}
 		return 0
 	}

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"gompirma/core/abi"
-	"gompirma/core/datatype"
 	"gompirma/core/insight"
 )
 
@@ -62,7 +61,7 @@ type rank struct {
 	comms             map[uint64]*comm
 	idups             []pendingIdup
 	commCounts        map[string]int // for each commKey.description, the number of communicators with it
-	types             map[uint64]*datatype.Type
+	types             map[uint64]*typemap
 	wins              map[uint64]*window
 	requests          map[uint64]*request
 	files             map[uint64]*file
@@ -140,7 +139,7 @@ func New(ranks int, place func(rank int, address uint64) insight.Location) *Chec
 			threads:    threads{first: first, running: first},
 			comms:      map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
 			commCounts: map[string]int{},
-			types:      map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
+			types:      map[uint64]*typemap{}, wins: map[uint64]*window{},
 			requests: map[uint64]*request{}, files: map[uint64]*file{}, splits: map[uint64]*request{},
 			infos: map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
 			openCalls: map[int]*call{}})

@@ -6,7 +6,6 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/datatype/reference"
 )
 
 // typedSpan is a range of bytes that consists of elements of one predefined datatype.
@@ -18,8 +17,8 @@ type typedSpan struct {
 // elementOf returns the handle of the predefined type of all elements of datatype h. It returns 0 if h has several
 // predefined types.
 func (k *rank) elementOf(h uint64) uint64 {
-	if t := k.typeOf(h); t != nil && t.Elem() != nil {
-		return uint64(t.Elem().Handle)
+	if t := k.typeOf(h); t != nil && t.elem != nil {
+		return uint64(t.elem.Handle)
 	}
 	return 0
 }
@@ -29,25 +28,25 @@ func (k *rank) elementOf(h uint64) uint64 {
 // ranges.
 func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpan) {
 	t := k.typeOf(h)
-	if t == nil || t.Elem() != nil || count <= 0 || t.Layout().Segments() > maxSpans/count {
+	if t == nil || t.elem != nil || count <= 0 || t.segments > maxSpans/count {
 		return nil
 	}
-	runs, known := t.Signature(count, maxRuns)
+	runs, known := t.signature(count)
 	if !known {
 		return nil
 	}
 	i, bytesLeft := 0, int64(0) // bytesLeft: remaining bytes of run i-1
-	for at, n := range reference.Segments(t.Program(), count, false, 0) {
+	for at, n := range t.ranges(count, 0) {
 		for n > 0 {
 			for bytesLeft == 0 {
 				if i == len(runs) {
 					return nil
 				}
-				bytesLeft, i = runs[i].N*int64(runs[i].Basic.Size), i+1
+				bytesLeft, i = runs[i].n*int64(runs[i].basic.Size), i+1
 			}
 			step := min(n, bytesLeft)
 			low := address + uint64(at)
-			all = append(all, typedSpan{span{low, low + uint64(step)}, uint64(runs[i-1].Basic.Handle)})
+			all = append(all, typedSpan{span{low, low + uint64(step)}, uint64(runs[i-1].basic.Handle)})
 			at, n, bytesLeft = at+step, n-step, bytesLeft-step
 		}
 	}

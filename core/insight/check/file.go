@@ -71,7 +71,7 @@ func (k *rank) equalArguments(e *event, base string) []argument {
 	case "File_set_view":
 		etype := argument{name: "etype"}
 		if t := k.typeOf(e.In("etype").Uint()); t != nil {
-			etype.value = fmt.Sprintf("%d", t.Extent())
+			etype.value = fmt.Sprintf("%d", t.extent())
 		}
 		return []argument{etype, {"datarep", e.In("datarep").Text()}}
 	case "File_set_size", "File_preallocate":

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
-	"gompirma/core/datatype"
-	"gompirma/core/datatype/reference"
 )
 
 // This file finds conflicting accesses to the bytes of a file (MPI-5.0 14.6.1). Two accesses by different ranks
@@ -30,7 +28,7 @@ type fileMember struct {
 type fileView struct {
 	disp       int64
 	etypeBytes int64
-	filetype   *datatype.Type
+	filetype   *typemap
 }
 
 // maxFileAccesses is the largest number of accesses to a file that are kept. Later accesses are compared with these,
@@ -58,26 +56,24 @@ func (f *file) isTracked() bool {
 func (v *fileView) bytes(position, n int64) []span {
 	const limit = 1 << 61
 	t := v.filetype
-	if t == nil || t.Size() <= 0 || position < 0 || position > limit || n <= 0 || n > limit {
+	if t == nil || t.size <= 0 || position < 0 || position > limit || n <= 0 || n > limit {
 		return nil
 	}
-	first, skip := position/t.Size(), position%t.Size()
-	copies := (skip + n + t.Size() - 1) / t.Size()
-	over, base := bits.Mul64(uint64(first), uint64(max(t.Extent(), 0)))
+	first, skip := position/t.size, position%t.size
+	copies := (skip + n + t.size - 1) / t.size
+	over, base := bits.Mul64(uint64(first), uint64(max(t.extent(), 0)))
 	if over != 0 || base > limit {
 		return nil
 	}
-	l := t.Layout()
-	if l.Contiguous() {
-		low, _, _ := l.Bounds(1)
-		low += v.disp + position
+	if t.isContiguous() {
+		low := t.low + v.disp + position
 		return []span{{uint64(low), uint64(low + n)}}
 	}
-	if int64(l.Segments()) > maxSpans/copies {
+	if t.segments > maxSpans/copies {
 		return nil
 	}
 	var spans []span
-	for at, length := range reference.Segments(t.Program(), copies, false, skip) {
+	for at, length := range t.ranges(copies, skip) {
 		if length = min(length, n); length == 0 {
 			break
 		}
@@ -101,7 +97,7 @@ func (c *Checker) enterFile(k *rank, e *event) {
 	m := f.members[k.number]
 	bytes := int64(-1)
 	if t := k.typeOf(e.In("datatype").Uint()); t != nil && e.In("count").Int() >= 0 {
-		if over, n := bits.Mul64(uint64(t.Size()), e.In("count").Uint()); over == 0 && n < 1<<61 {
+		if over, n := bits.Mul64(uint64(t.size), e.In("count").Uint()); over == 0 && n < 1<<61 {
 			bytes = int64(n)
 		}
 	}
@@ -286,7 +282,7 @@ func (k *rank) viewOf(e *event) fileView {
 	if etype == nil || filetype == nil || disp < 0 || disp > 1<<61 || datarep != "native" && datarep != "internal" {
 		return fileView{}
 	}
-	return fileView{disp: disp, etypeBytes: etype.Size(), filetype: filetype}
+	return fileView{disp: disp, etypeBytes: etype.size, filetype: filetype}
 }
 
 // forget removes the accesses that precede all future accesses to the file. The argument `all` is the minimum of the

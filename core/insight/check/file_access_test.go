@@ -6,16 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
-	"gompirma/core/datatype"
 	"gompirma/core/insight"
 )
 
 // Checks which bytes of a file a view shows.
 func TestViewBytes(t *testing.T) {
-	integer, err := datatype.Get(abi.MPI_INT)
-	require.NoError(t, err)
-	tile, err := datatype.Resized(typeForm, integer, 0, 10)
-	require.NoError(t, err)
+	integer := basicTypes[abi.MPI_INT]
+	tile := integer.resized(0, 10)
 	all := fileView{disp: 100, etypeBytes: 1, filetype: integer}
 	require.Equal(t, []span{{106, 115}}, all.bytes(6, 9))
 	some := fileView{disp: 100, etypeBytes: 4, filetype: tile}

@@ -109,7 +109,7 @@ func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
 	if p.sending {
 		what = reads
 	}
-	at := p.event.In("buf").Uint() + uint64(int64(partition)*count*t.Extent())
+	at := p.event.In("buf").Uint() + uint64(int64(partition)*count*t.extent())
 	if a := k.buffer(k.newSite(e), what, at, uint64(count), p.event.In("datatype").Uint()); a != nil {
 		c.add(k.number, a, k.clock)
 		c.noteStore(k, a)

@@ -10,7 +10,7 @@ import (
 // dataInfo describes the data of a buffer: its size and type signature.
 type dataInfo struct {
 	bytes    int64
-	runs     []datatype.Run
+	runs     []run
 	hasRuns  bool // runs is known
 	hasBytes bool // bytes is known
 }
@@ -20,21 +20,21 @@ const maxRuns = 1024
 func (k *rank) dataOf(count int64, h uint64) (s dataInfo) {
 	t := k.typeOf(h)
 	if len(k.clock) == 0 && t != nil && count >= 0 { // a checker made by Follow needs only the size
-		return dataInfo{bytes: count * t.Size(), hasBytes: true}
+		return dataInfo{bytes: count * t.size, hasBytes: true}
 	}
 	return dataOfType(count, t)
 }
 
-func dataOfType(count int64, t *datatype.Type) (s dataInfo) {
+func dataOfType(count int64, t *typemap) (s dataInfo) {
 	if t == nil || count < 0 {
 		return s
 	}
-	s.bytes, s.hasBytes = count*t.Size(), true
-	if s.runs, s.hasRuns = t.Signature(count, maxRuns); !s.hasRuns {
+	s.bytes, s.hasBytes = count*t.size, true
+	if s.runs, s.hasRuns = t.signature(count); !s.hasRuns {
 		s.runs = nil
 	}
 	for _, r := range s.runs { // data of MPI_BYTE, MPI_PACKED or MPI_CHAR matches data of any type
-		if h := r.Basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
+		if h := r.basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
 			s.hasRuns = false
 		}
 	}
@@ -56,15 +56,15 @@ func (s dataInfo) mismatch(b dataInfo, mayExceed bool, first, second string) str
 			if i == len(s.runs) {
 				break
 			}
-			left, i = s.runs[i].N, i+1
+			left, i = s.runs[i].n, i+1
 		}
 		if right == 0 {
 			if k == len(b.runs) {
 				return sizesDiffer(s, b, first, second)
 			}
-			right, k = b.runs[k].N, k+1
+			right, k = b.runs[k].n, k+1
 		}
-		if x, y := s.runs[i-1].Basic, b.runs[k-1].Basic; !sameBasic(x, y) {
+		if x, y := s.runs[i-1].basic, b.runs[k-1].basic; !sameBasic(x, y) {
 			return fmt.Sprintf("Element %d is %s %s, but %s %s.", element, x.Name, first, y.Name, second)
 		}
 		n := min(left, right)

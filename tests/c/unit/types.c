@@ -13,7 +13,7 @@ const struct type *unit_type(int i);
 int unit_types_count(void) { return types_count(); }
 const struct type *unit_type(int i) { return types + i; }
 
-/* Returns the class of a type for atomic updates (GOMPI_U8 ...), as capi/datatype_table.go computes it. */
+/* Returns the class of a type for atomic updates (GOMPI_U8 ...), as capi/datatype.go computes it. */
 static int unit_class(const struct type *t) {
 	int size = t->size == 1 ? 0 : t->size == 2 ? 1 : t->size == 4 ? 2 : t->size == 8 ? 3 : -1;
 	if (size < 0)

@@ -3,10 +3,11 @@ package collectives
 import (
 	"fmt"
 	"math/rand"
+	"sync/atomic"
 	"unsafe"
 
 	"gompirma/core/coll"
-	"gompirma/core/datatype/reference"
+	"gompirma/tests/go/types"
 )
 
 // input returns the random data that process i contributes.
@@ -44,13 +45,19 @@ func reduction(seed, lo, hi, size int) []byte {
 
 // pack copies the data of the buffer b to dst.
 func pack(dst []byte, b *coll.Buffer) {
-	reference.Pack(dst, b.Addr, b.Count, b.Type.Program(), 0)
+	types.Pack(dst, b.Addr, b.Count, b.Type.Program(), 0)
 }
 
 // unpack copies src to the data of the buffer b.
 func unpack(b *coll.Buffer, src []byte) {
-	reference.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
+	types.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
-// address returns the address of b, or 0 for an empty slice. b must not be on a stack. The caller keeps b alive.
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// address returns the address of b, or 0 for an empty slice. The caller keeps b alive. The address stays valid, because
+// the assignment to lastAddressed makes the compiler allocate b on the heap: a goroutine's stack may move.
+func address(b []byte) uintptr {
+	lastAddressed.Store(unsafe.SliceData(b))
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+var lastAddressed atomic.Pointer[byte]

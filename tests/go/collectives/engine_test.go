@@ -28,7 +28,6 @@ import (
 
 func init() {
 	op.Kernel = kernels.Apply
-	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 }
 
 // Engine holds the collectives and the messages of one simulated process.

@@ -32,11 +32,10 @@ func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
 // Typed returns a Buffer for `count` elements of a committed datatype at an address.
 func Typed(addr uintptr, count int64, t *datatype.Type) Buffer {
-	l := t.Layout()
-	if l.Contiguous() {
-		return Memory(addr+uintptr(l.Origin()), count*l.Size())
+	if t.Contiguous() {
+		return Memory(addr+uintptr(t.Origin()), count*t.Size())
 	}
-	return Buffer{addr: addr, size: count * l.Size(), count: count, typ: t}
+	return Buffer{addr: addr, size: count * t.Size(), count: count, typ: t}
 }
 
 // Mode is the mode of a send (enum gompi_mode), optionally combined with the flag Urgent.

@@ -9,6 +9,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/tests/go/types"
 )
 
 func predefined(t *testing.T, h uintptr) *datatype.Type {
@@ -21,24 +22,24 @@ func predefined(t *testing.T, h uintptr) *datatype.Type {
 // records; large ones use CMA (system calls that read another process's memory) or, without CMA, segments.
 func TestDerivedTypes(t *testing.T) {
 	ints := predefined(t, abi.MPI_INT)
-	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
+	vector, err := types.Vector(types.Small, 4, 2, 5, ints) // 8 of 17 ints
 	require.NoError(t, err)
-	wide, err := datatype.Vector(datatype.Small, 2, 4, 3000, ints) // 8 ints at large distances
+	wide, err := types.Vector(types.Small, 2, 4, 3000, ints) // 8 ints at large distances
 	require.NoError(t, err)
-	indexed, err := datatype.Indexed(datatype.Small, []int64{3, 1, 4}, []int64{9, 0, 2}, ints)
+	indexed, err := types.Indexed(types.Small, []int64{3, 1, 4}, []int64{9, 0, 2}, ints)
 	require.NoError(t, err)
-	eight, err := datatype.Contiguous(datatype.Small, 8, ints)
+	eight, err := types.Contiguous(types.Small, 8, ints)
 	require.NoError(t, err)
-	types := []*datatype.Type{vector, wide, indexed, eight}
-	for _, x := range types {
-		x.Commit()
+	layouts := []*datatype.Type{vector, wide, indexed, eight}
+	for _, x := range layouts {
+		types.Commit(x)
 	}
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)
 		es := job(t, 2)
 		for _, count := range []int64{1, 3, 500, 5000} {
-			for i, from := range types {
-				for k, to := range types {
+			for i, from := range layouts {
+				for k, to := range layouts {
 					want := pattern(int(32*count), i*10+k)
 					src := make([]byte, from.Extent()*count+32)
 					dst := bytes.Repeat([]byte{0xAA}, int(to.Extent()*count+32))

@@ -14,17 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	kernels "gompirma/capi/datatype"
 	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/datatype"
 	"gompirma/core/p2p"
 	"gompirma/core/shm"
 	"gompirma/core/shm/plain"
 )
-
-func init() { datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack }
 
 // Engine holds the messages of a simulated process: the interfaces of core/p2p and of C.
 type Engine struct {

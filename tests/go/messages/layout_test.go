@@ -3,6 +3,7 @@ package messages
 import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/tests/go/types"
 )
 
 // strided is a layout for tests. An element has `blocks` blocks of `block` bytes, at distances of `stride` bytes. The
@@ -17,15 +18,15 @@ func (s strided) datatype() (*datatype.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := datatype.Hvector(datatype.Large, s.blocks, s.block, s.stride, bytes)
+	v, err := types.Hvector(types.Large, s.blocks, s.block, s.stride, bytes)
 	if err != nil {
 		return nil, err
 	}
-	x, err := datatype.Resized(datatype.Large, v, 0, s.blocks*s.stride)
+	x, err := types.Resized(types.Large, v, 0, s.blocks*s.stride)
 	if err != nil {
 		return nil, err
 	}
-	x.Commit()
+	types.Commit(x)
 	return x, nil
 }
 

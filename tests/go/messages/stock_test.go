@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"gompirma/core/datatype"
-	"gompirma/core/datatype/reference"
 	"gompirma/core/shm"
+	"gompirma/tests/go/types"
 )
 
 // This file defines properties of the C message engine that the tests need: sizes, the inboxes in shared memory
@@ -124,19 +124,25 @@ func (e *Engine) pendingSends() int { return int(e.m.Counts().Sends) }
 
 // pack copies the data of `count` elements at `addr` to the slice `to`.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
-	reference.Pack(to, addr, count, t.Program(), 0)
+	types.Pack(to, addr, count, t.Program(), 0)
 }
 
 // unpack copies the slice `from` to `count` elements at `addr`.
 func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
-	reference.Unpack(addr, count, t.Program(), 0, from)
+	types.Unpack(addr, count, t.Program(), 0, from)
 }
 
 // view returns the n bytes at an address as a slice.
 func view(addr uintptr, n int64) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
-// addressOf returns the address of b. The caller keeps b alive.
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// addressOf returns the address of b. The caller keeps b alive. The address stays valid, because the assignment to
+// lastAddressed makes the compiler allocate b on the heap: a goroutine's stack may move.
+func addressOf(b []byte) uintptr {
+	lastAddressed.Store(unsafe.SliceData(b))
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+var lastAddressed atomic.Pointer[byte]
 
 // setCMA turns CMA off for subsequent jobs if `no` is true, and on if `no` is false.
 func setCMA(t *testing.T, no bool) {

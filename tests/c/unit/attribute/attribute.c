@@ -262,7 +262,7 @@ static void datatypes(void) {
 	CHECK(gompi_type_install(predefined, props, program, GOMPI_TYPE_HEAD), "no memory");
 	do { /* creates datatypes until two handles end in the same bits */
 		gompi_type_remove(made);
-		made = gompi_type_add_from_go(props, program, GOMPI_TYPE_HEAD, 0);
+		made = gompi_type_add_program(props, program, GOMPI_TYPE_HEAD);
 		CHECK(made != 0, "no memory");
 	} while ((made ^ predefined) % 64 != 0);
 	copy = made + 1;

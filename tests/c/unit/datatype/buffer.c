@@ -19,8 +19,7 @@ static MPI_Datatype install(int64_t displacement, int64_t extent) {
 			       .true_lb = displacement,
 			       .true_ub = displacement + 4,
 			       .origin = displacement};
-	return (MPI_Datatype)gompi_type_add_from_go((struct gompi_type_props){0}, (const int64_t *)&t, GOMPI_TYPE_HEAD,
-						    0);
+	return (MPI_Datatype)gompi_type_add_program((struct gompi_type_props){0}, (const int64_t *)&t, GOMPI_TYPE_HEAD);
 }
 
 static void check(const char *name, uintptr_t at, int64_t count, MPI_Datatype type, int class) {

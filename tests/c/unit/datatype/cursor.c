@@ -1,4 +1,4 @@
-/* Proves: a cursor over a random flattened type (datatype/datatype.h; core/datatype/format.go defines the format)
+/* Proves: a cursor over a random flattened type (datatype/datatype.h; capi/datatype/program.h defines the format)
  * visits the bytes of the type in the right order, for any step sizes and from any position. Packing, unpacking, copies
  * between two types, and the layout of a message (transport/layout.h) use the same bytes. Bounds and overlap checks
  * agree with these bytes. The test computes the expected bytes while it generates the type.

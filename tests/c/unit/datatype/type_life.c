@@ -14,7 +14,7 @@ static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
 	program[words - 1] = number;
-	uintptr_t handle = gompi_type_add_from_go((struct gompi_type_props){0}, program, words, 0);
+	uintptr_t handle = gompi_type_add_program((struct gompi_type_props){0}, program, words);
 	CHECK(handle != 0, "no memory");
 	free(program);
 	return handle;

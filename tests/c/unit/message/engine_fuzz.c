@@ -47,7 +47,7 @@ static void make_type(void) {
 	struct gompi_type *t = (struct gompi_type *)(void *)words;
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[ELEMENTS - 1] + 8;
-	strided_type = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
+	strided_type = gompi_type_add_program((struct gompi_type_props){0}, words, t->words);
 	if (strided_type == 0)
 		abort();
 }

@@ -29,7 +29,7 @@ static const int64_t *make_blocks(int64_t n) {
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[n - 1] + 8;
 	gompi_type_remove(some_type);
-	some_type = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
+	some_type = gompi_type_add_program((struct gompi_type_props){0}, words, t->words);
 	if (some_type == 0)
 		abort();
 	return at;

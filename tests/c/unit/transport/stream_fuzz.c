@@ -225,7 +225,7 @@ static void operate(void) {
 		t->extent = t->true_ub = where[n - 1] + 8;
 		static uintptr_t made;
 		gompi_type_remove(made);
-		made = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
+		made = gompi_type_add_program((struct gompi_type_props){0}, words, t->words);
 		type = (MPI_Datatype)made;
 		count = 1;
 	}

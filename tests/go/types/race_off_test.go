@@ -1,5 +1,5 @@
 //go:build !race
 
-package datatype
+package types
 
 const raceEnabled = false

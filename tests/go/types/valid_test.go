@@ -1,7 +1,8 @@
-package datatype
+package types
 
 import (
 	"gompirma/core/abi"
+	dt "gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
@@ -9,11 +10,12 @@ import (
 // Packed return ok for a count, then the interpretation terminates without overflow and accesses only bytes inside
 // Bounds (elemBounds for elements). Errors: MPI_ERR_TYPE if the program is not valid; the text names the word.
 func validate(prog []int64) error {
-	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadProgramWords] != int64(len(prog)) {
+	if len(prog) < dt.HeadWords || prog[dt.HeadMagic] != dt.Magic ||
+		prog[dt.HeadProgramWords] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
 	}
 	v := validator{prog: prog, nodes: map[int64]seen{}}
-	for at := int64(HeadWords); at < int64(len(prog)); {
+	for at := int64(dt.HeadWords); at < int64(len(prog)); {
 		n, err := v.node(at)
 		if err != nil {
 			return err
@@ -40,7 +42,8 @@ func invalid(at int64, format string, args ...any) error {
 // node validates the node that begins at word `at` of the program, and returns its length in words.
 func (v *validator) node(at int64) (int64, error) {
 	p := v.prog[at:]
-	need := map[int64]int64{NodeBlock: 2, NodeLoop: 5, NodeList: 4, NodeBlocks: 4, NodeSeq: 4}[p[0]]
+	need := map[int64]int64{dt.NodeBlock: 2, dt.NodeLoop: 5, dt.NodeList: 4, dt.NodeBlocks: 4,
+		dt.NodeSeq: 4}[p[0]]
 	switch {
 	case need == 0:
 		return 0, invalid(at, "%d is no kind of node", p[0])
@@ -49,7 +52,7 @@ func (v *validator) node(at int64) (int64, error) {
 	case p[1] <= 0:
 		return 0, invalid(at, "size %d is not positive", p[1])
 	}
-	if p[0] == NodeBlock {
+	if p[0] == dt.NodeBlock {
 		v.nodes[at] = seen{size: p[1], hi: p[1], segments: 1, depth: 1}
 		return 2, nil
 	}
@@ -77,7 +80,7 @@ func (v *validator) node(at int64) (int64, error) {
 	}
 	length := int64(0)
 	switch p[0] {
-	case NodeLoop:
+	case dt.NodeLoop:
 		c, err := child(p[4])
 		if err != nil {
 			return 0, err
@@ -86,7 +89,7 @@ func (v *validator) node(at int64) (int64, error) {
 		add(a.mul(n-1, p[3]), c)
 		s.size, s.segments = a.mul(n, c.size), a.mul(n, c.segments)
 		length = 5
-	case NodeList:
+	case dt.NodeList:
 		if length = 4 + n; n > int64(len(p))-4 {
 			return 0, invalid(at, "a list of %d entries in %d words", n, len(p))
 		}
@@ -97,9 +100,9 @@ func (v *validator) node(at int64) (int64, error) {
 		for _, d := range p[4 : 4+n] {
 			add(d, c)
 		}
-	case NodeBlocks, NodeSeq:
+	case dt.NodeBlocks, dt.NodeSeq:
 		words := int64(2)
-		if p[0] == NodeSeq {
+		if p[0] == dt.NodeSeq {
 			words = 3
 		}
 		if n > (int64(len(p))-4)/words {
@@ -115,7 +118,7 @@ func (v *validator) node(at int64) (int64, error) {
 				return 0, invalid(at, "entry %d has no bytes", i)
 			}
 			c := seen{size: prefix[i+1] - prefix[i], hi: prefix[i+1] - prefix[i], segments: 1}
-			if p[0] == NodeSeq {
+			if p[0] == dt.NodeSeq {
 				var err error
 				if c, err = child(p[4+2*n+int64(i)]); err != nil {
 					return 0, err
@@ -134,8 +137,8 @@ func (v *validator) node(at int64) (int64, error) {
 		return 0, invalid(at, "sizes or displacements do not fit 64 bits")
 	case s.size != p[1]:
 		return 0, invalid(at, "the node is said to have %d bytes and has %d", p[1], s.size)
-	case s.depth > MaxDepth:
-		return 0, invalid(at, "more than %d levels", MaxDepth)
+	case s.depth > dt.MaxDepth:
+		return 0, invalid(at, "more than %d levels", dt.MaxDepth)
 	}
 	v.nodes[at] = s
 	return length, nil
@@ -144,45 +147,48 @@ func (v *validator) node(at int64) (int64, error) {
 // head validates the head against the nodes.
 func (v *validator) head() error {
 	p := v.prog
-	const flags = FlagContiguous | FlagElemContiguous | FlagStrided | FlagOverlap
-	if p[HeadFlags]&^flags != 0 {
-		return invalid(HeadFlags, "unknown flags %#x", p[HeadFlags])
+	const flags = dt.FlagContiguous | dt.FlagElemContiguous | dt.FlagStrided | dt.FlagOverlap
+	if p[dt.HeadFlags]&^flags != 0 {
+		return invalid(dt.HeadFlags, "unknown flags %#x", p[dt.HeadFlags])
 	}
-	want := make([]int64, HeadWords)
+	want := make([]int64, dt.HeadWords)
 	copy(want, p)
-	for _, w := range []int{HeadElemSize, HeadTrueLB, HeadTrueUB, HeadDepth, HeadSegments, HeadSize, HeadBlock,
-		HeadRepeat, HeadStride} {
+	for _, w := range []int{dt.HeadElemSize, dt.HeadTrueLB, dt.HeadTrueUB, dt.HeadDepth, dt.HeadSegments,
+		dt.HeadSize, dt.HeadBlock,
+		dt.HeadRepeat, dt.HeadStride} {
 		want[w] = 0
 	}
-	want[HeadFlags] = p[HeadFlags] & FlagOverlap
+	want[dt.HeadFlags] = p[dt.HeadFlags] & dt.FlagOverlap
 	var a arith
-	a.add(p[HeadLB], p[HeadExtent])
-	if p[HeadElements] < 0 || p[HeadElements] > p[HeadSize] || (p[HeadElements] == 0) != (p[HeadSize] == 0) {
-		return invalid(HeadElements, "%d elements in %d bytes", p[HeadElements], p[HeadSize])
+	a.add(p[dt.HeadLB], p[dt.HeadExtent])
+	if p[dt.HeadElements] < 0 || p[dt.HeadElements] > p[dt.HeadSize] ||
+		(p[dt.HeadElements] == 0) != (p[dt.HeadSize] == 0) {
+		return invalid(dt.HeadElements, "%d elements in %d bytes", p[dt.HeadElements], p[dt.HeadSize])
 	}
-	if root := p[HeadRoot]; root == 0 {
-		if len(p) != HeadWords {
-			return invalid(HeadRoot, "nodes without a root")
+	if root := p[dt.HeadRoot]; root == 0 {
+		if len(p) != dt.HeadWords {
+			return invalid(dt.HeadRoot, "nodes without a root")
 		}
-		want[HeadFlags] = FlagContiguous | FlagElemContiguous
-		want[HeadOrigin], want[HeadElemOrigin], want[HeadElemRoot], want[HeadElem] = 0, 0, 0, 0
+		want[dt.HeadFlags] = dt.FlagContiguous | dt.FlagElemContiguous
+		want[dt.HeadOrigin], want[dt.HeadElemOrigin], want[dt.HeadElemRoot], want[dt.HeadElem] = 0, 0, 0, 0
 	} else {
 		s, ok := v.nodes[root]
 		if !ok {
-			return invalid(HeadRoot, "%d does not refer to a node", root)
+			return invalid(dt.HeadRoot, "%d does not refer to a node", root)
 		}
-		want[HeadSize], want[HeadSegments], want[HeadDepth] = s.size, s.segments, s.depth
-		want[HeadTrueLB], want[HeadTrueUB] = a.add(p[HeadOrigin], s.lo), a.add(p[HeadOrigin], s.hi)
+		want[dt.HeadSize], want[dt.HeadSegments], want[dt.HeadDepth] = s.size, s.segments, s.depth
+		want[dt.HeadTrueLB], want[dt.HeadTrueUB] = a.add(p[dt.HeadOrigin], s.lo), a.add(p[dt.HeadOrigin], s.hi)
 		switch {
-		case p[root] == NodeBlock:
-			want[HeadFlags] |= FlagStrided
-			want[HeadBlock], want[HeadRepeat] = s.size, 1
-			if p[HeadExtent] == s.size {
-				want[HeadFlags] |= FlagContiguous
+		case p[root] == dt.NodeBlock:
+			want[dt.HeadFlags] |= dt.FlagStrided
+			want[dt.HeadBlock], want[dt.HeadRepeat] = s.size, 1
+			if p[dt.HeadExtent] == s.size {
+				want[dt.HeadFlags] |= dt.FlagContiguous
 			}
-		case p[root] == NodeLoop && p[p[root+4]] == NodeBlock:
-			want[HeadFlags] |= FlagStrided
-			want[HeadBlock], want[HeadRepeat], want[HeadStride] = p[p[root+4]+1], p[root+2], p[root+3]
+		case p[root] == dt.NodeLoop && p[p[root+4]] == dt.NodeBlock:
+			want[dt.HeadFlags] |= dt.FlagStrided
+			want[dt.HeadBlock], want[dt.HeadRepeat] = p[p[root+4]+1], p[root+2]
+			want[dt.HeadStride] = p[root+3]
 		}
 		if err := v.elements(want, &a); err != nil {
 			return err
@@ -199,35 +205,38 @@ func (v *validator) head() error {
 	return nil
 }
 
-// elements validates the second root, HeadElemRoot, and the words of the head that depend on it.
+// elements validates the second root, dt.HeadElemRoot, and the words of the head that depend on it.
 func (v *validator) elements(want []int64, a *arith) error {
 	p := v.prog
-	if p[HeadElem] == 0 {
-		want[HeadElemOrigin], want[HeadElemRoot] = 0, 0
+	if p[dt.HeadElem] == 0 {
+		want[dt.HeadElemOrigin], want[dt.HeadElemRoot] = 0, 0
 		return nil
 	}
-	b := BasicOf(uintptr(p[HeadElem]))
+	b := dt.BasicOf(uintptr(p[dt.HeadElem]))
 	if b == nil {
-		return invalid(HeadElem, "%#x is not a predefined datatype", p[HeadElem])
+		return invalid(dt.HeadElem, "%#x is not a predefined datatype", p[dt.HeadElem])
 	}
-	s, ok := v.nodes[p[HeadElemRoot]]
+	s, ok := v.nodes[p[dt.HeadElemRoot]]
 	switch {
 	case !ok:
-		return invalid(HeadElemRoot, "%d does not refer to a node", p[HeadElemRoot])
-	case a.mul(p[HeadElements], b.Size) != p[HeadSize] || a.mul(p[HeadElements], b.Extent) != s.size:
-		return invalid(HeadElements, "%d elements of %s in %d bytes", p[HeadElements], b.Name, p[HeadSize])
-	case b.Size == b.Extent && (p[HeadElemRoot] != p[HeadRoot] || p[HeadElemOrigin] != p[HeadOrigin]):
-		return invalid(HeadElemRoot, "the elements of %s are not the bytes", b.Name)
+		return invalid(dt.HeadElemRoot, "%d does not refer to a node", p[dt.HeadElemRoot])
+	case a.mul(p[dt.HeadElements], b.Size) != p[dt.HeadSize],
+		a.mul(p[dt.HeadElements], b.Extent) != s.size:
+		return invalid(dt.HeadElements, "%d elements of %s in %d bytes", p[dt.HeadElements], b.Name,
+			p[dt.HeadSize])
+	case b.Size == b.Extent && (p[dt.HeadElemRoot] != p[dt.HeadRoot] ||
+		p[dt.HeadElemOrigin] != p[dt.HeadOrigin]):
+		return invalid(dt.HeadElemRoot, "the elements of %s are not the bytes", b.Name)
 	}
-	if lo, hi := a.add(p[HeadElemOrigin], s.lo), a.add(p[HeadElemOrigin], s.hi); lo != want[HeadTrueLB] ||
-		hi != a.add(want[HeadTrueUB], b.tail()) {
-		return invalid(HeadElemRoot, "the elements of %s lie in [%d, %d), the bytes in [%d, %d)", b.Name, lo,
-			hi, want[HeadTrueLB], want[HeadTrueUB])
+	if lo, hi := a.add(p[dt.HeadElemOrigin], s.lo), a.add(p[dt.HeadElemOrigin], s.hi); lo != want[dt.HeadTrueLB] ||
+		hi != a.add(want[dt.HeadTrueUB], tail(b)) {
+		return invalid(dt.HeadElemRoot, "the elements of %s lie in [%d, %d), the bytes in [%d, %d)", b.Name, lo,
+			hi, want[dt.HeadTrueLB], want[dt.HeadTrueUB])
 	}
-	want[HeadElemSize] = b.Extent
-	want[HeadDepth] = max(want[HeadDepth], s.depth)
-	if p[p[HeadElemRoot]] == NodeBlock && p[HeadExtent] == s.size {
-		want[HeadFlags] |= FlagElemContiguous
+	want[dt.HeadElemSize] = b.Extent
+	want[dt.HeadDepth] = max(want[dt.HeadDepth], s.depth)
+	if p[p[dt.HeadElemRoot]] == dt.NodeBlock && p[dt.HeadExtent] == s.size {
+		want[dt.HeadFlags] |= dt.FlagElemContiguous
 	}
 	return nil
 }
@@ -237,7 +246,7 @@ func (l Layout) packed(count int64, elements bool) int64 {
 	var a arith
 	n := a.mul(count, l.Size())
 	if elements {
-		n = a.mul(count, a.mul(l.prog[HeadElements], l.prog[HeadElemSize]))
+		n = a.mul(count, a.mul(l.prog[dt.HeadElements], l.prog[dt.HeadElemSize]))
 	}
 	if a.overflow {
 		return -1
@@ -249,18 +258,18 @@ func (l Layout) packed(count int64, elements bool) int64 {
 // end in padding, the upper bound includes this padding.
 func (l Layout) elemBounds(count int64) (lo, hi int64, ok bool) {
 	lo, hi, ok = l.Bounds(count)
-	if lo == hi || !ok || l.prog[HeadElem] == 0 {
+	if lo == hi || !ok || l.prog[dt.HeadElem] == 0 {
 		return lo, hi, ok
 	}
 	var a arith
-	hi = a.add(hi, BasicOf(uintptr(l.prog[HeadElem])).tail())
+	hi = a.add(hi, tail(dt.BasicOf(uintptr(l.prog[dt.HeadElem]))))
 	return lo, hi, !a.overflow
 }
 
 // tail returns the bytes of padding at the end of a pair type.
-func (b *Basic) tail() int64 {
-	if b.Class != Pair {
+func tail(b *dt.Basic) int64 {
+	if b.Class != dt.Pair {
 		return 0
 	}
-	return b.Extent - b.IndexAt - BasicOf(b.Index).Size
+	return b.Extent - b.IndexAt - dt.BasicOf(b.Index).Size
 }

@@ -1,4 +1,4 @@
-package datatype
+package types
 
 import (
 	"encoding/binary"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
@@ -18,12 +19,12 @@ func samples() map[string][]int64 {
 	gap := must(Resized(Small, must(Indexed(Small, []int64{1, 2, 1}, []int64{0, 2, 9}, i)), 0, 50))
 	return map[string][]int64{
 		"block":  named(abi.MPI_DOUBLE).Program(),
-		"pair":   must(Vector(Small, 2, 2, 5, named(abi.MPI_SHORT_INT))).Program(),
-		"loop":   must(Vector(Small, 3, 2, 4, i)).Program(),
-		"list":   must(IndexedBlock(Small, 2, []int64{0, 5, 7, 13, 30}, gap)).Program(),
-		"blocks": gap.Program(),
-		"seq":    must(Struct(Small, []int64{3, 2, 9}, []int64{-7, 200, 500}, []*Type{gap, i, c})).Program(),
-		"empty":  must(Contiguous(Small, 0, i)).Program(),
+		"pair":   program(must(Vector(Small, 2, 2, 5, named(abi.MPI_SHORT_INT)))),
+		"loop":   program(must(Vector(Small, 3, 2, 4, i))),
+		"list":   program(must(IndexedBlock(Small, 2, []int64{0, 5, 7, 13, 30}, gap))),
+		"blocks": program(gap),
+		"seq":    program(must(Struct(Small, []int64{3, 2, 9}, []int64{-7, 200, 500}, []*Type{gap, i, c}))),
+		"empty":  program(must(Contiguous(Small, 0, i))),
 	}
 }
 
@@ -36,7 +37,7 @@ func TestValidateChangedWords(t *testing.T) {
 		for k := range prog {
 			require.Error(t, validate(prog[:k]), "%s cut at %d", name, k)
 			for _, v := range []int64{0, 1, -1, prog[k] + 1, prog[k] - 1, 1 << 40, 1<<63 - 1, -1 << 63,
-				int64(len(prog)), HeadWords} {
+				int64(len(prog)), datatype.HeadWords} {
 				if v == prog[k] {
 					continue
 				}
@@ -57,12 +58,12 @@ func TestValidateChangedWords(t *testing.T) {
 // each displacement does.
 func TestValidateWidth(t *testing.T) {
 	const far = 1<<62 + 1
-	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},
-		named(abi.MPI_CHAR))).Program())
+	prog := slices.Clone(program(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},
+		named(abi.MPI_CHAR)))))
 	require.NoError(t, validate(prog))
-	require.EqualValues(t, NodeBlocks, prog[prog[HeadRoot]])
-	prog[HeadWords+3+1], prog[HeadWords+3+2] = far, -far
-	prog[HeadTrueLB], prog[HeadTrueUB] = -far, far+2
+	require.EqualValues(t, datatype.NodeBlocks, prog[prog[datatype.HeadRoot]])
+	prog[datatype.HeadWords+3+1], prog[datatype.HeadWords+3+2] = far, -far
+	prog[datatype.HeadTrueLB], prog[datatype.HeadTrueUB] = -far, far+2
 	require.ErrorContains(t, validate(prog), "do not fit 64 bits")
 }
 
@@ -71,7 +72,7 @@ func exercise(t *testing.T, prog []int64) {
 	l := Layout{prog}
 	for _, count := range []int64{0, 1, 2, 7, 1 << 40, 1<<63 - 1} {
 		for _, elements := range []bool{false, true} {
-			if elements && l.prog[HeadElem] == 0 {
+			if elements && l.prog[datatype.HeadElem] == 0 {
 				continue
 			}
 			bounds := l.Bounds
@@ -85,7 +86,7 @@ func exercise(t *testing.T, prog []int64) {
 			}
 			for _, pos := range []int64{0, total / 2, max(total-9, 0)} {
 				pieces := 0
-				for off, n := range segments(prog, count, elements, pos) {
+				for off, n := range Segments(prog, count, elements, pos) {
 					require.GreaterOrEqual(t, off, lo)
 					require.LessOrEqual(t, off+n, hi)
 					pos += n
@@ -132,7 +133,7 @@ func TestValidateRandomChanges(t *testing.T) {
 	for seed := int64(0); seed < 3000; seed++ {
 		r := rand.New(rand.NewSource(seed))
 		typ, _ := randomType(t, r, 3, 0)
-		prog := slices.Clone(typ.Program())
+		prog := slices.Clone(program(typ))
 		for range 1 + r.Intn(2) {
 			k := r.Intn(len(prog))
 			switch r.Intn(4) {

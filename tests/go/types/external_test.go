@@ -1,4 +1,4 @@
-package datatype
+package types
 
 import (
 	"encoding/binary"
@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	kernels "gompirma/capi/datatype"
+	"gompirma/capi/pack"
 	"gompirma/core/abi"
-	"gompirma/core/mpierr"
+	"gompirma/core/datatype"
 )
 
 // TestExternal32 compares the external32 form of some values with the bytes that the standard prescribes.
@@ -36,20 +38,19 @@ func TestExternal32(t *testing.T) {
 		{abi.MPI_LOGICAL, []byte{1, 0, 0, 0}, []byte{0, 0, 0, 1}},
 	} {
 		typ := named(c.typ)
-		n, ok := typ.ExternalSize(1)
-		require.True(t, ok)
+		n := kernels.PropsOf(typ.Handle()).External
 		require.EqualValues(t, len(c.external), n, typ)
 		got := make([]byte, n)
-		require.NoError(t, typ.PackExternal(got, addressOf(c.native, 0), 1))
+		require.Zero(t, pack.Convert(typ.Handle(), addressOf(c.native, 0), 1, got, true))
 		require.Equal(t, c.external, got, typ)
 		back := make([]byte, len(c.native))
-		typ.UnpackExternal(addressOf(back, 0), got, 1)
+		pack.Convert(typ.Handle(), addressOf(back, 0), 1, got, false)
 		require.Equal(t, c.native, back, typ)
 	}
 	for _, h := range []uintptr{abi.MPI_LONG, abi.MPI_UNSIGNED_LONG, abi.MPI_WCHAR} {
 		native := le.AppendUint64(nil, 1<<31|1<<40)
 		require.EqualValues(t, abi.MPI_ERR_CONVERSION,
-			mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), addressOf(native, 0), 1)), named(h))
+			pack.Convert(h, addressOf(native, 0), 1, make([]byte, 4), true), named(h))
 	}
 }
 
@@ -69,8 +70,8 @@ func TestExternalLongDouble(t *testing.T) {
 		}
 		binary.LittleEndian.PutUint64(native, m)
 		binary.LittleEndian.PutUint16(native[8:], se)
-		require.NoError(t, typ.PackExternal(external, addressOf(native, 0), 1))
-		typ.UnpackExternal(addressOf(back, 0), external, 1)
+		require.Zero(t, pack.Convert(typ.Handle(), addressOf(native, 0), 1, external, true))
+		pack.Convert(typ.Handle(), addressOf(back, 0), 1, external, false)
 		require.Equal(t, native, back, "%#x %#x", se, m)
 	}
 	// Fractions of more than 64 bits are rounded: to even, and up into the next power of two.
@@ -84,7 +85,7 @@ func TestExternalLongDouble(t *testing.T) {
 	} {
 		binary.BigEndian.PutUint64(external, quad[0])
 		binary.BigEndian.PutUint64(external[8:], quad[1])
-		typ.UnpackExternal(addressOf(back, 0), external, 1)
+		pack.Convert(typ.Handle(), addressOf(back, 0), 1, external, false)
 		require.Equal(t, want, [2]uint64{binary.LittleEndian.Uint64(back),
 			uint64(binary.LittleEndian.Uint16(back[8:]))}, "%#x", quad)
 	}
@@ -97,35 +98,32 @@ func TestExternalRandomTypes(t *testing.T) {
 		r := rand.New(rand.NewSource(seed))
 		typ, m := randomType(t, r, 1+r.Intn(4), 0)
 		count := int64(r.Intn(3))
-		lo, hi, ok := typ.Layout().Bounds(count)
+		lo, hi, ok := layoutOf(typ).Bounds(count)
 		require.True(t, ok)
 		mem := make([]byte, hi-lo)
 		r.Read(mem)
-		n, _ := typ.ExternalSize(count)
+		n := count * kernels.PropsOf(typ.Handle()).External
 		got, want := make([]byte, n), []byte{}
-		require.NoError(t, typ.PackExternal(got, addressOf(mem, lo), count))
+		require.Zero(t, pack.Convert(typ.Handle(), addressOf(mem, lo), count, got, true))
 		for k := int64(0); k < count; k++ {
 			for _, e := range m.entries {
-				one := make([]byte, e.b.external())
+				one := make([]byte, e.b.External())
 				at := k*(m.ub-m.lb) + e.disp - lo
 				native := append(append([]byte{},
 					mem[at:min(at+e.b.Extent, int64(len(mem)))]...), make([]byte, 16)...)
-				if e.b.Class == Pair {
-					native = append(append([]byte{}, native[:BasicOf(e.b.Value).Size]...),
-						native[e.b.IndexAt:]...)
-				}
-				require.NoError(t, e.b.convert(native, one, true))
+				require.Zero(t, pack.Convert(e.b.Handle, addressOf(native, 0), 1, one, true))
 				want = append(want, one...)
 			}
 		}
 		require.Equal(t, want, got, "seed %d", seed)
-		if typ.Layout().Flag(FlagOverlap) || typ.Extent() < hi-lo && count > 1 {
+		if layoutOf(typ).Flag(datatype.FlagOverlap) || typ.Extent() < hi-lo && count > 1 {
 			continue
 		}
 		back := make([]byte, hi-lo)
-		typ.UnpackExternal(addressOf(back, lo), got, count)
+		pack.Convert(typ.Handle(), addressOf(back, lo), count, got, false)
 		again := make([]byte, n)
-		require.NoError(t, typ.PackExternal(again, addressOf(back, lo), count))
+		require.Zero(t, pack.Convert(typ.Handle(), addressOf(back, lo), count, again, true))
 		require.Equal(t, got, again, "seed %d", seed)
+		FreeAll()
 	}
 }

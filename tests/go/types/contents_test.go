@@ -1,11 +1,13 @@
-package datatype
+package types
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
@@ -17,7 +19,23 @@ func must(t *Type, err error) *Type {
 	return t
 }
 
-func named(h uintptr) *Type { return predefined[h-firstBasic] }
+// named returns a predefined type.
+func named(h uintptr) *Type { return must(datatype.Get(h)) }
+
+// Contents holds the combiner of a type and the results of MPI_Type_get_contents.
+type Contents struct {
+	Combiner  int32
+	Integers  []int32
+	Addresses []int64
+	Counts    []int64
+	Types     []uintptr
+}
+
+func contentsOf(t *Type) Contents {
+	c := Contents{Combiner: kernels.PropsOf(t.Handle()).Combiner}
+	c.Integers, c.Addresses, c.Counts, c.Types = kernels.Contents(t.Handle())
+	return c
+}
 
 // TestContents checks the results of MPI_Type_get_envelope and MPI_Type_get_contents for every constructor, in both
 // forms.
@@ -44,7 +62,7 @@ func TestContents(t *testing.T) {
 			"resized": must(Resized(f, i, -4, 16)),
 		}
 	}
-	types := []*Type{i}
+	types := []uintptr{abi.MPI_INT}
 	want := map[string][2]Contents{ // results for the small and for the large form of the constructor
 		"contiguous": {{Combiner: abi.MPI_COMBINER_CONTIGUOUS, Integers: []int32{3}, Types: types},
 			{Combiner: abi.MPI_COMBINER_CONTIGUOUS, Counts: []int64{3}, Types: types}},
@@ -77,8 +95,9 @@ func TestContents(t *testing.T) {
 		},
 		"struct": {
 			{Combiner: abi.MPI_COMBINER_STRUCT, Integers: []int32{2, 2, 1}, Addresses: []int64{0, 8},
-				Types: []*Type{i, d}},
-			{Combiner: abi.MPI_COMBINER_STRUCT, Counts: []int64{2, 2, 1, 0, 8}, Types: []*Type{i, d}},
+				Types: []uintptr{abi.MPI_INT, abi.MPI_DOUBLE}},
+			{Combiner: abi.MPI_COMBINER_STRUCT, Counts: []int64{2, 2, 1, 0, 8},
+				Types: []uintptr{abi.MPI_INT, abi.MPI_DOUBLE}},
 		},
 		"subarray": {
 			{Combiner: abi.MPI_COMBINER_SUBARRAY, Integers: []int32{2, 4, 5, 2, 3, 1, 0, abi.MPI_ORDER_C},
@@ -97,76 +116,56 @@ func TestContents(t *testing.T) {
 			{Combiner: abi.MPI_COMBINER_RESIZED, Counts: []int64{-4, 16}, Types: types},
 		},
 	}
-	for k, f := range []Form{Small, Large} {
-		for name, typ := range create(f) {
-			got, w := typ.Contents(), want[name][k]
-			require.Equal(t, w.Combiner, got.Combiner, name)
-			require.ElementsMatch(t, w.Integers, got.Integers, name)
-			require.Equal(t, append([]int32{}, w.Integers...), append([]int32{}, got.Integers...), name)
-			require.Equal(t, append([]int64{}, w.Addresses...), append([]int64{}, got.Addresses...), name)
-			require.Equal(t, append([]int64{}, w.Counts...), append([]int64{}, got.Counts...), name)
-			require.Equal(t, w.Types, got.Types, name)
-			require.Equal(t, f == Large, typ.Large(), name)
-			require.NoError(t, typ.CheckContents(int64(len(w.Integers)), int64(len(w.Addresses)),
-				int64(len(w.Counts)), int64(len(w.Types))), name)
-			require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(typ.CheckContents(99, 99, 99, 0)), name)
-			again := must(typ.Recreate())
+	for k, form := range []Form{Small, Large} {
+		for name, typ := range create(form) {
+			got, w := contentsOf(typ), want[name][k]
+			require.Equal(t, w, got, name)
+			f := kernels.PropsOf(typ.Handle())
+			require.Equal(t, bool(form), f.Large, name)
+			require.Equal(t, []int64{int64(len(w.Integers)), int64(len(w.Addresses)), int64(len(w.Counts)),
+				int64(len(w.Types))}, []int64{f.Integers, f.Addresses, f.Counts, f.Types}, name)
+			outer := must(Contiguous(Small, 2, typ))
+			again := must(datatype.Get(contentsOf(outer).Types[0]))
 			require.NotEqual(t, typ.Handle(), again.Handle())
-			require.Equal(t, typ.Contents(), again.Contents())
+			require.Equal(t, got, contentsOf(again))
 			require.Equal(t, typ.Program(), again.Program())
-			require.NoError(t, again.Free())
-			require.NoError(t, typ.Free())
+			require.True(t, Free(again))
+			require.True(t, Free(outer))
+			require.True(t, Free(typ))
 		}
 	}
-	require.EqualValues(t, abi.MPI_COMBINER_NAMED, i.Contents().Combiner)
-	require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(i.CheckContents(9, 9, 9, 9)))
+	require.EqualValues(t, abi.MPI_COMBINER_NAMED, kernels.PropsOf(i.Handle()).Combiner)
 	dup := must(Dup(Small, i))
-	require.Equal(t, Contents{Combiner: abi.MPI_COMBINER_DUP, Types: types},
-		Contents{Combiner: dup.Contents().Combiner, Types: dup.Contents().Types})
-	require.False(t, dup.Large())
-	require.Same(t, i, must(i.Recreate()))
-	require.NoError(t, dup.Free())
+	require.Equal(t, Contents{Combiner: abi.MPI_COMBINER_DUP, Types: types}, contentsOf(dup))
+	require.False(t, kernels.PropsOf(dup.Handle()).Large)
+	require.True(t, Free(dup))
 }
 
+// TestFortranTypes checks which predefined type represents the types of MPI_Type_create_f90_integer and so on.
 func TestFortranTypes(t *testing.T) {
+	const integer, real = abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_F90_REAL
+	const complex = abi.MPI_COMBINER_F90_COMPLEX
 	for _, c := range []struct {
-		r    int32
-		elem string
-	}{{-1, "MPI_INTEGER1"}, {2, "MPI_INTEGER1"}, {3, "MPI_INTEGER2"}, {9, "MPI_INTEGER4"}, {18, "MPI_INTEGER8"},
-		{38, "MPI_INTEGER16"}} {
-		typ, err := F90Integer(c.r)
-		require.NoError(t, err)
-		require.Equal(t, c.elem, typ.Elem().Name)
-		require.True(t, typ.Committed())
-		again, err := F90Integer(c.r)
-		require.NoError(t, err)
-		require.Same(t, typ, again)
-		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(typ.Free()))
-		require.Equal(t, []int32{c.r}, typ.Contents().Integers)
-	}
-	for _, c := range []struct {
-		p, r          int32
-		real, complex string
+		combiner, p, r int32
+		want           string
 	}{
-		{6, 37, "MPI_REAL4", "MPI_COMPLEX8"}, {7, abi.MPI_UNDEFINED, "MPI_REAL8", "MPI_COMPLEX16"},
-		{abi.MPI_UNDEFINED, 308, "MPI_LONG_DOUBLE", "MPI_C_LONG_DOUBLE_COMPLEX"},
-		{33, 10, "MPI_REAL16", "MPI_COMPLEX32"},
+		{integer, 0, -1, "MPI_INTEGER1"}, {integer, 0, 2, "MPI_INTEGER1"}, {integer, 0, 3, "MPI_INTEGER2"},
+		{integer, 0, 9, "MPI_INTEGER4"}, {integer, 0, 18, "MPI_INTEGER8"}, {integer, 0, 38, "MPI_INTEGER16"},
+		{real, 6, 37, "MPI_REAL4"}, {complex, 6, 37, "MPI_COMPLEX8"},
+		{real, 7, abi.MPI_UNDEFINED, "MPI_REAL8"}, {complex, 7, abi.MPI_UNDEFINED, "MPI_COMPLEX16"},
+		{real, abi.MPI_UNDEFINED, 308, "MPI_LONG_DOUBLE"},
+		{complex, abi.MPI_UNDEFINED, 308, "MPI_C_LONG_DOUBLE_COMPLEX"},
+		{real, 33, 10, "MPI_REAL16"}, {complex, 33, 10, "MPI_COMPLEX32"},
 	} {
-		re, err := F90Real(c.p, c.r)
+		b, err := datatype.F90Kind(c.combiner, c.p, c.r)
 		require.NoError(t, err)
-		require.Equal(t, c.real, re.Elem().Name)
-		require.Equal(t, []int32{c.p, c.r}, re.Contents().Integers)
-		co, err := F90Complex(c.p, c.r)
-		require.NoError(t, err)
-		require.Equal(t, c.complex, co.Elem().Name)
-		require.EqualValues(t, abi.MPI_COMBINER_F90_COMPLEX, co.Contents().Combiner)
+		require.Equal(t, c.want, b.Name)
 	}
-	_, err := F90Integer(39)
-	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
-	_, err = F90Real(34, abi.MPI_UNDEFINED)
-	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
-	_, err = F90Complex(abi.MPI_UNDEFINED, abi.MPI_UNDEFINED)
-	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
+	for _, c := range [][3]int32{{integer, 0, 39}, {real, 34, abi.MPI_UNDEFINED},
+		{complex, abi.MPI_UNDEFINED, abi.MPI_UNDEFINED}} {
+		_, err := datatype.F90Kind(c[0], c[1], c[2])
+		require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
+	}
 }
 
 // TestPredefinedSizes checks that pair types have the layout of C structs, and that all other types have the sizes that
@@ -178,27 +177,25 @@ func TestPredefinedSizes(t *testing.T) {
 		abi.MPI_SHORT_INT: {6, 8, 4}, abi.MPI_DOUBLE_INT: {12, 16, 8}, abi.MPI_LONG_INT: {12, 16, 8},
 		abi.MPI_LONG_DOUBLE_INT: {20, 32, 16},
 		abi.MPI_FLOAT_INT:       {8, 8, 4}, abi.MPI_2DOUBLE_PRECISION: {16, 16, 8}, abi.MPI_WCHAR: {4, 4, 4},
-		abi.MPI_AINT: {8, 8, 8}, abi.MPI_REAL2: {2, 2, 2}, TwoInteger8: {16, 16, 8},
+		abi.MPI_AINT: {8, 8, 8}, abi.MPI_REAL2: {2, 2, 2}, datatype.TwoInteger8: {16, 16, 8},
 	} {
-		b := BasicOf(h)
+		b := datatype.BasicOf(h)
 		require.Equal(t, want, [3]int64{b.Size, b.Extent, b.Align}, b.Name)
 	}
 	count := 0
-	Predefined(func(typ *Type) {
+	datatype.Predefined(func(typ *Type) {
 		count++
 		require.NoError(t, validate(typ.Program()), typ)
 		require.LessOrEqual(t, len(typ.Program()), 32, "%s does not fit its slot in C", typ)
-		require.True(t, typ.Committed())
-		require.EqualValues(t, 1, typ.elements)
-		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(typ.Free()))
+		require.True(t, kernels.IsCommitted(typ.Handle()))
+		require.EqualValues(t, 1, typ.Program()[datatype.HeadElements])
 	})
 	require.Equal(t, 71, count)
-	_, lb := named(abi.MPI_SHORT_INT).TrueExtent()
-	require.EqualValues(t, 8, lb)
+	require.EqualValues(t, 8, kernels.PropsOf(abi.MPI_SHORT_INT).TrueExtent)
 	for _, h := range []uintptr{0, abi.MPI_DATATYPE_NULL, 0x204, 0x2ff, 0x300, abi.MPI_SUM, 0x5fffffff,
 		^uintptr(0)} {
-		_, err := Get(h)
+		_, err := datatype.Get(h)
 		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(err), "%#x", h)
-		require.Nil(t, BasicOf(h))
+		require.Nil(t, datatype.BasicOf(h))
 	}
 }

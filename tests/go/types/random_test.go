@@ -1,4 +1,4 @@
-package datatype
+package types
 
 import (
 	"math/rand"
@@ -7,13 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 )
 
 // entry is one element of an explicit typemap, with which tests compare the flattened form.
 type entry struct {
 	disp int64
-	b    *Basic
+	b    *datatype.Basic
 }
 
 // model is a type as the standard defines it: the list of its entries, and its bounds, explicit or computed.
@@ -23,7 +25,7 @@ type model struct {
 	resized bool
 }
 
-func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}, ub: b.Extent} }
+func modelOf(b *datatype.Basic) model { return model{entries: []entry{{0, b}}, ub: b.Extent} }
 
 // settle rounds the extent up to the alignment of the elements, unless the bounds are explicit.
 func (m model) settle() model {
@@ -63,8 +65,9 @@ func (m model) bytes(count int64, elements bool) []int64 {
 	for k := int64(0); k < count; k++ {
 		for _, e := range m.entries {
 			for i := int64(0); i < e.b.Extent; i++ {
-				gap := e.b.Class == Pair && (i >= BasicOf(e.b.Value).Size && i < e.b.IndexAt ||
-					i >= e.b.Extent-e.b.tail())
+				gap := e.b.Class == datatype.Pair &&
+					(i >= datatype.BasicOf(e.b.Value).Size && i < e.b.IndexAt ||
+						i >= e.b.Extent-tail(e.b))
 				if !gap || elements {
 					out = append(out, k*(m.ub-m.lb)+e.disp+i)
 				}
@@ -87,7 +90,7 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 		if leaf == 0 {
 			leaf = leaves[r.Intn(len(leaves))]
 		}
-		return predefined[leaf-firstBasic], modelOf(BasicOf(leaf))
+		return named(leaf), modelOf(datatype.BasicOf(leaf))
 	}
 	old, m := randomType(t, r, depth-1, leaf)
 	extent := m.ub - m.lb
@@ -211,7 +214,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 			subsizes[i] = 1 + r.Int63n(sizes[i])
 			starts[i] = r.Int63n(sizes[i] - subsizes[i] + 1)
 		}
-		n, err = Subarray(Form(r.Intn(2)), sizes, subsizes, starts, order, old)
+		n, err = Subarray(Form(r.Intn(2) == 0), sizes, subsizes, starts, order, old)
 		has = func(dim int, i int64) bool { return i >= starts[dim] && i < starts[dim]+subsizes[dim] }
 	} else {
 		distribs, dargs, psizes := make([]int32, ndims), make([]int32, ndims), make([]int32, ndims)
@@ -230,7 +233,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 			size *= psizes[i]
 		}
 		rank := int32(r.Intn(int(size)))
-		n, err = Darray(Form(r.Intn(2)), size, rank, sizes, distribs, dargs, psizes, order, old)
+		n, err = Darray(Form(r.Intn(2) == 0), size, rank, sizes, distribs, dargs, psizes, order, old)
 		coordinates := make([]int64, ndims)
 		for i, at := ndims-1, int64(rank); i >= 0; i-- {
 			coordinates[i], at = at%int64(psizes[i]), at/int64(psizes[i])
@@ -281,26 +284,28 @@ func TestRandomTypes(t *testing.T) {
 		}
 		typ, m := randomType(t, r, 1+r.Intn(4), leaf)
 		checkAgainst(t, r, seed, typ, m)
+		FreeAll()
 	}
 }
 
 func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
-	l := typ.Layout()
+	l := layoutOf(typ)
 	require.NoError(t, validate(l.prog), "seed %d", seed)
 	one := m.bytes(1, false)
 	require.EqualValues(t, len(one), typ.Size(), "seed %d: size", seed)
 	require.EqualValues(t, len(one), l.Size(), "seed %d: size", seed)
-	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.prog[HeadLB], l.prog[HeadExtent]},
+	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.prog[datatype.HeadLB], l.prog[datatype.HeadExtent]},
 		"seed %d: lb, extent", seed)
-	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{typ.LB(), typ.Extent()}, "seed %d: lb, extent", seed)
-	require.EqualValues(t, len(m.entries), l.prog[HeadElements], "seed %d: elements", seed)
+	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{kernels.PropsOf(typ.Handle()).LB, typ.Extent()},
+		"seed %d: lb, extent", seed)
+	require.EqualValues(t, len(m.entries), l.prog[datatype.HeadElements], "seed %d: elements", seed)
 
 	touched := map[int64]int{}
 	for _, b := range one {
 		touched[b]++
 	}
 	if len(touched) < len(one) {
-		require.True(t, l.Flag(FlagOverlap), "seed %d: overlap not seen", seed)
+		require.True(t, l.Flag(datatype.FlagOverlap), "seed %d: overlap not seen", seed)
 	}
 	elem := uintptr(0)
 	for i, e := range m.entries {
@@ -311,7 +316,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 			break
 		}
 	}
-	require.EqualValues(t, elem, l.prog[HeadElem], "seed %d: element type", seed)
+	require.EqualValues(t, elem, l.prog[datatype.HeadElem], "seed %d: element type", seed)
 	checkElements(t, r, seed, typ, m)
 
 	count := int64(r.Intn(4))
@@ -335,7 +340,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 		require.EqualValues(t, len(want), packed, "seed %d", seed)
 		for _, at := range []int64{0, r.Int63n(packed + 1), r.Int63n(packed + 1), r.Int63n(packed + 1)} {
 			got := []int64{}
-			for offset, n := range segments(l.prog, count, elements, at) {
+			for offset, n := range Segments(l.prog, count, elements, at) {
 				require.Positive(t, n)
 				for k := range n {
 					got = append(got, offset+k)
@@ -355,21 +360,21 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	at, external := int64(0), int64(0)
 	for range 2 {
 		for _, e := range m.entries {
-			external += e.b.external()
-			if e.b.Class == Pair {
-				ends = append(ends, at+BasicOf(e.b.Value).Size)
+			external += e.b.External()
+			if e.b.Class == datatype.Pair {
+				ends = append(ends, at+datatype.BasicOf(e.b.Value).Size)
 			}
 			at += e.b.Size
 			ends = append(ends, at)
 		}
 	}
-	got, ok := typ.ExternalSize(2)
-	require.True(t, ok)
-	require.Equal(t, external, got, "seed %d: external32", seed)
-	if f := typ.Facts(); f.Unit != 0 {
-		require.Equal(t, f.Size, f.Numbers*f.Unit, "seed %d: a unit of %d bytes", seed, f.Unit)
+	f := kernels.PropsOf(typ.Handle())
+	require.Equal(t, external, 2*f.External, "seed %d: external32", seed)
+	if f.BasicBytes != 0 {
+		require.Equal(t, f.Size, f.BasicCount*f.BasicBytes, "seed %d: a unit of %d bytes", seed, f.BasicBytes)
 		for k, end := range ends {
-			require.Equal(t, int64(k+1)*f.Unit, end, "seed %d: a unit of %d bytes", seed, f.Unit)
+			require.Equal(t, int64(k+1)*f.BasicBytes, end, "seed %d: a unit of %d bytes", seed,
+				f.BasicBytes)
 		}
 	}
 	for range 4 {
@@ -378,15 +383,13 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 		if k > 0 {
 			bytes = ends[k-1]
 		}
-		n, ok := typ.ElementsIn(bytes)
-		require.True(t, ok)
-		require.EqualValues(t, k, n, "seed %d: elements in %d bytes", seed, bytes)
-		back, ok := typ.BytesOf(int64(k))
-		require.True(t, ok)
-		require.Equal(t, bytes, back, "seed %d: bytes of %d elements", seed, k)
+		require.EqualValues(t, k, kernels.ElementsIn(typ.Handle(), bytes),
+			"seed %d: elements in %d bytes", seed, bytes)
+		require.Equal(t, bytes, kernels.BytesOf(typ.Handle(), int64(k)),
+			"seed %d: bytes of %d elements", seed, k)
 		if k > 0 && !slices.Contains(ends, bytes-1) && bytes > 1 {
-			_, ok = typ.ElementsIn(bytes - 1)
-			require.False(t, ok, "seed %d: %d bytes", seed, bytes-1)
+			require.EqualValues(t, abi.MPI_UNDEFINED, kernels.ElementsIn(typ.Handle(), bytes-1),
+				"seed %d: %d bytes", seed, bytes-1)
 		}
 	}
 }
@@ -403,8 +406,8 @@ func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, count int64, 
 	got := make([]byte, len(want))
 	for at := 0; at < len(got); {
 		n := min(len(got)-at, 1+r.Intn(40))
-		require.EqualValues(t, n, Pack(got[at:at+n], addressOf(mem, lo), count, l.prog, int64(at)), "seed %d",
-			seed)
+		require.EqualValues(t, n, datatype.Pack(got[at:at+n], addressOf(mem, lo), count, l.prog, int64(at)),
+			"seed %d", seed)
 		at += n
 	}
 	require.Equal(t, expect, got, "seed %d: packed", seed)
@@ -416,9 +419,12 @@ func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, count int64, 
 	}
 	for at := 0; at < len(got); {
 		n := min(len(got)-at, 1+r.Intn(40))
-		require.EqualValues(t, n, Unpack(addressOf(filled, lo), count, l.prog, int64(at), got[at:at+n]),
+		require.EqualValues(t, n, datatype.Unpack(addressOf(filled, lo), count, l.prog, int64(at),
+			got[at:at+n]),
 			"seed %d", seed)
 		at += n
 	}
 	require.Equal(t, back, filled, "seed %d: unpacked", seed)
 }
+
+func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }

@@ -1,7 +1,4 @@
-// Package reference interprets the flattened form of a type in Go, and iterates over the data one contiguous part at a
-// time. Tests compare C's implementation with it, and tools that inspect calls use it. It must not depend on
-// communication.
-package reference
+package types
 
 import (
 	"iter"
@@ -11,7 +8,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Pack implements datatype.Pack in Go.
+// Pack implements datatype.Pack in Go. It interprets the flattened form of a type, and iterates over the data one
+// contiguous part at a time. Tests compare the implementation in C with it.
 func Pack(dst []byte, address uintptr, count int64, program []int64, position int64) int64 {
 	return each(address, count, program, position, int64(len(dst)), func(memory []byte, at int64) {
 		copy(dst[at:], memory)

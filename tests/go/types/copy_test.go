@@ -1,4 +1,4 @@
-package main
+package types
 
 import (
 	"math/rand"
@@ -8,27 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/datatype/reference"
 )
 
-func must(t *datatype.Type, err error) *datatype.Type {
-	if err != nil {
-		panic(err)
-	}
-	return t
-}
-
-// randomType creates a type by random constructors. All kinds of nodes of a flattened type (core/datatype/format.go)
+// randomNodes creates a type by random constructors. All kinds of nodes of a flattened type (capi/datatype/program.h)
 // occur, also nested, and sometimes entries overlap.
-func randomType(r *rand.Rand, depth int) *datatype.Type {
+func randomNodes(r *rand.Rand, depth int) *Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
 	if depth == 0 {
 		return must(datatype.Get(leaves[r.Intn(len(leaves))]))
 	}
-	old := randomType(r, depth-1)
+	old := randomNodes(r, depth-1)
 	n := int64(1 + r.Intn(6))
 	disps, lengths := make([]int64, n), make([]int64, n)
 	at := int64(-4)
@@ -39,30 +32,25 @@ func randomType(r *rand.Rand, depth int) *datatype.Type {
 	}
 	switch r.Intn(6) {
 	case 0:
-		return must(datatype.Contiguous(datatype.Small, n, old))
+		return must(Contiguous(Small, n, old))
 	case 1:
-		return must(datatype.Vector(datatype.Small, n, int64(r.Intn(3)), int64(r.Intn(4)), old))
+		return must(Vector(Small, n, int64(r.Intn(3)), int64(r.Intn(4)), old))
 	case 2:
-		return must(datatype.Indexed(datatype.Small, lengths, disps, old))
+		return must(Indexed(Small, lengths, disps, old))
 	case 3:
 		if n > 1 && r.Intn(2) == 0 {
 			disps[n-1] = disps[r.Intn(int(n)-1)]
 		}
-		return must(datatype.IndexedBlock(datatype.Small, 1, disps, old))
+		return must(IndexedBlock(Small, 1, disps, old))
 	case 4:
-		other := randomType(r, depth-1)
+		other := randomNodes(r, depth-1)
 		wide := old.Extent()*5 + 100
-		return must(datatype.Struct(datatype.Small, []int64{2, 1}, []int64{0, wide},
-			[]*datatype.Type{old, other}))
+		return must(Struct(Small, []int64{2, 1}, []int64{0, wide},
+			[]*Type{old, other}))
 	default:
-		lb, e := old.TrueExtent()
-		return must(datatype.Resized(datatype.Small, old, lb, e+int64(r.Intn(20)-5)))
+		f := kernels.PropsOf(old.Handle())
+		return must(Resized(Small, old, f.TrueLB, f.TrueExtent+int64(r.Intn(20)-5)))
 	}
-}
-
-func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
-	typ.Commit()
-	return typ
 }
 
 // arena provides the memory of buffers whose addresses are passed to C. The method `reset` frees all these buffers.
@@ -99,7 +87,7 @@ func spread(segments [][2]int64) (bytes []int64) {
 	return bytes
 }
 
-// TestCopyAgainstGo checks that C iterates over, packs, unpacks and copies random types like core/datatype/reference.
+// TestCopyAgainstGo checks that C iterates over, packs, unpacks and copies random types like core/datatype/
 func TestCopyAgainstGo(t *testing.T) {
 	rounds := int64(4000)
 	if testing.Short() {
@@ -109,17 +97,17 @@ func TestCopyAgainstGo(t *testing.T) {
 	for seed := int64(0); seed < rounds; seed++ {
 		a.reset()
 		r := rand.New(rand.NewSource(seed))
-		st := commit(t, randomType(r, r.Intn(4)))
+		st := Commit(randomNodes(r, r.Intn(4)))
 		count := int64(r.Intn(4))
-		l := st.Layout()
+		l := layoutOf(st)
 		lo, hi, ok := l.Bounds(count)
 		require.True(t, ok)
 		memory := a.take(hi - lo + 16)
 		r.Read(memory)
-		buf := pointer(uintptr(unsafe.Pointer(&memory[0])) - uintptr(lo))
+		buf := pointerTo(uintptr(unsafe.Pointer(&memory[0])) - uintptr(lo))
 		total, _ := l.Packed(count)
 		want := make([]byte, total)
-		require.Equal(t, total, reference.Pack(want, uintptr(buf), count, st.Program(), 0))
+		require.Equal(t, total, Pack(want, uintptr(buf), count, st.Program(), 0))
 
 		for _, elements := range []bool{false, true} {
 			n := total
@@ -131,11 +119,12 @@ func TestCopyAgainstGo(t *testing.T) {
 			}
 			position := r.Int63n(n + 1)
 			var bytes []int64
-			for off, k := range reference.Segments(st.Program(), count, elements, position) {
+			for off, k := range Segments(st.Program(), count, elements, position) {
 				bytes = append(bytes, spread([][2]int64{{off, k}})...)
 			}
 			for _, runs := range []bool{false, true} {
-				got := spread(walkTyped(st, count, elements, position, int64(1+r.Intn(60)), runs))
+				got := spread(kernels.Walk(st.Handle(), count, elements, position,
+					int64(1+r.Intn(60)), runs))
 				require.Equal(t, bytes, got, "seed %d: bytes from %d", seed, position)
 			}
 		}
@@ -150,17 +139,17 @@ func TestCopyAgainstGo(t *testing.T) {
 		require.Equal(t, want, got, "seed %d: packed", seed)
 
 		// Copy to another type, whose size may differ.
-		dt := commit(t, randomType(r, r.Intn(4)))
+		dt := Commit(randomNodes(r, r.Intn(4)))
 		dcount := int64(r.Intn(5))
-		dl := dt.Layout()
+		dl := layoutOf(dt)
 		dlo, dhi, _ := dl.Bounds(dcount)
 		target, expected := a.take(dhi-dlo+16), make([]byte, dhi-dlo+16)
-		dbuf := pointer(uintptr(unsafe.Pointer(&target[0])) - uintptr(dlo))
+		dbuf := pointerTo(uintptr(unsafe.Pointer(&target[0])) - uintptr(dlo))
 		room, _ := dl.Packed(dcount)
 		n := min(room, total)
 		p := dt.Program()
-		reference.Unpack(uintptr(unsafe.Pointer(&expected[0]))-uintptr(dlo), dcount, p, 0, want[:n])
-		require.Equal(t, n, copyTyped(dbuf, dcount, dt, buf, count, st), "seed %d", seed)
+		Unpack(uintptr(unsafe.Pointer(&expected[0]))-uintptr(dlo), dcount, p, 0, want[:n])
+		require.Equal(t, n, kernels.Copy(dbuf, dcount, dt.Handle(), buf, count, st.Handle()), "seed %d", seed)
 		require.Equal(t, expected, target, "seed %d: copied", seed)
 		clear(target)
 		if k := n / 2; true {
@@ -168,11 +157,9 @@ func TestCopyAgainstGo(t *testing.T) {
 			require.Equal(t, n-k, datatype.Unpack(uintptr(dbuf), dcount, p, k, want[k:n]), "seed %d", seed)
 		}
 		require.Equal(t, expected, target, "seed %d: unpacked", seed)
-		for _, typ := range []*datatype.Type{st, dt} {
-			if !typ.Predefined() {
-				require.NoError(t, typ.Free())
-				require.Nil(t, cType(typ), "gompi_type_get found a freed type")
-			}
+		FreeAll()
+		for _, typ := range []*Type{st, dt} {
+			require.Equal(t, typ.Predefined(), kernels.IsCommitted(typ.Handle()))
 		}
 	}
 }
@@ -183,15 +170,16 @@ func TestOverlaps(t *testing.T) {
 	seen := map[bool]int{}
 	for seed := int64(0); seed < 3000; seed++ {
 		r := rand.New(rand.NewSource(seed))
-		typ := commit(t, randomType(r, r.Intn(4)))
+		typ := Commit(randomNodes(r, r.Intn(4)))
 		for count := int64(0); count < 4; count++ {
 			touched, twice := map[int64]bool{}, false
-			for _, at := range spread(walkTyped(typ, count, false, 0, 1<<40, false)) {
+			for _, at := range spread(kernels.Walk(typ.Handle(), count, false, 0, 1<<40, false)) {
 				twice = twice || touched[at]
 				touched[at] = true
 			}
 			if twice {
-				require.True(t, overlapsTyped(typ, count), "seed %d: %d copies", seed, count)
+				require.True(t, kernels.Overlaps(typ.Handle(), count),
+					"seed %d: %d copies", seed, count)
 			}
 			seen[twice]++
 		}
@@ -200,13 +188,13 @@ func TestOverlaps(t *testing.T) {
 	require.Greater(t, seen[false], 500)
 
 	i := must(datatype.Get(abi.MPI_INT))
-	columns := func(block, rows, stride, extent int64) *datatype.Type {
-		return commit(t, must(datatype.Resized(datatype.Small,
-			must(datatype.Vector(datatype.Small, rows, block, stride, i)), 0, 4*extent)))
+	columns := func(block, rows, stride, extent int64) *Type {
+		return Commit(must(Resized(Small,
+			must(Vector(Small, rows, block, stride, i)), 0, 4*extent)))
 	}
 	for _, c := range []struct {
 		name  string
-		typ   *datatype.Type
+		typ   *Type
 		count int64
 		want  bool
 	}{
@@ -223,65 +211,65 @@ func TestOverlaps(t *testing.T) {
 		{"a stride of 0", columns(1, 3, 0, 1), 1, true},
 		{"elements that overlap", columns(2, 1, 1, 1), 2, true},
 	} {
-		require.Equal(t, c.want, overlapsTyped(c.typ, c.count), c.name)
+		require.Equal(t, c.want, kernels.Overlaps(c.typ.Handle(), c.count), c.name)
 	}
 }
 
 // TestTypeTable checks that gompi_type_get finds predefined and committed types, and no uncommitted or freed types.
 func TestTypeTable(t *testing.T) {
-	datatype.Predefined(func(typ *datatype.Type) { require.NotNil(t, cType(typ), typ) })
-	typ := must(datatype.Vector(datatype.Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))
-	require.Nil(t, cType(typ), "gompi_type_get found an uncommitted type")
-	commit(t, typ)
-	require.NotNil(t, cType(typ))
+	datatype.Predefined(func(typ *Type) { require.True(t, kernels.IsCommitted(typ.Handle()), typ) })
+	typ := must(Vector(Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))
+	require.False(t, kernels.IsCommitted(typ.Handle()), "gompi_type_get found an uncommitted type")
+	Commit(typ)
+	require.True(t, kernels.IsCommitted(typ.Handle()))
 	h := typ.Handle()
-	require.NoError(t, must(datatype.Get(h)).Free())
+	require.True(t, Free(must(datatype.Get(h))))
 	for range 200 { // reuses the table entry of typ
-		again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
-		require.NotNil(t, cType(again))
-		require.Nil(t, cType(typ), "gompi_type_get found a freed type")
-		require.NoError(t, again.Free())
+		again := Commit(must(Contiguous(Small, 3, must(datatype.Get(abi.MPI_INT)))))
+		require.True(t, kernels.IsCommitted(again.Handle()))
+		require.False(t, kernels.IsCommitted(typ.Handle()), "gompi_type_get found a freed type")
+		require.True(t, Free(again))
 	}
 	// C must find all live types while its table grows and afterwards.
-	var live, freed []*datatype.Type
+	var live, freed []*Type
 	for i := range 3000 {
-		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i),
+		live = append(live, Commit(must(Contiguous(Small, int64(1+i),
 			must(datatype.Get(abi.MPI_INT))))))
 		if i%3 == 0 {
 			gone := live[i/3]
 			freed = append(freed, gone)
-			require.NoError(t, gone.Free())
+			require.True(t, Free(gone))
 		}
 	}
 	for _, typ := range freed {
-		require.Nil(t, cType(typ))
+		require.False(t, kernels.IsCommitted(typ.Handle()))
 	}
 	for _, typ := range live[len(freed):] {
-		require.NotNil(t, cType(typ))
-		require.NoError(t, typ.Free())
+		require.True(t, kernels.IsCommitted(typ.Handle()))
+		require.True(t, Free(typ))
 	}
 }
 
 func BenchmarkCopy(b *testing.B) {
 	double := must(datatype.Get(abi.MPI_DOUBLE))
-	vector := must(datatype.Vector(datatype.Small, 1024, 1, 2, double))
+	vector := must(Vector(Small, 1024, 1, 2, double))
 	gaps := make([]int64, 1024)
 	for i := range gaps {
 		gaps[i] = int64(2*i + i/7)
 	}
-	list := must(datatype.IndexedBlock(datatype.Small, 1, gaps, double))
-	dense := must(datatype.Contiguous(datatype.Small, 1024, double))
-	cube := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{8, 8, 16}, []int64{2, 3, 0},
+	list := must(IndexedBlock(Small, 1, gaps, double))
+	dense := must(Contiguous(Small, 1024, double))
+	cube := must(Subarray(Small, []int64{16, 16, 16}, []int64{8, 8, 16}, []int64{2, 3, 0},
 		abi.MPI_ORDER_C, double))
-	column := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{16, 16, 4}, []int64{0, 0, 1},
+	column := must(Subarray(Small, []int64{16, 16, 16}, []int64{16, 16, 4}, []int64{0, 0, 1},
 		abi.MPI_ORDER_C, double))
 	src, dst := make([]float64, 1<<16), make([]float64, 1<<16)
-	for _, x := range []*datatype.Type{vector, list, dense, cube, column} {
-		x.Commit()
+	for _, x := range []*Type{vector, list, dense, cube, column} {
+		Commit(x)
 	}
 	for _, c := range []struct {
 		name string
-		d, s *datatype.Type
+		d, s *Type
 	}{
 		{"vector-vector", vector, vector}, {"dense-vector", dense, vector}, {"vector-dense", vector, dense},
 		{"dense-list", dense, list}, {"list-list", list, list},
@@ -289,7 +277,8 @@ func BenchmarkCopy(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				copyTyped(unsafe.Pointer(&dst[0]), 1, c.d, unsafe.Pointer(&src[0]), 1, c.s)
+				kernels.Copy(unsafe.Pointer(&dst[0]), 1, c.d.Handle(), unsafe.Pointer(&src[0]), 1,
+					c.s.Handle())
 			}
 		})
 	}

@@ -1,26 +1,27 @@
-package datatype
+package types
 
 import (
 	"math"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
 // shape returns the words of a program after the head.
-func shape(t *Type) []int64 { return t.Program()[HeadWords:] }
+func shape(t *Type) []int64 { return program(t)[datatype.HeadWords:] }
 
 // TestNormalForms checks that types with the same bytes have the same short program, however they were constructed.
 func TestNormalForms(t *testing.T) {
 	i, c := named(abi.MPI_INT), named(abi.MPI_CHAR)
 	dense := shape(must(Contiguous(Small, 12, i)))
-	require.Equal(t, []int64{NodeBlock, 48}, dense)
+	require.Equal(t, []int64{datatype.NodeBlock, 48}, dense)
 	for name, typ := range map[string]*Type{
 		"vector of one block":      must(Vector(Small, 1, 12, 77, i)),
 		"vector without gaps":      must(Vector(Small, 4, 3, 3, i)),
@@ -39,7 +40,7 @@ func TestNormalForms(t *testing.T) {
 		require.Equal(t, dense, shape(typ), name)
 	}
 	strided := shape(must(Vector(Small, 4, 1, 2, i)))
-	require.Equal(t, []int64{NodeBlock, 4, NodeLoop, 16, 4, 8, HeadWords}, strided)
+	require.Equal(t, []int64{datatype.NodeBlock, 4, datatype.NodeLoop, 16, 4, 8, datatype.HeadWords}, strided)
 	pair := must(Resized(Small, i, 0, 8))
 	for name, typ := range map[string]*Type{
 		"contiguous of resized": must(Contiguous(Small, 4, pair)),
@@ -54,11 +55,11 @@ func TestNormalForms(t *testing.T) {
 		"blocklengths of resized": must(Indexed(Small, []int64{1, 3}, []int64{0, 1}, pair)),
 	} {
 		require.Equal(t, strided, shape(typ), name)
-		require.True(t, typ.Layout().Flag(FlagStrided), name)
+		require.True(t, layoutOf(typ).Flag(datatype.FlagStrided), name)
 	}
 }
 
-// TestOverlap checks which types have FlagOverlap, and that a transposed matrix does not have it.
+// TestOverlap checks which types have datatype.FlagOverlap, and that a transposed matrix does not have it.
 func TestOverlap(t *testing.T) {
 	i := named(abi.MPI_INT)
 	column := must(Resized(Small, must(Vector(Small, 5, 1, 3, i)), 0, 4))
@@ -68,16 +69,17 @@ func TestOverlap(t *testing.T) {
 		want int64
 	}{
 		{"transposed matrix", must(Contiguous(Small, 3, column)), 0},
-		{"one column too many", must(Contiguous(Small, 4, column)), FlagOverlap},
-		{"stride shorter than a block", must(Vector(Small, 3, 2, 1, i)), FlagOverlap},
-		{"stride 0", must(Vector(Small, 3, 2, 0, i)), FlagOverlap},
+		{"one column too many", must(Contiguous(Small, 4, column)), datatype.FlagOverlap},
+		{"stride shorter than a block", must(Vector(Small, 3, 2, 1, i)), datatype.FlagOverlap},
+		{"stride 0", must(Vector(Small, 3, 2, 0, i)), datatype.FlagOverlap},
 		{"descending", must(Vector(Small, 3, 2, -2, i)), 0},
-		{"same block twice", must(Indexed(Small, []int64{1, 2, 1}, []int64{5, 1, 2}, i)), FlagOverlap},
+		{"same block twice", must(Indexed(Small, []int64{1, 2, 1}, []int64{5, 1, 2}, i)), datatype.FlagOverlap},
 		{"blocks out of order", must(Indexed(Small, []int64{1, 2, 1}, []int64{5, 1, 3}, i)), 0},
 		{"interleaved members", must(Struct(Small, []int64{1, 1}, []int64{0, 4},
-			[]*Type{must(Vector(Small, 3, 1, 2, i)), must(Vector(Small, 4, 1, 3, i))})), FlagOverlap},
+			[]*Type{must(Vector(Small, 3, 1, 2, i)), must(Vector(Small, 4, 1, 3, i))})),
+			datatype.FlagOverlap},
 	} {
-		require.Equal(t, c.want, c.t.Program()[HeadFlags]&FlagOverlap, c.name)
+		require.Equal(t, c.want, program(c.t)[datatype.HeadFlags]&datatype.FlagOverlap, c.name)
 	}
 }
 
@@ -118,15 +120,14 @@ func TestBounds(t *testing.T) {
 		{"subarray", must(Subarray(Small, []int64{4, 6}, []int64{2, 2}, []int64{1, 2}, abi.MPI_ORDER_FORTRAN,
 			i)), 0, 96, 36, 24},
 	} {
-		lb, extent := x.t.TrueExtent()
+		f := kernels.PropsOf(x.t.Handle())
 		require.Equal(t, []int64{x.lb, x.extent, x.trueLB, x.trueExtent},
-			[]int64{x.t.LB(), x.t.Extent(), lb, extent}, x.name)
+			[]int64{f.LB, f.Extent, f.TrueLB, f.TrueExtent}, x.name)
 	}
 }
 
 func TestRefusedArguments(t *testing.T) {
 	i := named(abi.MPI_INT)
-	before := Live()
 	one := []int64{1}
 	class := func(_ *Type, err error) int32 { return mpierr.ClassOf(err) }
 	none, cyclic := int32(abi.MPI_DISTRIBUTE_NONE), int32(abi.MPI_DISTRIBUTE_CYCLIC)
@@ -173,7 +174,6 @@ func TestRefusedArguments(t *testing.T) {
 	} {
 		require.Equal(t, got[1], got[0], name)
 	}
-	require.Equal(t, before, Live(), "refused constructors left types behind")
 	require.NotNil(t, must(Vector(Large, 1, 1, big, i)), "a stride that is not used")
 	require.NotNil(t, must(Indexed(Large, []int64{0, 1}, []int64{big, 0}, i)), "a displacement that is not used")
 }
@@ -183,44 +183,45 @@ var one2 = []int64{1, 1}
 // TestLifetime checks that the handle of a freed type is invalid at once. The type itself must live as long as an
 // operation or another type uses it.
 func TestLifetime(t *testing.T) {
-	before := Live()
 	inner := must(Vector(Small, 2, 1, 2, named(abi.MPI_INT)))
 	outer := must(Contiguous(Small, 2, inner))
-	require.False(t, inner.Committed())
-	_, err := GetCommitted(inner.Handle())
+	_, err := datatype.GetCommitted(inner.Handle())
 	require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(err))
-	inner.Commit()
-	got, err := GetCommitted(inner.Handle())
+	Commit(inner)
+	got, err := datatype.GetCommitted(inner.Handle())
 	require.NoError(t, err)
-	require.Same(t, inner, got)
+	require.Equal(t, inner, got)
+	require.EqualValues(t, 2, kernels.References(inner.Handle()), "the handle and the outer type")
 
 	inner.Retain()
-	require.NoError(t, inner.Free())
-	_, err = Get(inner.Handle())
+	require.True(t, Free(inner))
+	_, err = datatype.Get(inner.Handle())
 	require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(err))
-	require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(inner.Free()))
+	require.False(t, Free(inner))
+	require.EqualValues(t, 8, inner.Size(), "an operation uses the type")
 	inner.Release()
-	require.EqualValues(t, 1, inner.refs.Load(), "outer was made from it")
-	outer.Commit()
-	require.NoError(t, outer.Free())
-	require.Zero(t, inner.refs.Load())
-	require.Equal(t, before, Live())
+	_, _, _, types := kernels.Contents(outer.Handle())
+	again, err := datatype.Get(types[0])
+	require.NoError(t, err)
+	require.Equal(t, inner.Program()[1:], again.Program()[1:])
+	require.True(t, Free(again))
+	require.True(t, Free(outer))
 
 	dup := must(Dup(Small, named(abi.MPI_INT)))
-	require.True(t, dup.Committed())
-	require.NoError(t, dup.Free())
+	require.True(t, kernels.IsCommitted(dup.Handle()))
+	require.True(t, Free(dup))
 }
 
 // TestLargeTypes checks that a type with constant strides takes the same time and memory for any size. It also checks
 // that a type with irregular strides is created and committed in less than a second.
 func TestLargeTypes(t *testing.T) {
 	d := named(abi.MPI_DOUBLE)
-	huge := must(Vector(Large, 1e9, 1, 2, must(Vector(Large, 1e3, 2, 3, d))))
-	huge.Commit()
+	row := must(Vector(Large, 1e3, 2, 3, d))
+	huge := Commit(must(Vector(Large, 1e9, 1, 2, row)))
 	require.EqualValues(t, 16e12, huge.Size())
 	require.Less(t, len(huge.Program()), 40)
-	for off, n := range segments(huge.Program(), 3, false, 2*huge.Size()+16000*123456789+24) {
-		require.Equal(t, []int64{2*huge.Extent() + 2*huge.args.types[0].Extent()*123456789 + 32, 8},
+	for off, n := range Segments(huge.Program(), 3, false, 2*huge.Size()+16000*123456789+24) {
+		require.Equal(t, []int64{2*huge.Extent() + 2*row.Extent()*123456789 + 32, 8},
 			[]int64{off, n})
 		break
 	}
@@ -238,16 +239,14 @@ func TestLargeTypes(t *testing.T) {
 		"indexed backwards": func() (*Type, error) { return Indexed(Small, lengths, backwards(disps), d) },
 	} {
 		start := cpuTime()
-		typ := must(make())
-		typ.Commit()
+		typ := Commit(must(make()))
 		took := cpuTime() - start
 		require.NoError(t, validate(typ.Program()))
 		t.Logf("%s: %v, %d words, checked in %v", name, took, len(typ.Program()), cpuTime()-start-took)
 		if !raceEnabled {
 			require.Less(t, took, time.Second, name)
 		}
-		require.NoError(t, typ.Free())
-		runtime.GC()
+		require.True(t, Free(typ))
 	}
 }
 
@@ -278,14 +277,14 @@ func TestDeepTypes(t *testing.T) {
 			[]*Type{deep, c, wide}))
 		deep = must(Resized(Small, deep, 0, deep.Extent()+5))
 	}
-	require.NoError(t, validate(deep.Program()))
-	require.Less(t, deep.Layout().prog[HeadDepth], int64(10))
+	require.NoError(t, validate(program(deep)))
+	require.Less(t, layoutOf(deep).prog[datatype.HeadDepth], int64(10))
 	twice := must(Struct(Small, []int64{1, 1}, []int64{0, 3}, []*Type{c, named(abi.MPI_SHORT)}))
 	for k := 0; k < 40; k++ {
 		twice = must(Struct(Small, []int64{1, 1, 1}, []int64{0, twice.Extent() + 1, twice.Extent() + 2},
 			[]*Type{twice, c, twice}))
 	}
-	require.NoError(t, validate(twice.Program()))
-	require.Less(t, len(twice.Program()), 10000, "what is there twice is written once")
-	require.LessOrEqual(t, twice.Layout().prog[HeadDepth], int64(MaxDepth))
+	require.NoError(t, validate(program(twice)))
+	require.Less(t, len(program(twice)), 10000, "what is there twice is written once")
+	require.LessOrEqual(t, layoutOf(twice).prog[datatype.HeadDepth], int64(datatype.MaxDepth))
 }
