@@ -3,9 +3,10 @@
 // other member, directly or indirectly. A broadcast uses a subset of the same sender-receiver pairs. So all messages of
 // a round come from the same peer, and from this peer come only messages of this round.
 //
-// The messages are eager. If the receiver is in the call to which a message belongs, the network's handler stores it in
-// the edge of its round (gompi_leaders_accept). Earlier arrivals are unexpected messages of the group's context. The
-// call moves its message from there to the edge. So a message may arrive before its receiver has opened the group.
+// The messages are eager. If the receiver is in the call to which a message belongs, or in the call before, the
+// network's handler stores it in the edge of its round (gompi_leaders_accept). Earlier arrivals are unexpected messages
+// of the group's context. The call moves its message from there to the edge. So a message may arrive before its
+// receiver has opened the group.
 //
 // Calls on a group are numbered (generation). A synchronizing call ends at a member only after all members have begun
 // it. In other calls, such as broadcasts, a member need not wait for all members. After MAX_UNSYNCED_CALLS calls of
@@ -35,10 +36,14 @@ struct gompi_leaders {
 	int unsynced_calls;      // consecutive calls that need not synchronize all members
 	bool is_open_everywhere; // all members have opened the group
 	struct leader_edge {
-		int32_t to_peer, from_peer;    // this member sends to to_peer in the round, and receives from from_peer
-		gompi_a32 generation;          // number of the call that has received `arrival`; stored last
-		struct gompi_message *arrival; // the last message received in this round, or NULL
-	} edge[];                              // [rounds]
+		int32_t to_peer, from_peer; // this member sends to to_peer in the round, and receives from from_peer
+		// The messages received in this round: call g uses element g % 2, so a message of the next call can be
+		// stored while the current call still uses its message.
+		struct leader_arrival {
+			gompi_a32 generation;          // number of the call that `message` belongs to; stored last
+			struct gompi_message *message; // NULL before the first message
+		} arrival[2];
+	} edge[]; // [rounds]
 };
 
 // --- Opening and closing
@@ -67,9 +72,9 @@ void gompi_leaders_close(struct gompi_leaders *g) {
 	if (g == NULL)
 		return;
 	gompi_vci_lock(g->vci);
-	for (int r = 0; r < g->rounds; r++)
-		if (g->edge[r].arrival != NULL)
-			gompi_message_release(g->vci, g->edge[r].arrival);
+	for (int i = 0; i < 2 * g->rounds; i++)
+		if (g->edge[i / 2].arrival[i % 2].message != NULL)
+			gompi_message_release(g->vci, g->edge[i / 2].arrival[i % 2].message);
 	struct gompi_queue *q = gompi_queue_find(&g->vci->queues, g->context);
 	if (q != NULL) // NULL if the contexts of the communicator have been closed before
 		q->leaders = NULL;
@@ -126,15 +131,15 @@ static bool is_expected(const struct leader_wait *w, const struct gompi_message 
 	       ((const struct gompi_leaders_message *)(void *)a->data)->generation == gompi_load(&w->g->generation);
 }
 
-// Removes the message that the round expects from the unexpected messages, and stores it in the edge. Drops messages of
-// the peer that no call expects: those of the root of an earlier LEADERS_GATHER, and invalid ones.
+// Returns true if the message that the round expects has arrived. If it is among the unexpected messages, moves it to
+// the edge, and drops invalid messages before it.
 static bool has_arrived(void *arg) {
 	struct leader_wait *w = arg;
 	struct gompi_leaders *g = w->g;
-	struct leader_edge *e = &g->edge[w->round];
 	struct gompi_vci *l = g->vci;
 	const uint32_t generation = gompi_load(&g->generation);
-	if (gompi_load_acquire(&e->generation) == generation) // pairs with the release in gompi_leaders_accept
+	struct leader_arrival *to = &g->edge[w->round].arrival[generation % 2];
+	if (gompi_load_acquire(&to->generation) == generation) // pairs with the release in gompi_leaders_accept
 		return true;
 	const uint64_t arrived = gompi_load_seq_cst(&l->unexpected_arrived);
 	if (arrived == w->seen_arrived || gompi_load(&l->unexpected_count) == 0)
@@ -143,20 +148,20 @@ static bool has_arrived(void *arg) {
 	const int from = (int)((g->me + g->n - (1LL << w->round)) % g->n);
 	gompi_vci_lock(l);
 	struct gompi_message *a;
-	while (gompi_load(&e->generation) != generation &&
+	while (gompi_load(&to->generation) != generation &&
 	       (a = gompi_probe_locked(l, g->context, from, MPI_ANY_TAG)) != NULL) {
 		gompi_remove_unexpected(l, gompi_queue_of(&l->queues, g->context), a);
 		if (!is_expected(w, a)) {
 			gompi_message_drop(l, a);
 			continue;
 		}
-		if (e->arrival != NULL)
-			gompi_message_release(l, e->arrival);
-		e->arrival = a;
-		gompi_store(&e->generation, generation);
+		if (to->message != NULL)
+			gompi_message_release(l, to->message);
+		to->message = a;
+		gompi_store(&to->generation, generation);
 	}
 	gompi_vci_unlock_progress(l);
-	return gompi_load_acquire(&e->generation) == generation;
+	return gompi_load_acquire(&to->generation) == generation;
 }
 
 bool gompi_leaders_accept(struct gompi_vci *l, const struct gompi_record *h, const char *payload) {
@@ -168,22 +173,26 @@ bool gompi_leaders_accept(struct gompi_vci *l, const struct gompi_record *h, con
 	struct gompi_leaders *g = q->leaders;
 	const int64_t n = gompi_record_data_size(gompi_record_length(h->word));
 	uint32_t generation;
-	if (n < (int64_t)sizeof(struct gompi_leaders_message))
-		return false;
-	memcpy(&generation, payload, sizeof generation);
 	struct leader_edge *e = g->edge, *end = g->edge + g->rounds;
 	while (e < end && e->from_peer != h->from)
 		e++;
-	if (e == end || generation != gompi_load_acquire(&g->generation) || gompi_load(&e->generation) == generation)
+	if (e == end || n < (int64_t)sizeof(struct gompi_leaders_message))
+		return true; // not from a member, or too short
+	memcpy(&generation, payload, sizeof generation);
+	const int32_t ahead = (int32_t)(generation - gompi_load_acquire(&g->generation));
+	struct leader_arrival *to = &e->arrival[generation % 2];
+	if (ahead < 0 || gompi_load(&to->generation) == generation)
+		return true; // no call expects it
+	if (ahead > 1)
 		return false;
-	if (e->arrival == NULL)
-		e->arrival = gompi_message_alloc(l);
-	if (!gompi_message_reserve(e->arrival, n))
+	if (to->message == NULL)
+		to->message = gompi_message_alloc(l);
+	if (!gompi_message_reserve(to->message, n))
 		return false; // without memory, the message becomes an unexpected message with an error
-	gompi_copy_small(e->arrival->data, payload, (uint64_t)n);
-	e->arrival->fetch_error = MPI_SUCCESS;
-	e->arrival->size = n;
-	gompi_store_release(&e->generation, generation); // pairs with the acquire in has_arrived
+	gompi_copy_small(to->message->data, payload, (uint64_t)n);
+	to->message->fetch_error = MPI_SUCCESS;
+	to->message->size = n;
+	gompi_store_release(&to->generation, generation); // pairs with the acquire in has_arrived
 	l->has_completions = true;
 	return true;
 }
@@ -213,13 +222,13 @@ static int await_arrival(struct gompi_leaders *g, int round, const struct gompi_
 		if (rc)
 			return rc;
 	}
-	const struct gompi_message *a = g->edge[round].arrival;
+	const struct gompi_message *a = g->edge[round].arrival[gompi_load(&g->generation) % 2].message;
 	*r = (const struct gompi_leaders_message *)(void *)a->data;
 	*bytes = (size_t)a->size - sizeof **r;
 	return a->fetch_error;
 }
 
-// Begins a call. From here on, arrivals of this call may replace the messages of the previous call.
+// Begins a call. From here on, arrivals of the next call may replace the messages of the previous call.
 static void begin_group_call(struct gompi_leaders *g) {
 	gompi_store_release(&g->generation, gompi_load(&g->generation) + 1); // pairs with gompi_leaders_accept
 }
@@ -373,8 +382,8 @@ static int begin_unsynced_call(struct gompi_leaders *g, const struct gompi_wait_
 
 // Runs a gather at the root of a group of two. The root sends a message only if the other member waits for one, or may
 // wait for one. If the other member's message does not arrive soon, that member may be in a different call in which it
-// is the root itself. So the root then sends its message first. If the other member does not wait for this message, it
-// drops it in a later call, or at once if it has closed the group meanwhile (RECORD_IF_OPEN).
+// is the root itself. So the root then sends its message first. If the other member does not wait for this message, its
+// network handler drops it, even if that member has closed the group meanwhile (RECORD_IF_OPEN).
 static int run_root_of_two(struct block_exchange *t) {
 	struct leader_wait w = {.g = t->g, .seen_arrived = UINT64_MAX};
 	const int64_t end = gompi_node.policy.is_oversubscribed ? 0 : gompi_now_ns() + ROOT_POLL_NS;

@@ -93,8 +93,8 @@ int gompi_leaders_exchange(struct gompi_leaders *g, struct gompi_leaders_call *c
 			   const struct gompi_leaders_call *mismatch, struct gompi_leaders_blocks *b,
 			   const struct gompi_wait_desc *waiting);
 
-// Handles an eager record from another node, if a call of a group waits for its message, or if its flag RECORD_IF_OPEN
-// requires that it is dropped. Otherwise returns false. The caller holds the lock of the VCI l.
+// Handles an eager record from another node, if its context is that of a group, and the current or next call of the
+// group needs its message, or no call does. Otherwise returns false. The caller holds the lock of the VCI l.
 bool gompi_leaders_accept(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 
 // Maximum number of members of a stream. In groups of this size, each message holds the block of only one member.

@@ -70,7 +70,8 @@ static struct late_record {
 } * late, **last_late = &late;
 static pthread_mutex_t late_mu = PTHREAD_MUTEX_INITIALIZER;
 
-static bool late_ready(void) { return gompi_load((struct late_record * _Atomic *)(void *)&late) != NULL; }
+static gompi_a32 late_count;
+static bool late_ready(void) { return gompi_load(&late_count) != 0; }
 
 bool gompi_fabric_progress(void) {
 	pthread_mutex_lock(&late_mu);
@@ -79,6 +80,7 @@ bool gompi_fabric_progress(void) {
 		late = r->next;
 		if (late == NULL)
 			last_late = &late;
+		gompi_sub(&late_count, 1);
 		gompi_remote_handle_record(messages, r->peer, r->data, r->length);
 		free(r->data), free(r);
 	}
@@ -104,6 +106,7 @@ static void deliver_record(int peer, const struct leader_record *r, size_t lengt
 		*l = (struct late_record){.peer = peer, .length = length, .data = copy};
 		*last_late = l;
 		last_late = &l->next;
+		gompi_add(&late_count, 1);
 		fuzz_count[LATE]++;
 		return;
 	}
