@@ -197,7 +197,8 @@ func openHierarchy(h coll.ShmHost) *hierarchy {
 	for i, r := range c.Hierarchy.Leaders {
 		leaders[i] = c.Group().World(int(r))
 	}
-	if t.c = C.gompi_hierarchy_open(&view, C.uint64_t(c.Context(0)), list(leaders)); t.c == nil {
+	t.c = C.gompi_hierarchy_open(&view, nil, C.uint64_t(c.Context(comm.NodeLeaders)), list(leaders))
+	if t.c == nil {
 		if t.onNode != nil {
 			t.onNode.Close()
 		}

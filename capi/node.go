@@ -5,7 +5,6 @@ package main
 #include "base/call_name.h"
 #include "base/error_status.h"
 #include "base/wait.h"
-#include "fabric/internode.h"
 #include "tcp/address.h"
 #include "transport/bounce.h"
 #include "transport/rma_request.h"
@@ -51,7 +50,6 @@ func openNode(nd *shm.Node, all proc.Table) {
 	C.gompi_bounce_open()
 	C.gompi_stream_open()
 	C.gompi_rma_request_open()
-	C.gompi_internode_start()
 }
 
 // permitted returns the addresses and ports to which GOMPIRMA_INTERFACE and GOMPIRMA_PORTS allow other processes to

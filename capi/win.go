@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "rma/barrier.h"
 #include "win/in_place.h"
 #include "win/attached.h"
 #include "win/win_table.h"
@@ -79,8 +80,8 @@ func (dataPath) Install(p *rma.Plan) error {
 	if p.MemberOf != nil {
 		setMembers(p)
 	}
-	if len(p.Leaders) > 0 && !C.gompi_win_join_internode(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
-		(*C.int32_t)(&p.Leaders[0])) {
+	if len(p.Leaders) > 0 && !C.gompi_win_join_leaders(plan.handle, C.uint64_t(p.LeadersContext),
+		C.int(len(p.Leaders)), C.int(p.Node), (*C.int32_t)(&p.Leaders[0])) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the list of the %d nodes of a window",
 			len(p.Leaders))
 	}
@@ -129,7 +130,10 @@ func (dataPath) SetRegions(h uintptr, rows rma.Rows, of func(rank int) rma.Regio
 	})
 }
 
-func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
+func (dataPath) Remove(h uintptr) {
+	C.gompi_win_leave_leaders(C.uintptr_t(h))
+	C.gompi_win_close(C.uintptr_t(h))
+}
 
 func (dataPath) CheckFree(h uintptr) error {
 	return errorOf(func(v *C.struct_gompi_error_status) C.int { return C.gompi_win_check_free(C.uintptr_t(h), v) })

@@ -23,7 +23,7 @@ static bool one_rank_per_node(const struct gompi_hierarchy *s) { return s->max_r
 // Returns how many bytes of one node's data fit into a record. In the exchange (Bruck's algorithm) a record carries the
 // data of up to half of the nodes.
 static uint64_t record_capacity(const struct gompi_hierarchy *s) {
-	return GOMPI_INTERNODE_MAX_BYTES / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
+	return GOMPI_LEADERS_MAX_BYTES / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
 }
 
 // The segments of a member's data. The first segment is sent together with the call's signature.
@@ -47,7 +47,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes,
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	const bool can_split =
 		one_rank_per_node(s) && s->nodes == 2; // with more nodes, algorithms over messages send less data
-	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
+	uint64_t max_bytes = can_split ? GOMPI_LEADERS_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
 	if (!one_rank_per_node(s))
 		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);
 	return divide(c->bytes, c->reduction.size, max_bytes, can_split);
@@ -55,7 +55,7 @@ static struct division divide_operand(const struct gompi_hierarchy *s, const str
 
 static struct division divide_bcast(const struct gompi_hierarchy *s, uint64_t bytes) {
 	const bool can_split = one_rank_per_node(s) && s->nodes <= GOMPI_STREAM_MAX_MEMBERS;
-	return divide(bytes, 1, one_rank_per_node(s) ? GOMPI_INTERNODE_MAX_BYTES : GOMPI_SHM_SMALL_BYTES, can_split);
+	return divide(bytes, 1, one_rank_per_node(s) ? GOMPI_LEADERS_MAX_BYTES : GOMPI_SHM_SMALL_BYTES, can_split);
 }
 
 // --- Views
@@ -71,7 +71,8 @@ static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
 	return true;
 }
 
-struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from, uint64_t id, const int32_t *leaders) {
+struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from, struct gompi_messages *m,
+					     uint64_t context, const int32_t *leaders) {
 	struct gompi_hierarchy *s = gompi_free_list_alloc(&free_hierarchies);
 	if (s == NULL)
 		return NULL;
@@ -83,22 +84,22 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	if (copied && s->local_rank == 0) {
 		s->local_block = one_rank_per_node(s) ? NULL : aligned_alloc(GOMPI_CACHE_LINE, MAX_ROWS_BYTES);
 		s->leader_blocks = calloc((size_t)s->nodes, sizeof *s->leader_blocks);
-		s->internode = gompi_internode_open(gompi_internode_id(INTERNODE_COMM, id), s->nodes, s->node, leaders);
+		s->leaders = gompi_leaders_open(m, context, s->nodes, s->node, leaders);
 		if (s->leader_blocks != NULL)
 			s->leader_blocks[s->node] = s->local_block;
 	}
 	if (copied && (s->local_rank != 0 || ((one_rank_per_node(s) || s->local_block != NULL) &&
-					      s->leader_blocks != NULL && s->internode != NULL)))
+					      s->leader_blocks != NULL && s->leaders != NULL)))
 		return s;
 	gompi_hierarchy_close(s);
 	return NULL;
 }
 
 void gompi_hierarchy_close(struct gompi_hierarchy *s) {
-	gompi_internode_close(s->internode);
+	gompi_leaders_close(s->leaders);
 	free(s->local_block);
 	free(s->leader_blocks);
-	s->internode = NULL, s->local_block = NULL, s->leader_blocks = NULL;
+	s->leaders = NULL, s->local_block = NULL, s->leader_blocks = NULL;
 	gompi_free_list_put(&free_hierarchies, s);
 }
 
@@ -175,8 +176,8 @@ static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_wait_
 	int rc = 0;
 	if (s->barrier != NULL)
 		rc = gompi_barrier_gather(s->barrier, s->local_size, s->local_rank, &s->barrier_count, waiting);
-	if (rc == 0 && s->internode != NULL)
-		rc = gompi_internode_barrier(s->internode, waiting);
+	if (rc == 0 && s->leaders != NULL)
+		rc = gompi_leaders_barrier(s->leaders, waiting);
 	if (rc == 0 && s->barrier != NULL)
 		rc = gompi_barrier_release(s->barrier, s->local_size, s->local_rank, s->barrier_count, waiting);
 	return rc;
@@ -188,10 +189,47 @@ struct leader_call {
 	struct gompi_coll_call *call;
 	uint64_t signature, format;
 	struct division division;
-	uint64_t first_segment;               // number of the segment that blocks.fill receives as segment 0
-	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
-	int reduce_error;                     // error class of the reduction, or 0
+	uint64_t first_segment;             // number of the segment that blocks.fill receives as segment 0
+	struct gompi_leaders_blocks blocks; // fill is NULL if the data comes from view->local_block
+	int reduce_error;                   // error class of the reduction, or 0
 };
+
+// Ends a call on a node with several members, or at its only member. The leader publishes the result of the exchange,
+// or its status rc, to the members of its node. The other members, which have contributed their data, wait for it. The
+// argument `result` is NULL at a leader whose node gets no result. If this member receives data, calls `extract` with
+// the result.
+static int distribute_result(const struct leader_call *g, int rc, const char *result, uint64_t bytes, bool receives,
+			     int (*extract)(const struct leader_call *g, const char *result, uint64_t bytes)) {
+	const struct gompi_hierarchy *s = g->view;
+	struct gompi_shm_coll *t = s->shm_coll;
+	const int outcome = g->division.segments > 0 ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
+	if (s->leaders != NULL) {
+		if (rc && t != NULL)
+			return publish_leader_status(t, g->call, s->me, rc);
+		if (rc == 0 && t != NULL)
+			rc = publish_to_node(t, g->signature, g->format, result, bytes);
+		if (rc == 0 && receives)
+			rc = extract(g, result, bytes);
+		return rc ? rc : outcome;
+	}
+	if (rc)
+		return rc;
+	t->seq++;
+	if (outcome == GOMPI_COLL_DONE && !receives) { // this member needs no result
+		gompi_shm_finish(t);
+		return outcome;
+	}
+	rc = gompi_shm_await(t, 0);
+	if (rc)
+		return rc;
+	const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
+	const struct head_words words = read_head_words(h);
+	rc = read_leader_status(s, g->call, h, &words, g->signature, g->format);
+	if (rc == 0 && receives)
+		rc = extract(g, gompi_shm_data(t, 0, t->seq, gompi_size_class_of(bytes)), bytes);
+	gompi_shm_finish(t);
+	return rc ? rc : outcome;
+}
 
 static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
 	struct leader_call *g = arg;
@@ -204,27 +242,24 @@ static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
 static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
 	struct gompi_coll_call *c = g->call;
-	struct gompi_internode_call words = {g->signature, g->format, s->me}, other;
+	struct gompi_leaders_call words = {g->signature, g->format, s->me}, other;
 	bool has_mismatch = gompi_coll_mismatch(c);
 	if (has_mismatch) {
 		c->mismatch.rank = s->local_ranks[c->mismatch.rank];
-		other = (struct gompi_internode_call){c->mismatch.peer_signature, c->mismatch.peer_format,
-						      c->mismatch.rank};
+		other = (struct gompi_leaders_call){c->mismatch.peer_signature, c->mismatch.peer_format,
+						    c->mismatch.rank};
 	}
 	g->blocks.arg = g;
 	g->blocks.received = s->leader_blocks;
 	if (g->blocks.fill == NULL)
 		g->blocks.fill = put_local_block;
-	const struct gompi_internode_call *other_words = has_mismatch ? &other : NULL;
-	int rc;
 	if (to >= 0)
-		rc = gompi_internode_gather(s->internode, to, &words, other_words, &g->blocks,
-					    g->division.segments != 1, waiting);
+		g->blocks.flow = LEADERS_GATHER, g->blocks.root = to,
+		g->blocks.wait_for_root = g->division.segments != 1;
 	else if (c->kind == GOMPI_ALLTOALL && one_rank_per_node(s))
-		rc = gompi_internode_alltoall(s->internode, &words, other_words, &g->blocks, waiting);
-	else
-		rc = gompi_internode_allgather(s->internode, &words, other_words, &g->blocks, waiting);
-	if (rc != GOMPI_INTERNODE_MISMATCH)
+		g->blocks.flow = LEADERS_ALLTOALL;
+	int rc = gompi_leaders_exchange(s->leaders, &words, has_mismatch ? &other : NULL, &g->blocks, waiting);
+	if (rc != GOMPI_LEADERS_MISMATCH)
 		return rc;
 	if (has_mismatch)
 		return GOMPI_COLL_MISMATCH;
@@ -248,15 +283,16 @@ static int exchange_segments(struct leader_call *g, int to, void (*put)(void *ar
 		on_segment(g, 0);
 	if (to < 0)
 		return g->division.segments == 1 ? 0
-						 : gompi_internode_stream(s->internode, &g->blocks,
-									  g->division.segments, on_segment, waiting);
-	struct gompi_internode_call words = {g->signature, g->format, s->me};
+						 : gompi_leaders_stream(s->leaders, &g->blocks, g->division.segments,
+									on_segment, waiting);
+	struct gompi_leaders_call words = {g->signature, g->format, s->me};
 	for (uint64_t segment = 1; segment < g->division.segments; segment++) {
 		g->first_segment = segment;
-		rc = gompi_internode_gather(s->internode, to, &words, NULL, &g->blocks, false, waiting);
+		g->blocks.wait_for_root = false;
+		rc = gompi_leaders_exchange(s->leaders, &words, NULL, &g->blocks, waiting);
 		if (rc)
 			// a mismatch is an internal error here, because the leaders have already compared the calls
-			return rc == GOMPI_INTERNODE_MISMATCH ? MPI_ERR_INTERN : rc;
+			return rc == GOMPI_LEADERS_MISMATCH ? MPI_ERR_INTERN : rc;
 		if (receives)
 			on_segment(g, segment);
 	}
@@ -334,6 +370,11 @@ static void reduce_received(void *arg, uint64_t segment) {
 		gompi_copy_between(g->call->out + from, result, bytes);
 }
 
+static int copy_result(const struct leader_call *g, const char *result, uint64_t bytes) {
+	gompi_copy_in(g->call->out, result, bytes);
+	return 0;
+}
+
 static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 			    const struct gompi_wait_desc *waiting) {
 	struct gompi_shm_coll *t = s->shm_coll;
@@ -342,45 +383,20 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 	g.format = gompi_format_word(c->bytes, c->reduction.size);
 	const bool fits = g.division.segments > 0;
 	uint64_t bytes = fits ? c->bytes : 0;
-	int rc = 0, outcome = fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
+	int rc;
 	const int to = c->kind == GOMPI_REDUCE ? s->node_of[c->root] : -1;
 	bool receives = fits && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
 	if (one_rank_per_node(s)) {
 		g.blocks.block_bytes = (uint32_t)g.division.segment_bytes;
 		rc = exchange_segments(&g, to, put_operand, reduce_received, waiting);
-		return rc ? rc : g.reduce_error ? g.reduce_error : outcome;
+		return rc ? rc : g.reduce_error ? g.reduce_error : fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
 	}
-	if (s->internode != NULL) {
-		const char *result = NULL;
+	const char *result = NULL;
+	if (s->leaders != NULL)
 		rc = reduce_at_leader(&g, to, bytes, &result, waiting);
-		if (rc && t != NULL)
-			return publish_leader_status(t, c, s->me, rc);
-		if (rc)
-			return rc;
-		if (t != NULL)
-			rc = publish_to_node(t, g.signature, g.format, to < 0 || to == s->node ? result : NULL, bytes);
-		if (rc == 0 && receives)
-			gompi_copy_in(c->out, result, bytes);
-		return rc ? rc : outcome;
-	}
-	rc = gompi_shm_reduce_to_leader(t, c, g.signature, g.format, bytes, NULL, NULL);
-	if (rc)
-		return rc;
-	t->seq++;
-	if (fits && !receives) { // this member needs no result
-		gompi_shm_finish(t);
-		return outcome;
-	}
-	rc = gompi_shm_await(t, 0);
-	if (rc)
-		return rc;
-	const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
-	const struct head_words words = read_head_words(h);
-	rc = read_leader_status(s, c, h, &words, g.signature, g.format);
-	if (rc == 0 && receives)
-		gompi_copy_in(c->out, gompi_shm_data(t, 0, t->seq, gompi_size_class_of(bytes)), bytes);
-	gompi_shm_finish(t);
-	return rc ? rc : outcome;
+	else
+		rc = gompi_shm_reduce_to_leader(t, c, g.signature, g.format, bytes, NULL, NULL);
+	return distribute_result(&g, rc, result, bytes, receives, copy_result);
 }
 
 // --- MPI_Gather, MPI_Allgather, MPI_Alltoall, MPI_Scan and MPI_Exscan: each member contributes a row
@@ -436,8 +452,10 @@ static int scan_operand(struct gompi_coll_call *c, bool first, const char *opera
 }
 
 // Extracts this member's data from the rows of all ranks.
-static int extract_from_rows(const struct gompi_hierarchy *s, struct gompi_coll_call *c, const char *rows,
-			     uint64_t stride, uint64_t format) {
+static int extract_from_rows(const struct leader_call *g, const char *rows, uint64_t bytes) {
+	const struct gompi_hierarchy *s = g->view;
+	struct gompi_coll_call *c = g->call;
+	const uint64_t stride = bytes / (uint64_t)s->n;
 	const int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
 	int rc = 0;
 	for (int i = last; is_scan(c) && i >= 0 && c->bytes > 0 && rc == 0; i--)
@@ -446,7 +464,7 @@ static int extract_from_rows(const struct gompi_hierarchy *s, struct gompi_coll_
 	for (int i = 0; !is_scan(c) && i < s->n; i++) {
 		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
 		const uint64_t before = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * row_bytes(c, i) : 0;
-		store_row(c, i, row->bytes, row->data + before, 0, UINT64_MAX, format);
+		store_row(c, i, row->bytes, row->data + before, 0, UINT64_MAX, g->format);
 	}
 	return rc ? rc : gompi_shm_result(c);
 }
@@ -567,45 +585,19 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_coll_call *c, 
 	bool receives = fits && (c->kind != GOMPI_GATHER || s->me == c->root);
 	if (!fits)
 		stride = 0; // the members only compare their calls
-	_Alignas(GOMPI_CACHE_LINE) char row_buffer[GOMPI_SHM_SMALL_BYTES];
-	const char *rows = row_buffer;
-	uint64_t all = (uint64_t)s->n * stride;
+	_Alignas(GOMPI_CACHE_LINE) char rows[GOMPI_SHM_SMALL_BYTES];
 	enum gompi_size_class row_class = gompi_size_class_of(stride);
 	int rc;
-	if (s->internode != NULL) {
-		rc = exchange_rows(&g, to, stride, row_buffer, waiting);
-		if (rc)
-			return t != NULL ? publish_leader_status(t, c, s->me, rc) : rc;
-		if (t != NULL)
-			rc = publish_to_node(t, g.signature, g.format, to < 0 || to == s->node ? rows : NULL, all);
-		if (rc)
-			return rc;
-	} else {
-		rc = gompi_shm_begin(t, row_class);
-		if (rc)
-			return rc;
+	if (s->leaders != NULL) {
+		rc = exchange_rows(&g, to, stride, rows, waiting);
+	} else if ((rc = gompi_shm_begin(t, row_class)) == 0) {
 		if (stride > 0)
 			write_row(s, c, (struct hierarchy_row *)gompi_shm_data(t, t->me, t->seq, row_class), stride);
 		gompi_shm_publish(t, g.signature, g.format);
 		gompi_shm_finish(t);
-		t->seq++;
-		if (fits && !receives) { // this member needs no rows
-			gompi_shm_finish(t);
-			return GOMPI_COLL_DONE;
-		}
-		rc = gompi_shm_await(t, 0);
-		if (rc)
-			return rc;
-		const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
-		const struct head_words words = read_head_words(h);
-		rc = read_leader_status(s, c, h, &words, g.signature, g.format);
-		rows = gompi_shm_data(t, 0, t->seq, gompi_size_class_of(all));
 	}
-	if (rc == 0 && receives)
-		rc = extract_from_rows(s, c, rows, stride, g.format);
-	if (s->internode == NULL)
-		gompi_shm_finish(t);
-	return rc ? rc : fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
+	return distribute_result(&g, rc, to < 0 || to == s->node ? rows : NULL, (uint64_t)s->n * stride, receives,
+				 extract_from_rows);
 }
 
 // Returns the index of a rank among the members of this node.
@@ -628,11 +620,11 @@ static int bcast_segments(struct gompi_hierarchy *s, struct gompi_coll_call *c, 
 	for (uint64_t segment = 1; segment < by->segments; segment++) {
 		const uint64_t from = segment * by->segment_bytes;
 		const bool root = s->me == c->root;
-		struct gompi_internode_call words = {0};
+		struct gompi_leaders_call words = {0};
 		const void *data = c->out + from;
 		uint32_t bytes =
 			root && from < c->bytes ? (uint32_t)gompi_min_u64(by->segment_bytes, c->bytes - from) : 0;
-		int rc = gompi_internode_bcast(s->internode, s->node_of[c->root], &words, &data, &bytes, waiting);
+		int rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, waiting);
 		if (rc)
 			return rc;
 		if (!root && from < recv_bytes && bytes == gompi_min_u64(by->segment_bytes, recv_bytes - from))
@@ -645,13 +637,13 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 			   const struct gompi_wait_desc *waiting) {
 	struct gompi_shm_coll *t = s->shm_coll;
 	uint64_t w = gompi_signature_word(GOMPI_BCAST, c->root, c->bytes), format = gompi_format_word(c->bytes, 1);
-	struct gompi_internode_call words = {w, format, s->me};
+	struct gompi_leaders_call words = {w, format, s->me};
 	const void *data = c->out;
 	struct division by = divide_bcast(s, c->bytes); // division of the root's data; other members set it below
 	uint32_t bytes = (uint32_t)by.segment_bytes;
 	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_head = t != NULL && !root;
 	int rc = 0, from = is_root_local ? local_rank_of(s, c->root) : 0;
-	if (!is_root_local && s->internode != NULL)
+	if (!is_root_local && s->leaders != NULL)
 		reads_head = false;
 	if (root && t != NULL)
 		rc = publish_to_node(t, w, format, data, bytes);
@@ -663,13 +655,13 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 		const struct gompi_shm_head *h = gompi_shm_head(t, from, t->seq);
 		const struct head_words head = read_head_words(h);
 		rc = read_leader_status(s, c, h, &head, w, format);
-		words = (struct gompi_internode_call){head.signature, head.format, c->root};
+		words = (struct gompi_leaders_call){head.signature, head.format, c->root};
 		by = divide_bcast(s, head.format >> 16);
 		bytes = rc == 0 ? (uint32_t)by.segment_bytes : 0;
 		data = gompi_shm_data(t, from, t->seq, gompi_size_class_of(bytes));
 	}
-	if (rc == 0 && s->internode != NULL) {
-		rc = gompi_internode_bcast(s->internode, s->node_of[c->root], &words, &data, &bytes, waiting);
+	if (rc == 0 && s->leaders != NULL) {
+		rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, waiting);
 		by = divide_bcast(s, words.format >> 16);
 		if (rc == 0 && (bytes != by.segment_bytes || words.signature >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // not a value that a leader sends

@@ -1,13 +1,13 @@
 // Two-level collectives of communicators that span several nodes. The members on one node use shared-memory
 // collectives. The lowest rank of each node is its leader and exchanges data with the other leaders
-// (fabric/internode.h). Calls with little data run completely in these functions, without Go. For calls with more data,
+// (message/leaders.h). Calls with little data run completely in these functions, without Go. For calls with more data,
 // these functions only compare the members' arguments, and messages then move the data.
 #ifndef GOMPI_HIERARCHY_H
 #define GOMPI_HIERARCHY_H
 
 #include "base/barrier.h"
 #include "coll/shm_coll.h"
-#include "fabric/internode.h"
+#include "message/leaders.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -25,7 +25,7 @@ struct gompi_hierarchy {
 	// Barrier of this node's members. Between its two halves (gather, release) the leader synchronizes with the
 	// other leaders. NULL if there is only one member.
 	struct gompi_barrier *barrier;
-	struct gompi_internode *internode; // connections of the leaders; NULL if this member is no leader
+	struct gompi_leaders *leaders; // group of the node leaders; NULL if this member is no leader
 	// At a leader: data of the members on this node; NULL if each node has one member.
 	char *local_block;
 	// At a leader, [nodes]: data received from each leader; the element of this node is local_block.
@@ -34,9 +34,10 @@ struct gompi_hierarchy {
 };
 
 // Returns a view with the contents of s. Copies the arrays node_of and local_ranks, but not the objects to which
-// shm_coll and barrier point. The argument `id` identifies the communicator in the leaders' messages. The array
-// `leaders` holds the leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
-struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
+// shm_coll and barrier point. The arguments m, context and `leaders` (process numbers) are those of
+// gompi_leaders_open. Returns NULL if out of memory.
+struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, struct gompi_messages *m,
+					     uint64_t context, const int32_t *leaders);
 // Returns the view to a free list. The view's memory is never freed, like that of struct gompi_shm_coll.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);
 

@@ -28,7 +28,6 @@ enum gompi_port {
 	FABRIC_CONNECT_BACK, // this directory: requests to connect (connect_back.c)
 	FABRIC_RMA,          // transport/
 	FABRIC_MESSAGES,     // message/
-	FABRIC_INTERNODE,    // barriers and small reductions between nodes (internode.h)
 	FABRIC_PORTS
 };
 

@@ -123,6 +123,7 @@ struct gompi_entry *gompi_list_find_send(struct gompi_list *l, int32_t from, uin
 struct gompi_queue {
 	uint64_t context;
 	struct gompi_list posted, unexpected;
+	struct gompi_leaders *leaders; // the group whose messages have this context (leaders.h), or NULL
 	bool is_closing; // the communicator has been freed: the queue is freed when no posted receive is left
 	struct gompi_queue *next;
 };

@@ -32,6 +32,7 @@ enum {
 	// CANCEL, between nodes: the sender is in MPI_Finalize. The receiver withdraws the message only once the
 	// receiver is in MPI_Finalize too.
 	RECORD_FINALIZE = 32,
+	RECORD_IF_OPEN = 64, // eager, between nodes: the receiver drops the message if the context has no queue
 };
 
 // The fixed part of a record. The payload follows.

@@ -1,4 +1,5 @@
 // Handles records and space reports from the network for the VCIs.
+#include "message/leaders.h"
 #include "message/remote.h"
 
 void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length) {
@@ -15,9 +16,10 @@ void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *
 		return;
 	struct gompi_vci *l = &m->vci[h.valid_flag];
 	gompi_vci_lock(l);
-	gompi_dispatch_record(
-		l, &h,
-		gompi_record_data((struct gompi_record *)(uintptr_t)data, gompi_record_data_size((int64_t)length)));
+	const char *payload =
+		gompi_record_data((struct gompi_record *)(uintptr_t)data, gompi_record_data_size((int64_t)length));
+	if (kind != RECORD_EAGER || !gompi_leaders_accept(l, &h, payload))
+		gompi_dispatch_record(l, &h, payload);
 	if (__builtin_expect(l->flow == FLOW_RENDEZVOUS, 0) && kind == RECORD_EAGER)
 		gompi_throttle_peer(l, peer);
 	gompi_vci_unlock_network(l);

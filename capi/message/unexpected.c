@@ -10,7 +10,7 @@ enum {
 	THROTTLE_OFF_BYTES = 16 << 20,
 	ENTRY_COST_BYTES = 256,        // bytes that flow control counts for a message besides its data
 	MAX_FREE_MESSAGES = 256,       // maximum length of the free list of messages
-	MAX_FREE_DATA_BYTES = 1 << 20, // maximum bytes of the data buffers in the free list
+	MAX_FREE_DATA_BYTES = 2 << 20, // maximum bytes of the data buffers in the free list
 	MIN_DATA_BYTES = 64,           // minimum bytes of a data buffer
 };
 

@@ -3,6 +3,7 @@
 // The members synchronize whatever assertions the program passes. Even with MPI_MODE_NOPRECEDE, no operation may reach
 // a member before that member has called MPI_Win_fence. Even with MPI_MODE_NOSUCCEED, all operations must have arrived
 // when the call returns. Only MPI_MODE_NOSUCCEED has an effect: the call opens no epoch.
+#include "rma/barrier.h"
 #include "rma/z_calls.h"
 #include "transport/transport.h"
 #include "win/epoch.h"

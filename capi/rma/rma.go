@@ -14,6 +14,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/group"
+	_ "gompirma/capi/message"
 	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"

@@ -149,10 +149,10 @@ struct gompi_win {
 	int local_size, local_rank;
 	int32_t *ranks;
 	_Atomic uint8_t *posts; // see struct gompi_win_shared
-	// internode synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a
-	// node leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is
-	// the only member on its node. Then `partner` is the leader of the other node.
-	struct gompi_internode *internode;
+	// leaders synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a node
+	// leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is the
+	// only member on its node. Then `partner` is the leader of the other node.
+	struct gompi_leaders *leaders;
 	int32_t partner;
 	uint32_t barrier_count; // number of barriers on this window that this process has executed
 	// value of this member's complete_count at which the open exposure epoch ends; MPI_Win_post increases it
@@ -264,9 +264,7 @@ static inline _Atomic uint8_t *gompi_post_counter(const struct gompi_win *w, int
 			 (size_t)gompi_win_local_rank(w, target)];
 }
 
-// Executes a barrier of all members. Returns 0 or an error class. gompi_win_node_barrier requires that the window does
-// not span nodes.
-int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting);
+// Executes a barrier of all members of a window that does not span nodes. Returns 0 or an error class.
 static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting) {
 	return gompi_shared_barrier(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
 }

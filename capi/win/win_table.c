@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/call_name.h"
 #include "base/failure.h"
 #include "base/sparse.h"
-#include "fabric/internode.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
@@ -208,8 +206,6 @@ void gompi_win_close(uintptr_t handle) {
 	if (w == NULL)
 		return;
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
-	gompi_internode_close(w->internode);
-	w->internode = NULL;
 	gompi_attributes_free(gompi_load(&w->attributes));
 	gompi_store(&w->attributes, NULL);
 	gompi_errhandler_detach(&w->errhandler);
@@ -227,43 +223,6 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v) {
 								       : "%#lx is not a window, or has been freed",
 				       (unsigned long)handle);
 	return gompi_epoch_enter_call(w, EPOCH_FREE, GOMPI_ALL, v);
-}
-
-// Executes a barrier of the members on this node of a window that spans nodes. Between the two halves of the barrier,
-// the node leader executes a barrier of all node leaders. The argument `leaders` is NULL if this process is not a node
-// leader, or if the barrier concerns only this node.
-static int two_level_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting,
-			     struct gompi_internode *leaders) {
-	int rc = gompi_barrier_gather(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
-	if (rc == MPI_SUCCESS && leaders != NULL)
-		rc = gompi_internode_barrier(leaders, waiting);
-	return rc == MPI_SUCCESS
-		       ? gompi_barrier_release(w->barrier, w->local_size, w->local_rank, w->barrier_count, waiting)
-		       : rc;
-}
-
-int gompi_win_free_barrier(uintptr_t handle, bool node_only) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	if (w == NULL)
-		return MPI_ERR_WIN;
-	struct gompi_wait_desc waiting = {.call = gompi_call_name, .peer = -1, .object = handle};
-	return node_only ? two_level_barrier(w, &waiting, NULL) : gompi_win_barrier(w, &waiting);
-}
-
-bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	if (w == NULL)
-		return false;
-	if (nodes == 2 && w->local_size == 1)
-		w->partner = leaders[1 - me];
-	w->internode = gompi_internode_open(gompi_internode_id(INTERNODE_WIN, handle), nodes, me, leaders);
-	return w->internode != NULL;
-}
-
-int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting) {
-	if (w->remote == NULL)
-		return gompi_win_node_barrier(w, waiting);
-	return two_level_barrier(w, waiting, w->internode);
 }
 
 int gompi_win_failed_local(const struct gompi_win *w) {

@@ -52,9 +52,6 @@ void gompi_win_set_members(uintptr_t handle, int first, int count, const struct 
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
 // Stores the registered regions of `count` members from rank `first` on.
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
-// Makes this process a leader of its node for a window that spans nodes. The array `leaders` has the ranks of the node
-// leaders in MPI_COMM_WORLD; this process is leaders[me]. Returns false if out of memory.
-bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 // Removes a window: invalidates its handle and retires its descriptor.
 void gompi_win_close(uintptr_t handle);
 // Returns 0 if MPI_Win_free is permitted now, MPI_ERR_RMA_SYNC if an epoch is open, or MPI_ERR_WIN.
@@ -63,8 +60,5 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v);
 // the content of its descriptor is freed.
 extern void (*gompi_win_close_hook)(struct gompi_win *w);
 extern void (*gompi_win_clear_hook)(struct gompi_win *w);
-// Executes the barrier of MPI_Win_free among all members. If node_only is true, only the members on this node of a
-// window that spans nodes take part. Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
-int gompi_win_free_barrier(uintptr_t handle, bool node_only);
 
 #endif

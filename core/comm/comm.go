@@ -18,7 +18,7 @@ import (
 // Context separates messages on one communicator that must never match each other.
 type Context uint8
 
-// The contexts of a communicator. This package sends messages only in Creation and the contexts after it.
+// The contexts of a communicator. This package sends messages only in Creation to Leaders.
 const (
 	PointToPoint  Context = iota
 	Collective            // blocking collectives (core/coll)
@@ -28,6 +28,7 @@ const (
 	GroupCreation         // MPI_Comm_create_group, distinguished by its tag
 	IdupCreation          // MPI_Comm_idup, distinguished by its number
 	Leaders               // messages of MPI_Intercomm_create between the leaders, distinguished by its tag
+	NodeLeaders           // messages of node leaders (capi/message/leaders.h)
 	NumContexts
 
 	contextBits = 4

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
@@ -131,6 +132,7 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 			w.local.table = its[5] == 1
 			if w.spans() {
 				w.msgComm = c.Channel(le.Uint64(all[32:]))
+				w.leadersContext = w.msgComm.Context(comm.NodeLeaders)
 			}
 			return place, nil
 		}

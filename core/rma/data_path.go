@@ -62,11 +62,13 @@ type Plan struct {
 	MemberOf func(rank int) Member
 	// Leaders and Node are set only at the member with the lowest rank on its node; Leaders is nil at all other
 	// members. Leaders has the rank in MPI_COMM_WORLD of the lowest member of each node. Node is the index of this
-	// process in Leaders.
-	Leaders   []int32
-	Node      int
-	Control   uintptr // address of this node's control memory in this process
-	HintsAddr uintptr // address in the control memory where this node's members exchange hints (MPI_Win_set_info)
+	// process in Leaders. LeadersContext is the context of the leaders' messages.
+	Leaders        []int32
+	Node           int
+	LeadersContext uint64
+	Control        uintptr // address of this node's control memory in this process
+	// HintsAddr is the address in the control memory where this node's members exchange hints (MPI_Win_set_info).
+	HintsAddr uintptr
 	// Attached is the address of this member's table of attached memory, for a dynamic window. Only the first
 	// AttachedBytes bytes of the table have memory so far.
 	Attached      uintptr

@@ -201,6 +201,7 @@ func (w *Window) open(members records) (err error) {
 		}
 		if w.local.isLeader() {
 			p.Leaders, p.Node = w.leaders()
+			p.LeadersContext = w.leadersContext
 		}
 		if w.Size > 0 && w.Flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
 			w.region = w.host.Data.Register(w.Base, w.Size)

@@ -92,8 +92,9 @@ type Window struct {
 	local   localMembers
 	targets []Target // the members on this node with their addresses, in the order of local.ranks
 	// communicator for messages among the members, if the window spans nodes; else nil
-	msgComm *comm.Comm
-	region  Region // registration of this member's memory for other nodes; the zero Region if not registered
+	msgComm        *comm.Comm
+	leadersContext uint64 // context of the node leaders' messages, of msgComm
+	region         Region // registration of this member's memory for other nodes; the zero Region if not registered
 	// Mask of the promises (PROMISE_* in capi/win/hints.h) that the window can fulfil. SameSize and SameDispUnit
 	// are missing if the members' sizes or displacement units differ.
 	allowed      uint64

@@ -1,14 +1,10 @@
-/* Simulates a network (fabric/fabric.h) for internode groups whose members are threads of this process. Each member has
- * one list of incoming records (letters) per sender. Records of different senders are delivered in random order, and
- * the network adds records from processes that are not members. A real process holds the state of one member of a
- * group; here one process holds that of all members. So each member has its own id for the same group, which is the
- * first word of each record (network_id converts it). Each member also has its own peer number for the same process
- * (network_peer). */
+/* Simulates a network (fabric/fabric.h) for groups of node leaders whose members are threads of this process. Each
+ * member has its own message layer, and one list of incoming records (letters) per sender. Records of different senders
+ * are delivered in random order, and the network adds records from processes that are not members. */
 #ifndef NETWORK_H
 #define NETWORK_H
 
-#include "fabric/early.h"
-#include "internode_only.h"
+#include "leaders_only.h"
 
 struct letter {
 	struct letter *next;
@@ -26,6 +22,7 @@ static struct box {
 	gompi_a32 letters;
 } boxes[NETWORK_MAX_MEMBERS];
 
+static struct gompi_messages *network_messages[NETWORK_MAX_MEMBERS];
 static _Thread_local int network_self;
 static _Thread_local unsigned network_seed;
 static _Thread_local struct letter *open_letter;
@@ -33,37 +30,25 @@ static int network_members;
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
-/* Returns the peer number that `member` uses for the member `other`. */
-static int32_t network_peer(int member, int other) { return member * NETWORK_MAX_MEMBERS + other; }
-
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	int from = peer / NETWORK_MAX_MEMBERS, to = peer % NETWORK_MAX_MEMBERS;
-	bool answer = wait == FABRIC_ANSWER, strange = to == from || to >= network_members;
-	CHECK(port == FABRIC_INTERNODE && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_MAX_RECORD_BYTES,
+	CHECK(port == FABRIC_MESSAGES && open_letter == NULL && length <= GOMPI_MAX_RECORD_BYTES,
 	      "a record of %zu bytes for port %d", length, port);
-	CHECK(answer || (from == network_self && !strange), "%d sends to %d as %d", network_self, to, from);
 	*class = MPI_ERR_PROC_ABORTED;
-	if (strange)
+	if (wait != FABRIC_WAIT) /* an answer to the record of a process that is not a member */
 		return NULL;
+	CHECK(peer != network_self && peer < network_members, "%d sends to %d", network_self, peer);
 	open_letter = malloc(sizeof *open_letter + length);
 	if (open_letter == NULL)
 		abort();
 	return open_letter->data;
 }
 
-/* Converts a group id: `id` is the id that some member has for the group. Returns the id that `member` has for it. */
-static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
-
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct letter *l = open_letter;
-	int from = peer / NETWORK_MAX_MEMBERS, to = peer % NETWORK_MAX_MEMBERS;
-	struct box *b = &boxes[to];
-	uint64_t id;
+	int from = network_self;
+	struct box *b = &boxes[peer];
 	open_letter = NULL;
 	l->next = NULL, l->length = length, l->from = from;
-	memcpy(&id, l->data, sizeof id);
-	id = network_id(id, to);
-	memcpy(l->data, &id, sizeof id);
 	pthread_mutex_lock(&b->mu);
 	if (b->first[from] == NULL)
 		b->last[from] = &b->first[from];
@@ -71,24 +56,24 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	b->last[from] = &l->next;
 	pthread_mutex_unlock(&b->mu);
 	gompi_add_seq_cst(&b->letters, 1);
-	gompi_wake(&gompi_my_cell()->wait);
+	for (int i = 0; i < network_members; i++)
+		gompi_wake(&gompi_messages_cell(network_messages[i], 0)->wait);
 }
 
 static gompi_a32 network_strangers;
-static void (*network_listens)(int member, const struct internode_record *r); /* if not NULL, called for each record */
 
-/* Delivers a random record from a process that is not a member. Often copies the first words of a member's record. */
+/* Delivers a random record from a process that is not a member. Often copies a member's record, or its first words. */
 static void strange(int to, const struct letter *l) {
 	char data[200];
-	size_t length = network_draw(sizeof data);
+	size_t length = network_draw(sizeof data), copied = network_draw(3) * RECORD_SIZE;
 	for (size_t i = 0; i < sizeof data; i++)
 		data[i] = (char)network_draw(256);
-	if (network_draw(4) != 0)
-		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
+	if (l->length <= sizeof data && network_draw(4) != 0) {
+		length = l->length;
+		memcpy(data, l->data, copied < length ? copied : length);
+	}
 	gompi_add(&network_strangers, 1);
-	/* The sender must not be a member, because a member's record may be accepted. */
-	handler->on_record(network_peer(to, network_draw(2) ? to : NETWORK_MAX_MEMBERS - 1 - (int)network_draw(3)),
-			   data, length);
+	gompi_remote_handle_record(network_messages[to], NETWORK_MAX_MEMBERS - 1 - (int)network_draw(3), data, length);
 }
 
 static bool mail_ready(void) {
@@ -121,9 +106,7 @@ static bool mail_serve(void) {
 		if (l != NULL) {
 			if (network_draw(8) == 0)
 				strange(i, l);
-			if (network_listens != NULL)
-				network_listens(i, (const struct internode_record *)(const void *)l->data);
-			handler->on_record(network_peer(i, l->from), l->data, l->length);
+			gompi_remote_handle_record(network_messages[i], l->from, l->data, l->length);
 			gompi_sub_seq_cst(&b->letters, 1);
 			free(l);
 			worked = true;
@@ -139,21 +122,14 @@ bool gompi_fabric_progress(void) { return mail_serve(); }
 static void network_start(void) {
 	static const struct gompi_service mail = {.has_work = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
-	gompi_internode_start();
 	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++) {
+		network_messages[i] = open_messages(i, NETWORK_MAX_MEMBERS);
 		pthread_mutex_init(&boxes[i].serving, NULL);
 		pthread_mutex_init(&boxes[i].mu, NULL);
 	}
 }
 
-/* Returns true if all requests were delivered. Answers may be left, because no call has to wait for them. */
-static bool network_empty(void) {
-	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++)
-		for (int k = 0; k < NETWORK_MAX_MEMBERS; k++)
-			for (const struct letter *l = boxes[i].first[k]; l != NULL; l = l->next)
-				if (((const struct internode_record *)(const void *)l->data)->kind < INTERNODE_IS_OPEN)
-					return false;
-	return true;
-}
+/* Returns true if all records were delivered. */
+static bool network_empty(void) { return !mail_ready(); }
 
 #endif

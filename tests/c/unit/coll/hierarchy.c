@@ -42,7 +42,7 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	struct gompi_coll_call c = {.kind = kinds[kind], .root = kind == 3 ? 0 : root, .name = "test"};
 	bool in_place = call % 3 == 0, gets = kind == 3 || me == root;
 	uint64_t mine = me == odd ? (bytes + max_round_bytes / 3) % max_round_bytes / 2 * 2 : bytes;
-	uint64_t max_bytes = max_ranks_per_node > 1 ? 2048 : (64 << 10) + 64;
+	uint64_t max_bytes = max_ranks_per_node > 1 ? 2048 : GOMPI_LEADERS_MAX_BYTES;
 	if (max_ranks_per_node == 1 && nodes <= (kind == 1 ? 3 : 2))
 		max_bytes = 8 << 20;
 	else if (kind != 1 && max_bytes > (48 << 10) / (uint64_t)nodes)
@@ -112,7 +112,7 @@ static void run_rows_call(int me, unsigned call, int kind, int root, uint64_t by
 	if (max_ranks_per_node == 1) {
 		uint64_t block = kind == GOMPI_ALLTOALL ? bytes : longest, of = nodes < 4 ? 1 : (uint64_t)nodes / 2;
 		bool folds = kind == GOMPI_SCAN || kind == GOMPI_EXSCAN;
-		fits = block + 8 <= ((64 << 10) + 64) / of / 8 * 8 || nodes <= (folds ? 2 : 3);
+		fits = block + 8 <= GOMPI_LEADERS_MAX_BYTES / of / 8 * 8 || nodes <= (folds ? 2 : 3);
 	}
 	if (v)
 		mine = sizes[me][me];
@@ -159,7 +159,7 @@ static void run(int me) {
 	int32_t local[MAX_RANKS], leaders[MAX_RANKS], peers[MAX_RANKS];
 	network_self = me, network_seed = 5 + (unsigned)me;
 	for (int i = n - 1; i >= 0; i--) {
-		leaders[node_of[i]] = network_peer(me, i);
+		leaders[node_of[i]] = i;
 		if (node_of[i] == node_of[me])
 			local[local_rank_of[i]] = i;
 	}
@@ -178,7 +178,7 @@ static void run(int me) {
 		v.shm_coll = gompi_shm_coll_open(memory[v.node], v.local_size, v.local_rank, peers, 0);
 		v.barrier = (struct gompi_barrier *)barrier_memory[v.node];
 	}
-	views[me] = gompi_hierarchy_open(&v, network_id(communicator << 4, me), leaders);
+	views[me] = gompi_hierarchy_open(&v, network_messages[me], communicator << 4, leaders);
 	for (unsigned call = 1; call <= CALLS && check_errors == 0; call++) {
 		unsigned r = (unsigned)rand_r(&common) / 7, long_one = r % 5 == 0;
 		uint64_t bytes = long_one ? r % max_round_bytes / 2 * 2 : r % 64 / 2 * 2;
@@ -240,7 +240,7 @@ static void damaged_open(void) {
 				    .node_of = nodes_of,
 				    .local_ranks = local,
 				    .shm_coll = damaged_shm};
-	damaged_view = gompi_hierarchy_open(&v, 16, lead);
+	damaged_view = gompi_hierarchy_open(&v, NULL, 16, lead);
 	if (damaged_shm == NULL || damaged_view == NULL)
 		abort();
 }

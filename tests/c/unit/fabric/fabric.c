@@ -126,12 +126,12 @@ static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;
 	for (uint64_t i = 0; i < n; i++) {
-		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_INTERNODE;
+		enum gompi_port port = i % 2 == 0 ? FABRIC_RMA : FABRIC_MESSAGES;
 		enum gompi_fabric_wait wait = i % 64 == 0 ? FABRIC_ANSWER : FABRIC_WAIT;
 		send_record(port, (struct record){COUNT, 0, number++, 0}, sizeof(struct record) + i % 9, wait,
 			    FABRIC_PENDING);
 	}
-	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_RMA, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 	wait_for(&done, end);
 }
 
@@ -151,7 +151,7 @@ static void stream(int thread) {
 		while (!send_record(FABRIC_MESSAGES, r, length, FABRIC_TRY, urgency))
 			gompi_fabric_progress();
 	}
-	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_RMA, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 /* --- Transfers */
@@ -279,7 +279,7 @@ static void bench_round_trips(const char *what, int n) {
 }
 
 static void bench_done(void) {
-	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_RMA, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 static void bench(void) {

@@ -1,8 +1,8 @@
-/* Proves for groups of node leaders (fabric/internode.c) of any size: barriers synchronize, and gathers and broadcasts
+/* Proves for groups of node leaders (message/leaders.c) of any size: barriers synchronize, and exchanges and broadcasts
  * return the right data, in whatever order records arrive and whenever each member opens the group. All members get an
- * error for mismatched calls. Records from non-members change nothing. For early arrivals (fabric/early.c): a member
- * may run far ahead in many groups. It waits if the other members have stored too many early arrivals. No record is
- * lost, and this wait does not block calls of other threads in other groups. */
+ * error for mismatched calls. Records from non-members change nothing. A member may run far ahead of the others in many
+ * groups. The record that a root sends in case the other member is a root too is dropped after the group has been
+ * closed. */
 #include "../network.h"
 
 enum { MAX_MEMBERS = 9, CALLS = 300 };
@@ -11,10 +11,10 @@ enum { MAX_MEMBERS = 9, CALLS = 300 };
 
 static gompi_a32 calls_begun[MAX_MEMBERS];
 
-static void barrier(struct gompi_internode *m, unsigned k) {
+static void barrier(struct gompi_leaders *m, unsigned k) {
 	static const struct gompi_wait_desc what = {.call = "a barrier", .peer = -1, .object = 0};
 	gompi_store(&calls_begun[network_self], k);
-	int rc = gompi_internode_barrier(m, &what);
+	int rc = gompi_leaders_barrier(m, &what);
 	CHECK(rc == 0, "call %u: a barrier returns %d", k, rc);
 	for (int i = 0; i < network_members; i++)
 		CHECK(gompi_load(&calls_begun[i]) >= k, "call %u: member %d has not called", k, i);
@@ -38,8 +38,8 @@ static void put(void *arg, int to, uint64_t segment, char *at) {
 		at[i] = block_byte(b, network_self, to, segment, i);
 }
 
-static const struct gompi_internode_blocks *blocks_here(void *arg, struct gompi_internode_blocks *new) {
-	static _Thread_local struct gompi_internode_blocks b;
+static const struct gompi_leaders_blocks *blocks_here(void *arg, struct gompi_leaders_blocks *new) {
+	static _Thread_local struct gompi_leaders_blocks b;
 	if (new != NULL)
 		b = *new;
 	return &b;
@@ -57,25 +57,29 @@ static void check_blocks(void *arg, uint64_t segment) {
 			}
 }
 
-enum { ALL, EACH, TO_ROOT, VERDICT };
+enum { ALL = LEADERS_ALLGATHER, EACH = LEADERS_ALLTOALL, TO_ROOT = LEADERS_GATHER, VERDICT };
 
-static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int odd, int kind, int root,
+static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd, int kind, int root,
 		   uint64_t segments) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *received[MAX_MEMBERS];
 	struct test_input mine = {k, bytes, kind == EACH};
-	struct gompi_internode_blocks b = {bytes, put, &mine, received};
-	struct gompi_internode_call words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
-	const struct gompi_internode_call *differs = odd == -2 - network_self ? &other : NULL;
+	struct gompi_leaders_blocks b = {.flow = kind == VERDICT ? LEADERS_GATHER : (enum gompi_leaders_flow)kind,
+					 .root = root,
+					 .wait_for_root = kind == VERDICT,
+					 .block_bytes = bytes,
+					 .fill = put,
+					 .arg = &mine,
+					 .received = received};
+	struct gompi_leaders_call words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
+	const struct gompi_leaders_call *differs = odd == -2 - network_self ? &other : NULL;
 	gompi_store(&calls_begun[network_self], k);
-	int rc = kind == ALL    ? gompi_internode_allgather(m, &words, differs, &b, &what)
-		 : kind == EACH ? gompi_internode_alltoall(m, &words, differs, &b, &what)
-				: gompi_internode_gather(m, root, &words, differs, &b, kind == VERDICT, &what);
+	int rc = gompi_leaders_exchange(m, &words, differs, &b, &what);
 	bool hears = kind != TO_ROOT || network_self == root || network_members != 2;
 	if (odd != -1 && (hears || rc != 0)) {
 		int who = odd >= 0 ? odd : 100;
 		bool right =
-			rc == GOMPI_INTERNODE_MISMATCH &&
+			rc == GOMPI_LEADERS_MISMATCH &&
 			(odd == network_self ? words.rank != network_self && words.format == k : words.rank == who);
 		CHECK(right, "call %u: a gather of what differs returns %d, rank %d", k, rc, words.rank);
 	} else {
@@ -85,7 +89,7 @@ static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int od
 			check_blocks(&mine, 0);
 	}
 	if (odd == -1 && kind < TO_ROOT && network_members <= GOMPI_STREAM_MAX_MEMBERS) {
-		rc = gompi_internode_stream(m, &b, segments, check_blocks, &what);
+		rc = gompi_leaders_stream(m, &b, segments, check_blocks, &what);
 		CHECK(rc == 0, "call %u: %d segments: %d", k, (int)segments, rc);
 	}
 	for (int i = 0; hears && i < network_members; i++)
@@ -93,23 +97,29 @@ static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int od
 }
 
 /* Calls a gather in which each member passes itself as the root. All members must get the mismatch error. */
-static void test_all_roots(struct gompi_internode *m, unsigned k, unsigned bytes) {
+static void test_all_roots(struct gompi_leaders *m, unsigned k, unsigned bytes) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *received[MAX_MEMBERS];
 	struct test_input mine = {k, bytes, false};
-	struct gompi_internode_blocks b = {bytes, put, &mine, received};
-	struct gompi_internode_call words = {(uint64_t)network_self, k, network_self};
+	struct gompi_leaders_blocks b = {.flow = LEADERS_GATHER,
+					 .root = network_self,
+					 .wait_for_root = k % 2,
+					 .block_bytes = bytes,
+					 .fill = put,
+					 .arg = &mine,
+					 .received = received};
+	struct gompi_leaders_call words = {(uint64_t)network_self, k, network_self};
 	gompi_store(&calls_begun[network_self], k);
-	int rc = gompi_internode_gather(m, network_self, &words, NULL, &b, k % 2, &what);
-	CHECK(rc == (network_members > 1 ? GOMPI_INTERNODE_MISMATCH : 0) &&
+	int rc = gompi_leaders_exchange(m, &words, NULL, &b, &what);
+	CHECK(rc == (network_members > 1 ? GOMPI_LEADERS_MISMATCH : 0) &&
 		      (rc == 0 || (words.rank != network_self && words.signature == (uint64_t)words.rank)),
 	      "call %u: a gather by several roots returns %d, rank %d", k, rc, words.rank);
 }
 
-static void bcast(struct gompi_internode *m, unsigned k, unsigned bytes, int root) {
+static void bcast(struct gompi_leaders *m, unsigned k, unsigned bytes, int root) {
 	static const struct gompi_wait_desc what = {.call = "a broadcast", .peer = -1, .object = 0};
-	static _Thread_local char mine[GOMPI_INTERNODE_MAX_BYTES];
-	struct gompi_internode_call words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
+	static _Thread_local char mine[GOMPI_LEADERS_MAX_BYTES];
+	struct gompi_leaders_call words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
 	const void *data = NULL;
 	uint32_t received_bytes = network_self == root ? bytes : 12345;
 	gompi_store(&calls_begun[network_self], k);
@@ -117,7 +127,7 @@ static void bcast(struct gompi_internode *m, unsigned k, unsigned bytes, int roo
 		mine[i] = expected(k, root, i);
 	if (network_self == root)
 		data = mine;
-	int rc = gompi_internode_bcast(m, root, &words, &data, &received_bytes, &what);
+	int rc = gompi_leaders_bcast(m, root, &words, &data, &received_bytes, &what);
 	CHECK(rc == 0 && received_bytes == bytes && words.signature == k && words.format == 5 && words.rank == root,
 	      "call %u: a broadcast returns %d, %u bytes", k, rc, received_bytes);
 	CHECK(memcmp(data, mine, bytes) == 0, "call %u: the data of a broadcast", k);
@@ -125,11 +135,11 @@ static void bcast(struct gompi_internode *m, unsigned k, unsigned bytes, int roo
 
 static uint64_t leaders_number;
 
-static struct gompi_internode *open_leaders(uint64_t number, int i) {
+static struct gompi_leaders *open_leaders(uint64_t number, int i) {
 	int32_t peers[MAX_MEMBERS];
 	for (int k = 0; k < network_members; k++)
-		peers[k] = network_peer(i, k);
-	struct gompi_internode *m = gompi_internode_open(network_id(number, i), network_members, i, peers);
+		peers[k] = k;
+	struct gompi_leaders *m = gompi_leaders_open(network_messages[i], number << 4, network_members, i, peers);
 	CHECK(m != NULL, "no group");
 	return m;
 }
@@ -138,10 +148,10 @@ static void run(int i) {
 	unsigned common = (unsigned)leaders_number;
 	network_self = i, network_seed = 17 + (unsigned)i;
 	unit_late(network_draw(1000)); /* records for a late member arrive before it opens the group */
-	struct gompi_internode *m = open_leaders(leaders_number, i);
+	struct gompi_leaders *m = open_leaders(leaders_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,
-			 most = GOMPI_INTERNODE_MAX_BYTES / (network_members < 4 ? 1u : (unsigned)network_members / 2),
+			 most = GOMPI_LEADERS_MAX_BYTES / (network_members < 4 ? 1u : (unsigned)network_members / 2),
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
 		bool only = k / 40 % 2; /* true: a broadcast by member 0, which then runs ahead of the other members */
@@ -167,100 +177,79 @@ static void run(int i) {
 			bcast(m, k, bytes, only ? 0 : who);
 		}
 	}
-	gompi_internode_close(m);
+	gompi_leaders_close(m);
 }
 
 /* --- A member that is ahead of the other members */
 
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
-static gompi_a32 root_group; /* number of the group in which the root makes its call */
-static gompi_a32 query_seen; /* 1 if the root has asked a peer whether a group is open, and waits for the answer */
-
-static void on_query(int member, const struct internode_record *r) {
-	if (r->kind == INTERNODE_QUERY_OPEN)
-		gompi_store(&query_seen, 1);
-}
+static gompi_a32 root_is_done;
 
 static void all_broadcasts(int i) {
 	unsigned common = most_data;
 	for (unsigned k = 1; k <= LEADERS && check_errors == 0; k++) {
 		unsigned bytes = (unsigned)rand_r(&common) / 7 % (most_data + 1);
-		if (i == 0)
-			gompi_store(&root_group, k);
-		struct gompi_internode *m = open_leaders(leaders_number + k, i);
+		struct gompi_leaders *m = open_leaders(leaders_number + k, i);
 		bcast(m, k, bytes, 0);
-		gompi_internode_close(m);
+		gompi_leaders_close(m);
 	}
-	if (i == 0)
-		gompi_store(&root_group, LEADERS + 1);
 }
 
-/* Makes member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
- * members make a call in another group. The other members open the groups of member 0's calls only after this call. */
+/* Makes the calls of member 0 in many groups before any other member opens these groups. Meanwhile another thread of
+ * member 0 and the other members make a call in another group. */
 static void test_far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
 	if (i == 0) {
 		all_broadcasts(0);
+		gompi_store(&root_is_done, 1);
 		return;
 	}
-	while (gompi_load(&query_seen) == 0 && gompi_load(&root_group) <= LEADERS)
-		sched_yield();
-	unsigned at = gompi_load(&root_group),
-		 most = GOMPI_EARLY_MAX_BYTES / (sizeof(struct internode_record) + GOMPI_EARLY_OVERHEAD);
-	CHECK((!other_thread && i != 1) || at <= most + 1,
-	      "%u members, up to %u bytes: the root waits in group %u, the last may be %u", network_members, most_data,
-	      at, most + 1);
-	struct gompi_internode *m = open_leaders(OTHER_LEADERS + leaders_number, network_self);
+	struct gompi_leaders *m = open_leaders(OTHER_LEADERS + leaders_number, network_self);
 	bcast(m, OTHER_CALL, 100, 0);
-	gompi_internode_close(m);
+	gompi_leaders_close(m);
+	while (!other_thread && gompi_load(&root_is_done) == 0)
+		sched_yield();
 	if (!other_thread)
 		all_broadcasts(i);
 }
 
-/* --- Records that arrive for a closed group */
+/* --- Records of a root that arrive for a closed group */
 
-static gompi_a32 acked_bytes;  /* number of bytes acknowledged to member 1 */
-static gompi_a32 open_replies; /* number of answers to member 1's queries if the group is open */
-
-static void on_ack(int member, const struct internode_record *r) {
-	if (member != 1)
-		return;
-	if (r->kind == INTERNODE_IS_OPEN)
-		gompi_add(&open_replies, 1);
-	if (r->kind == INTERNODE_IS_OPEN || r->kind == INTERNODE_ACK)
-		gompi_add(&acked_bytes, r->call.bytes);
+/* Delivers a record to member 0 with the flag RECORD_IF_OPEN. Checks that it is stored only while the group is open. */
+static void deliver_if_open(bool is_open) {
+	struct leader_record r = {
+		.record = {.valid_flag = (uint64_t)(gompi_vci_of(network_messages[0], OTHER_LEADERS << 4) -
+						    network_messages[0]->vci),
+			   .word = gompi_record_word(RECORD_EAGER, RECORD_IF_OPEN, sizeof r),
+			   .context = OTHER_LEADERS << 4,
+			   .source = 1,
+			   .size = sizeof r.message},
+		.message = {.generation = 7, .kind = LEADERS_BLOCKS}};
+	int64_t before = unexpected_messages(network_messages[0]);
+	gompi_remote_handle_record(network_messages[0], 1, (const char *)&r, sizeof r);
+	CHECK(unexpected_messages(network_messages[0]) == before + is_open, "a record for %s group",
+	      is_open ? "an open" : "a closed");
 }
 
-/* Makes a call fail and closes its group. Then as many records of the group arrive as the protocol allows. Checks that
- * the records are acknowledged, although the group is closed. */
+/* Makes a call fail and closes its group. Checks that nothing is left of the messages of the group. */
 static void test_late_records(void) {
-	static _Alignas(8) char data[sizeof(struct internode_record) + GOMPI_INTERNODE_MAX_BYTES];
-	struct internode_record *r = (void *)data;
-	const uint32_t cost = sizeof data + GOMPI_EARLY_OVERHEAD;
 	static const struct gompi_wait_desc what = {.call = "a barrier", .peer = -1, .object = 0};
-	network_self = 0, network_members = 2, network_listens = on_ack;
+	network_self = 0, network_members = 2;
+	const int64_t before = unexpected_messages(network_messages[0]);
 	for (unsigned turn = 0; turn < 3; turn++) {
-		uint32_t sent = 0, told_before = gompi_load(&acked_bytes);
-		struct gompi_internode *m = open_leaders(OTHER_LEADERS, 0);
-		*r = (struct internode_record){.id = m->id, .generation = 1, .kind = INTERNODE_BCAST, .is_early = 1};
+		struct gompi_leaders *m = open_leaders(OTHER_LEADERS, 0);
+		deliver_if_open(true);
 		gompi_store_seq_cst(&gompi_node_header()->failed_count, 1);
-		int rc = gompi_internode_barrier(m, &what);
+		int rc = gompi_leaders_barrier(m, &what);
 		gompi_store_seq_cst(&gompi_node_header()->failed_count, 0);
 		CHECK(rc == MPI_ERR_PROC_ABORTED, "a barrier without the other returns %d", rc);
-		gompi_internode_close(m);
-		for (; sent < 10 * cost; sent += cost)
-			handler->on_record(network_peer(0, 1), data, sizeof data);
-		r->kind = INTERNODE_QUERY_OPEN;
-		handler->on_record(network_peer(0, 1), data, sizeof *r);
-		while (mail_serve()) {
-		}
-		CHECK(gompi_load(&open_replies) == turn + 1, "%u questions, %u answers", turn + 1,
-		      gompi_load(&open_replies));
-		/* In turn 0 the answer also acknowledges records of earlier tests. */
-		CHECK(turn == 0 || gompi_load(&acked_bytes) - told_before == sent, "%u bytes of %u are settled",
-		      gompi_load(&acked_bytes) - told_before, sent);
+		deliver_if_open(true);
+		gompi_leaders_close(m);
+		deliver_if_open(false);
+		CHECK(unexpected_messages(network_messages[0]) == before, "%d messages are left",
+		      (int)(unexpected_messages(network_messages[0]) - before));
 	}
 }
 
@@ -278,12 +267,10 @@ int main(void) {
 		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
 		      network_members);
 	}
-	network_listens = on_query;
 	for (network_members = 2; network_members <= 3; network_members++)
 		for (most_data = 0; most_data <= 2000 && check_errors == 0; most_data += 1000) {
 			leaders_number += LEADERS;
-			gompi_store(&root_group, 0);
-			gompi_store(&query_seen, 0);
+			gompi_store(&root_is_done, 0);
 			unit_threads(network_members + 1, test_far_ahead);
 			CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
 			      network_members);
