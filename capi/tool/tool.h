@@ -63,8 +63,8 @@ struct gompi_pvar {
 	// Stores the current value and returns true. Returns false if the value does not exist, because MPI is not
 	// running. The argument `counts` is the counters of the window to which the handle is bound (win/counts.h).
 	bool (*sample)(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value);
-	size_t arg;         // argument of `sample`
-	bool counts_by_win; // the variable needs the counters of operations (gompi_counting)
+	size_t arg;             // argument of `sample`
+	bool counts_operations; // the variable needs the counters of operations (gompi_counting)
 };
 extern const struct gompi_pvar gompi_pvars[];
 extern const int gompi_pvar_count;
