@@ -38,6 +38,7 @@ import (
 	_ "gompirma/capi/rma"
 	_ "gompirma/capi/runtime"
 	_ "gompirma/capi/session"
+	_ "gompirma/capi/tool"
 	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"

@@ -12,7 +12,6 @@
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
-#include "environment/tool.h"
 #include "runtime/raise.h"
 #include "attribute/z_calls.h"
 #include "coll/z_calls.h"
@@ -27,6 +26,7 @@
 #include "pack/z_calls.h"
 #include "rma/z_calls.h"
 #include "session/z_calls.h"
+#include "tool/z_calls.h"
 #include "win/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.

@@ -12,13 +12,6 @@
 
 #include "z_entry.h"
 
-int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
-{
-    (void)hw_info;
-    return gompi_unsupported("MPI_Get_hw_resource_info", GOMPI_ON_NONE, 0);
-}
-GOMPI_ALIAS(MPI_Get_hw_resource_info)
-
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
     const char *outer = gompi_enter_call("MPI_Get_library_version");

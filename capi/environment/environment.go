@@ -1,6 +1,5 @@
 // Package environment implements, in C, the calls on the environment of a process. They concern the state of MPI,
-// versions and timers (MPI-5.0 9 and 11), the tool interfaces (15), and conversions of handles for other languages (19
-// and 20).
+// versions and timers (MPI-5.0 9 and 11), and conversions of handles for other languages (19 and 20).
 //
 // It must not know communicators, windows or datatypes.
 package environment

@@ -359,6 +359,22 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 }
 GOMPI_ENTRY(MPI_Info_create_env, gompi_info_create_env);
 
+// Lists the values of the info key mpi_hw_resource_type that MPI_Comm_split_type knows (core/comm/create.go). A process
+// is always restricted to the shared memory of its node.
+int gompi_get_hw_resource_info(MPI_Info *hw_info) {
+	struct gompi_error_status v;
+	int class;
+	if (hw_info == NULL) {
+		class = null_argument_error(&v, "hw_info");
+	} else {
+		struct gompi_info *x = gompi_info_begin();
+		gompi_info_add(x, "mpi_shared_memory", "true");
+		class = gompi_info_finish(x, hw_info, &v);
+	}
+	return return_from_call("MPI_Get_hw_resource_info", class, &v);
+}
+GOMPI_ENTRY(MPI_Get_hw_resource_info, gompi_get_hw_resource_info);
+
 int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	struct gompi_error_status v;
 	int class = MPI_SUCCESS;

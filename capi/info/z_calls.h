@@ -9,6 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
+GOMPI_CALL int gompi_get_hw_resource_info(MPI_Info *hw_info);
 GOMPI_CALL int gompi_info_create(MPI_Info *info);
 GOMPI_CALL int gompi_info_create_env(int argc, char *argv[], MPI_Info *info);
 GOMPI_CALL int gompi_info_delete(MPI_Info info, const char *key);

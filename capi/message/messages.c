@@ -212,7 +212,11 @@ void gompi_messages_attach(struct gompi_messages *m) {
 	gompi_service_add(&service);
 }
 
-void gompi_messages_detach(void) { gompi_store_release(&gompi_app_messages, NULL); }
+void gompi_messages_detach(void) {
+	gompi_mutex_lock(&gompi_app_messages_lock);
+	gompi_store_release(&gompi_app_messages, NULL);
+	gompi_mutex_unlock(&gompi_app_messages_lock);
+}
 
 void gompi_messages_use_services(bool in_use) {
 	uint32_t old_count = in_use ? gompi_add_seq_cst(&service_users, 1) : gompi_sub_seq_cst(&service_users, 1);

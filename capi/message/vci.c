@@ -1,6 +1,7 @@
 #include "message/vci.h"
 
 struct gompi_messages *_Atomic gompi_app_messages;
+struct gompi_mutex gompi_app_messages_lock;
 
 // Sends RECORD_SPACE to each process that waits for space in this inbox. The waiting process polls only its own inbox,
 // so it does not see the space. If the waiting process' inbox has no space for RECORD_SPACE, that process has other

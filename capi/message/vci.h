@@ -186,6 +186,9 @@ enum {
 
 // The message layer of the application. NULL if MPI is not running.
 extern struct gompi_messages *_Atomic gompi_app_messages;
+// Guards the change of gompi_app_messages to NULL. A thread that is in no MPI call that needs MPI to run holds it while
+// it reads gompi_app_messages, *gompi_app_messages or the node's memory, which MPI_Finalize frees afterwards.
+extern struct gompi_mutex gompi_app_messages_lock;
 
 // Returns the VCI of a context.
 static inline struct gompi_vci *gompi_vci_of(struct gompi_messages *m, uint64_t context) {

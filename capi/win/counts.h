@@ -1,5 +1,6 @@
-// Counts the operations of a window by kind and path, for a tool that requests it (mpix_gompirma.h). Operations on the
-// direct path are not counted, so the fast paths need no counters.
+// Counts the operations of windows by kind and path, for tools that request it: by mpix_gompirma.h, and by the tool
+// information interface (tool/pvar.c). Operations on the direct path are not counted, so the fast paths need no
+// counters.
 #ifndef GOMPI_COUNTS_H
 #define GOMPI_COUNTS_H
 
@@ -14,13 +15,32 @@ _Static_assert((int)RMA_PUT == MPIX_GOMPIRMA_PUT && (int)RMA_GET == MPIX_GOMPIRM
 		       (int)RMA_COMPARE_AND_SWAP == MPIX_GOMPIRMA_COMPARE_AND_SWAP,
 	       "kinds");
 
-// Counts an operation, if counting is enabled and its path is not the direct one.
+// Counters of the tool information interface: those of one window, which outlive the window while a tool refers to
+// them, or those of all windows.
+struct gompi_win_counts {
+	gompi_a32 references; // from the window and from handles of the tool information interface
+	struct MPIX_Gompirma_count count[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct gompi_win_counts gompi_all_win_counts;
+// Number of requests to count operations: handles of the tool information interface, and windows with `counts`.
+extern gompi_a32 gompi_counting;
+
+// Returns a new reference to the counters of a window, which it creates at the first call. Returns NULL if out of
+// memory. No two threads may call the function at the same time.
+struct gompi_win_counts *gompi_win_counts_acquire(struct gompi_win *w);
+void gompi_win_counts_release(struct gompi_win_counts *counts);
+
+__attribute__((cold)) void gompi_count_slow(struct gompi_win *w, enum gompi_rma_kind kind, int path, uint64_t bytes);
+
+#pragma GCC visibility pop
+
+// Counts an operation, if counting is requested and its path is not the direct one.
 static inline void gompi_count_operation(struct gompi_win *w, enum gompi_rma_kind kind, int path, uint64_t bytes) {
-	if (__builtin_expect(w->counts == NULL, 1) || path == MPIX_GOMPIRMA_DIRECT)
-		return;
-	struct MPIX_Gompirma_count *c = &w->counts[kind][path];
-	gompi_add((gompi_a64 *)&c->calls, 1);
-	gompi_add((gompi_a64 *)&c->bytes, bytes);
+	if (__builtin_expect(gompi_load(&gompi_counting) != 0, 0) && path != MPIX_GOMPIRMA_DIRECT)
+		gompi_count_slow(w, kind, path, bytes);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/atomics.h"
 #include "info/values.h"
 
 static const char *const bool_names[] = {"false", "true", "require"};
@@ -78,20 +79,34 @@ static int apply_hint(void *to, const char *key, size_t key_length, const char *
 	return MPI_SUCCESS;
 }
 
-// Stores the index of an environment variable's value in the first n strings of bool_names. The value 0, an empty value
-// or an unset variable gives index 0; the value 1 gives index 1.
-static int read_environment(const char *variable, int n, int *choice, struct gompi_error_status *v) {
+// Defaults that gompi_hint_set_default has set, as index in bool_names + 1; 0 if it has not been called.
+static gompi_a32 set_defaults[GOMPI_DEFAULT_HINTS];
+
+void gompi_hint_set_default(enum gompi_default_hint hint, int choice) {
+	gompi_store(&set_defaults[hint], (uint32_t)choice + 1);
+}
+
+// Stores the index of the value in bool_names: 0 for the value 0, an empty value or an unset variable, 1 for the value
+// 1.
+int gompi_hint_default(enum gompi_default_hint hint, int *choice, struct gompi_error_status *v) {
 	static const char *const numbers[] = {"0", "1"};
+	const bool may_require = hint == HINT_SHARE_IN_PLACE;
+	const char *variable = may_require ? "GOMPIRMA_SHARE_IN_PLACE" : "GOMPIRMA_HUGE_PAGES";
+	uint32_t set = gompi_load(&set_defaults[hint]);
+	if (set != 0) {
+		*choice = (int)set - 1;
+		return MPI_SUCCESS;
+	}
 	const char *text = getenv(variable);
 	struct gompi_text_view value = {text, text == NULL ? 0 : strlen(text)};
 	value = gompi_text_view_trim(value);
 	*choice = value.length == 0 ? 0 : gompi_value_index(value, numbers, 2);
 	if (*choice < 0)
-		*choice = gompi_value_index(value, bool_names, n);
+		*choice = gompi_value_index(value, bool_names, may_require ? 3 : 2);
 	if (*choice >= 0)
 		return MPI_SUCCESS;
 	return gompi_set_error(v, MPI_ERR_INFO_VALUE, "environment variable %s is \"%.*s\"; it must be 0, 1, false%s",
-			       variable, (int)value.length, value.at, n > 2 ? ", true or require" : " or true");
+			       variable, (int)value.length, value.at, may_require ? ", true or require" : " or true");
 }
 
 int gompi_hints_apply(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v) {
@@ -101,9 +116,9 @@ int gompi_hints_apply(struct gompi_hints *h, MPI_Info info, struct gompi_error_s
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v) {
 	int in_place, huge = 0;
 	*h = (struct gompi_hints){.alignment = GOMPI_MIN_ALIGNMENT};
-	int class = read_environment("GOMPIRMA_SHARE_IN_PLACE", 3, &in_place, v);
+	int class = gompi_hint_default(HINT_SHARE_IN_PLACE, &in_place, v);
 	if (class == MPI_SUCCESS)
-		class = read_environment("GOMPIRMA_HUGE_PAGES", 2, &huge, v);
+		class = gompi_hint_default(HINT_HUGE_PAGES, &huge, v);
 	if (class != MPI_SUCCESS)
 		return class;
 	h->in_place = (uint8_t)in_place;

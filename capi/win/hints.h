@@ -49,6 +49,14 @@ struct gompi_hints_message {
 
 #pragma GCC visibility push(hidden)
 
+// The info keys whose default is an environment variable, or a control variable of the tool information interface.
+enum gompi_default_hint { HINT_HUGE_PAGES, HINT_SHARE_IN_PLACE, GOMPI_DEFAULT_HINTS };
+// Stores the default of an info key: 0 for false, 1 for true, 2 for require. Returns 0 or the class of the error
+// status, MPI_ERR_INFO_VALUE, if the environment variable is invalid.
+int gompi_hint_default(enum gompi_default_hint hint, int *choice, struct gompi_error_status *v);
+// Sets the default of an info key for later calls of this process, instead of the environment variable.
+void gompi_hint_set_default(enum gompi_default_hint hint, int choice);
+
 // Stores the default hints, modified by the environment and then by the info object. Returns 0 or the class of the
 // error status: MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);

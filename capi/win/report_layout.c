@@ -1,5 +1,6 @@
-// Reports to a tool where a member's memory is mapped, and the paths to this memory (mpix_gompirma.h).
-#include "win/win.h"
+// Functions for tools (mpix_gompirma.h): requests that the operations on a window are counted, and reports where a
+// member's memory is mapped, and the paths to this memory.
+#include "win/counts.h"
 
 enum {
 	DIRECT_PATH = 1 << MPIX_GOMPIRMA_DIRECT,
@@ -35,5 +36,17 @@ int MPIX_Gompirma_win_layout(MPI_Win win, int rank, struct MPIX_Gompirma_layout 
 		l.ways = paths_on_node(all, p.from < p.to || w->attached != NULL);
 	}
 	*layout = l;
+	return MPI_SUCCESS;
+}
+
+int MPIX_Gompirma_win_count(MPI_Win win, struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS]) {
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return MPI_ERR_WIN;
+	if (counts != NULL && w->counts == NULL)
+		gompi_add(&gompi_counting, 1);
+	if (counts == NULL && w->counts != NULL)
+		gompi_sub(&gompi_counting, 1);
+	w->counts = counts;
 	return MPI_SUCCESS;
 }

@@ -139,7 +139,7 @@ struct gompi_win {
 	struct gompi_win_shared *shared;         // control memory, biased so that member[rank] is the entry of a rank
 	struct gompi_win_remote *remote;         // [n]; NULL if all members are on this node
 	struct gompi_win_remote *private_remote; // equals remote if this process owns that table; NULL if it is shared
-	// Counters of the operations that do not take the direct path (counts.h); NULL if they are not counted.
+	// Counters of MPIX_Gompirma_win_count (counts.h); NULL if it has not been called.
 	struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS];
 	struct gompi_barrier *barrier;
 	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1; 0 if none is open
@@ -196,6 +196,7 @@ struct gompi_win {
 	struct gompi_ranks members;
 	struct gompi_group *group; // created when the application first asks for it
 	struct gompi_win *next;    // next in the list of retired or of free descriptors (win_table.c)
+	struct gompi_win_counts *_Atomic tool_counts; // NULL unless a tool has asked for them (counts.h)
 };
 
 // The table of windows. Its index is the index in a window's handle (core/handle). An entry holds the handle of the
@@ -209,6 +210,7 @@ struct gompi_win_table {
 	struct gompi_win *descriptor[GOMPI_WIN_INDICES];
 };
 extern struct gompi_win_table gompi_win_table;
+extern gompi_a32 gompi_win_count; // number of windows of this process
 
 // Returns the descriptor of win, or NULL if win is not a live window of this process.
 static inline struct gompi_win *gompi_win_get(MPI_Win win) {

@@ -5,6 +5,7 @@
 
 #include "base/failure.h"
 #include "base/sparse.h"
+#include "win/counts.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
@@ -15,6 +16,7 @@ _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member
 	       "core/shm.BarrierSize");
 
 struct gompi_win_table gompi_win_table;
+gompi_a32 gompi_win_count;
 
 // Makes the handle 0, the value of an uninitialized handle, invalid. Runs before any call.
 static __attribute__((constructor)) void invalidate_index_0(void) {
@@ -56,6 +58,7 @@ static void clear_descriptor(struct gompi_win *w) {
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
 	gompi_ranks_release(&w->members);
+	gompi_win_counts_release(gompi_load(&w->tool_counts));
 	memset(w, 0, sizeof *w);
 }
 
@@ -181,6 +184,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	size_t index = plan->handle % GOMPI_WIN_INDICES;
 	gompi_win_table.descriptor[index] = w;
 	gompi_store_release(&gompi_win_table.handle[index], plan->handle); // pairs with gompi_win_get
+	gompi_add(&gompi_win_count, 1);
 	return true;
 }
 
@@ -206,6 +210,9 @@ void gompi_win_close(uintptr_t handle) {
 	if (w == NULL)
 		return;
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
+	gompi_sub(&gompi_win_count, 1);
+	if (w->counts != NULL)
+		gompi_sub(&gompi_counting, 1);
 	gompi_attributes_free(gompi_load(&w->attributes));
 	gompi_store(&w->attributes, NULL);
 	gompi_errhandler_detach(&w->errhandler);

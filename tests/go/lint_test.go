@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"capi/transport"},
 	{"capi/rma", "capi/coll"},
 	{"capi/file"},
+	{"capi/tool"},
 	{"capi"},
 }
 

@@ -81,11 +81,6 @@ func callGo(name, call string) string {
 // writeStub writes the body of a function without an implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the
 // object of the call.
 func writeStub(b *bytes.Buffer, f *abi.Function) {
-	if f.Chapter == 15 { // the tool interface raises no error handlers
-		unused(b, f, "")
-		fmt.Fprintf(b, "    return gompi_tool_error(%s);\n", toolRefusal(f))
-		return
-	}
 	kind, object, used := "GOMPI_ON_NONE", "0", ""
 	for _, p := range f.CParams() {
 		on, ok := raisedOn[p.Kind.Name]
@@ -109,20 +104,6 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 		panic("gen: " + f.Name + " must be implemented: it cannot return an error")
 	}
 	fmt.Fprintf(b, "    return gompi_unsupported(%q, %s, %s);\n", f.Name, kind, object)
-}
-
-// toolRefusal returns the error of a call of the tool interface. The library has no variables, categories, events and
-// sources, so any index, name or handle that is passed to the call is invalid.
-func toolRefusal(f *abi.Function) string {
-	for _, p := range f.CParams() {
-		switch {
-		case p.CName == "name" && p.Dir == abi.In:
-			return "MPI_T_ERR_INVALID_NAME"
-		case strings.HasSuffix(p.CName, "_index") && !p.Pointer():
-			return "MPI_T_ERR_INVALID_INDEX"
-		}
-	}
-	return "MPI_T_ERR_INVALID_HANDLE"
 }
 
 func unused(b *bytes.Buffer, f *abi.Function, used string) {
@@ -244,7 +225,6 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
-#include "environment/tool.h"
 #include "runtime/raise.h"
 `)
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {

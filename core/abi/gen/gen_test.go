@@ -105,12 +105,6 @@ func TestEntries(t *testing.T) {
 			"gompi_unsupported(\"MPI_File_delete\", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);\n",
 		"MPI_Type_size": "    (void)datatype; (void)size;\n    return " +
 			"gompi_unsupported(\"MPI_Type_size\", GOMPI_ON_NONE, 0);\n",
-		"MPI_T_cvar_read": "    (void)handle; (void)buf;\n    return " +
-			"gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);\n",
-		"MPI_T_cvar_get_index": "    (void)name; (void)cvar_index;\n    return " +
-			"gompi_tool_error(MPI_T_ERR_INVALID_NAME);\n",
-		"MPI_T_category_get_num_events": "    (void)cat_index; (void)num_events;\n    return " +
-			"gompi_tool_error(MPI_T_ERR_INVALID_INDEX);\n",
 		"MPI_Session_init": "    (void)info; (void)errhandler; (void)session;\n    return " +
 			"gompi_unsupported(\"MPI_Session_init\", GOMPI_ON_NONE, 0);\n",
 	} {

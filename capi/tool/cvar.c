@@ -1,0 +1,195 @@
+// Control variables (MPI-5.0 15.3.6): the environment variables of the library. They have the same names.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/node.h"
+#include "tool/tool.h"
+#include "tool/z_calls.h"
+#include "win/hints.h"
+
+// docs/ONE-SIDED.md lists the same variables (tests/go/tool_doc_test.go). New ones are added at the end, since tools
+// may keep an index.
+const struct gompi_cvar gompi_cvars[] = {
+	{"GOMPIRMA_HUGE_PAGES", "default of the info key gompirma_huge_pages for windows that are created later",
+	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_HINT, .hint = HINT_HUGE_PAGES, .enumeration = ENUM_BOOL},
+	{"GOMPIRMA_SHARE_IN_PLACE",
+	 "default of the info key gompirma_share_in_place for windows that are created later", CATEGORY_RMA,
+	 MPI_T_VERBOSITY_USER_BASIC, CVAR_HINT, .hint = HINT_SHARE_IN_PLACE, .enumeration = ENUM_SHARE_IN_PLACE},
+	{"GOMPIRMA_NO_CMA", "disables process_vm_readv and process_vm_writev", CATEGORY_MESSAGES,
+	 MPI_T_VERBOSITY_USER_DETAIL, CVAR_FLAG, .enumeration = ENUM_BOOL},
+	{"GOMPIRMA_INTERFACE", "interfaces or networks that TCP between nodes uses", CATEGORY_NETWORK,
+	 MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_PORTS", "range of ports that TCP between nodes uses", CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_BASIC,
+	 CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_PROVIDER", "transport between nodes: tcp, or a provider of libfabric; the value of rank 0 applies",
+	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_PEER_TIMEOUT", "time after which a silent process of another node counts as failed; 0: no limit",
+	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = "30s"},
+	{"GOMPIRMA_NODE", "processes with different values count as being on different nodes", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_SHOW_GO", "each call from C into Go writes the thread and the MPI function to standard error",
+	 CATEGORY_PROGRESS, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
+	{"GOMPIRMA_CONTROL_FD", "set by gompirun: file descriptor of the memory of the node", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_JOB", "set by gompirun: identifies the job", CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC,
+	 CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_FIRST", "set by gompirun: index on its node of the first process of a spawned job",
+	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_PARENT", "set by gompirun: the processes that have spawned this job", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+};
+const int gompi_cvar_count = GOMPI_ARRAY_LENGTH(gompi_cvars);
+
+struct cvar_handle {
+	uintptr_t handle;
+	const struct gompi_cvar *var;
+	size_t length; // CVAR_TEXT: bytes of the value with its 0 when the handle was created, which is its count
+	struct cvar_handle *next;
+};
+// The lock of the interface guards both.
+static struct gompi_object_pool cvar_pool = GOMPI_OBJECT_POOL(KIND_TOOL_CVAR, struct cvar_handle);
+static struct cvar_handle *cvar_handles;
+
+static const char *text_value(const struct gompi_cvar *c) {
+	const char *text = getenv(c->name);
+	return text == NULL ? c->fallback : text;
+}
+
+// Stores the value of a variable that is an integer. Returns MPI_SUCCESS, or MPI_T_ERR_INVALID if the environment
+// variable has an invalid value.
+static int integer_value(const struct gompi_cvar *c, int *value) {
+	struct gompi_error_status ignored;
+	if (c->kind == CVAR_HINT)
+		return gompi_hint_default(c->hint, value, &ignored) == MPI_SUCCESS ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+	*value = strcmp(text_value(&(struct gompi_cvar){.name = c->name, .fallback = ""}), "1") == 0;
+	return MPI_SUCCESS;
+}
+
+int gompi_t_cvar_get_num(int *num_cvar) { return gompi_tool_store_count(num_cvar, gompi_cvar_count); }
+GOMPI_ENTRY(MPI_T_cvar_get_num, gompi_t_cvar_get_num);
+
+int gompi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
+			  MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope) {
+	int class = gompi_tool_check_index(cvar_index, gompi_cvar_count);
+	if (class != MPI_SUCCESS)
+		return class;
+	const struct gompi_cvar *c = &gompi_cvars[cvar_index];
+	gompi_tool_store_text(c->name, name, name_len);
+	gompi_tool_store(verbosity, c->verbosity);
+	if (datatype != NULL)
+		*datatype = c->kind == CVAR_TEXT ? MPI_CHAR : MPI_INT;
+	if (enumtype != NULL)
+		*enumtype = c->kind == CVAR_TEXT ? MPI_T_ENUM_NULL
+						 : (MPI_T_enum)(uintptr_t)&gompi_tool_enums[c->enumeration];
+	gompi_tool_store_text(c->desc, desc, desc_len);
+	gompi_tool_store(bind, MPI_T_BIND_NO_OBJECT);
+	gompi_tool_store(scope, c->kind == CVAR_HINT ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_READONLY);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_cvar_get_info, gompi_t_cvar_get_info);
+
+int gompi_t_cvar_get_index(const char *name, int *cvar_index) {
+	if (!gompi_tool_is_initialized())
+		return MPI_T_ERR_NOT_INITIALIZED;
+	if (name == NULL || cvar_index == NULL)
+		return MPI_T_ERR_INVALID;
+	for (int i = 0; i < gompi_cvar_count; i++)
+		if (strcmp(gompi_cvars[i].name, name) == 0)
+			return gompi_tool_store_count(cvar_index, i);
+	return MPI_T_ERR_INVALID_NAME;
+}
+GOMPI_ENTRY(MPI_T_cvar_get_index, gompi_t_cvar_get_index);
+
+int gompi_t_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count) {
+	int class = gompi_tool_check_index(cvar_index, gompi_cvar_count);
+	if (class != MPI_SUCCESS)
+		return class;
+	if (handle == NULL || count == NULL)
+		return MPI_T_ERR_INVALID;
+	const struct gompi_cvar *c = &gompi_cvars[cvar_index];
+	if (!gompi_tool_lock())
+		return MPI_T_ERR_NOT_INITIALIZED;
+	struct cvar_handle *h = gompi_pool_alloc(&cvar_pool);
+	uintptr_t new = h == NULL ? 0 : gompi_handles_add(&cvar_pool.handles, h);
+	if (new != 0) {
+		*h = (struct cvar_handle){.handle = new, .var = c, .next = cvar_handles};
+		h->length = c->kind == CVAR_TEXT ? strlen(text_value(c)) + 1 : 1;
+		cvar_handles = h;
+		*handle = (MPI_T_cvar_handle) new;
+		*count = (int)h->length;
+	} else if (h != NULL) {
+		gompi_pool_free(&cvar_pool, h);
+	}
+	gompi_tool_unlock();
+	return new == 0 ? MPI_T_ERR_OUT_OF_HANDLES : MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_cvar_handle_alloc, gompi_t_cvar_handle_alloc);
+
+static void free_cvar_handle(struct cvar_handle *h) {
+	struct cvar_handle **at = &cvar_handles;
+	while (*at != h)
+		at = &(*at)->next;
+	*at = h->next;
+	gompi_handles_remove(&cvar_pool.handles, h->handle);
+	gompi_pool_free(&cvar_pool, h);
+}
+
+void gompi_cvar_handles_free(void) {
+	while (cvar_handles != NULL)
+		free_cvar_handle(cvar_handles);
+}
+
+int gompi_t_cvar_handle_free(MPI_T_cvar_handle *handle) {
+	if (!gompi_tool_lock())
+		return MPI_T_ERR_NOT_INITIALIZED;
+	struct cvar_handle *h = handle == NULL ? NULL : gompi_tool_find(&cvar_pool, (uintptr_t)*handle);
+	if (h != NULL) {
+		free_cvar_handle(h);
+		*handle = MPI_T_CVAR_HANDLE_NULL;
+	}
+	gompi_tool_unlock();
+	return h == NULL ? MPI_T_ERR_INVALID_HANDLE : MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_cvar_handle_free, gompi_t_cvar_handle_free);
+
+// Copies the handle. Returns MPI_SUCCESS or the error class.
+static int find_cvar_handle(MPI_T_cvar_handle handle, struct cvar_handle *found) {
+	if (!gompi_tool_lock())
+		return MPI_T_ERR_NOT_INITIALIZED;
+	const struct cvar_handle *h = gompi_tool_find(&cvar_pool, (uintptr_t)handle);
+	if (h != NULL)
+		*found = *h;
+	gompi_tool_unlock();
+	return h == NULL ? MPI_T_ERR_INVALID_HANDLE : MPI_SUCCESS;
+}
+
+int gompi_t_cvar_read(MPI_T_cvar_handle handle, void *buf) {
+	struct cvar_handle h;
+	int class = find_cvar_handle(handle, &h), value;
+	if (class != MPI_SUCCESS)
+		return class;
+	if (buf == NULL)
+		return MPI_T_ERR_INVALID;
+	if (h.var->kind == CVAR_TEXT) { // the buffer has the length that the handle's count says
+		int length = (int)h.length;
+		gompi_tool_store_text(text_value(h.var), buf, &length);
+	} else if ((class = integer_value(h.var, &value)) == MPI_SUCCESS) {
+		*(int *)buf = value;
+	}
+	return class;
+}
+GOMPI_ENTRY(MPI_T_cvar_read, gompi_t_cvar_read);
+
+int gompi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf) {
+	struct cvar_handle h;
+	int class = find_cvar_handle(handle, &h);
+	if (class != MPI_SUCCESS)
+		return class;
+	if (h.var->kind != CVAR_HINT)
+		return MPI_T_ERR_CVAR_SET_NEVER;
+	if (buf == NULL || *(const int *)buf < 0 || *(const int *)buf >= gompi_tool_enums[h.var->enumeration].count)
+		return MPI_T_ERR_INVALID;
+	gompi_hint_set_default(h.var->hint, *(const int *)buf);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_cvar_write, gompi_t_cvar_write);

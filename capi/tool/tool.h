@@ -1,0 +1,112 @@
+// Declarations that the files of the tool information interface share.
+#ifndef GOMPI_TOOL_H
+#define GOMPI_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+#include "base/mutex.h"
+#include "base/object_pool.h"
+
+#pragma GCC visibility push(hidden)
+
+#define GOMPI_ARRAY_LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
+
+// The categories, as their indices. Tools may keep an index, so new categories are added at the end.
+enum gompi_tool_category {
+	CATEGORY_RMA,
+	CATEGORY_MESSAGES,
+	CATEGORY_MEMORY,
+	CATEGORY_NETWORK,
+	CATEGORY_LAUNCHER,
+	CATEGORY_OBJECTS,
+	CATEGORY_PROGRESS,
+	GOMPI_TOOL_CATEGORIES
+};
+
+// An enumeration: the values 0 to count - 1 have names. MPI_T_enum is the address of one.
+struct gompi_tool_enum {
+	const char *name;
+	int count;
+	const char *items[3];
+};
+enum { ENUM_BOOL, ENUM_SHARE_IN_PLACE, ENUM_MPI_STATE, GOMPI_TOOL_ENUMS };
+extern const struct gompi_tool_enum gompi_tool_enums[GOMPI_TOOL_ENUMS];
+
+// The kinds of the handles of this interface. They differ from the kinds of base/object_pool.h.
+enum { KIND_TOOL_CVAR = 29, KIND_TOOL_PVAR, KIND_TOOL_PVAR_SESSION };
+
+// A control variable (cvar.c).
+struct gompi_cvar {
+	const char *name; // the name of an environment variable
+	const char *desc;
+	enum gompi_tool_category category;
+	int verbosity;
+	// CVAR_TEXT: the value is a text. CVAR_FLAG: true if the environment variable is 1. CVAR_HINT: default of an
+	// info key (win/hints.h), which can be written
+	enum { CVAR_TEXT, CVAR_FLAG, CVAR_HINT } kind;
+	int hint;             // CVAR_HINT: enum gompi_default_hint
+	int enumeration;      // index of gompi_tool_enums; not used for a text
+	const char *fallback; // value of a text if the environment variable is not set
+};
+extern const struct gompi_cvar gompi_cvars[];
+extern const int gompi_cvar_count;
+
+struct gompi_win_counts;
+// A performance variable (pvar_table.c).
+struct gompi_pvar {
+	const char *name, *desc;
+	enum gompi_tool_category category;
+	int verbosity, class, bind;
+	// Stores the current value and returns true. Returns false if the value does not exist, because MPI is not
+	// running. The argument `counts` is the counters of the window to which the handle is bound (win/counts.h).
+	bool (*sample)(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value);
+	size_t arg;             // argument of `sample`
+	bool counts_operations; // the variable needs the counters of operations (gompi_counting)
+};
+extern const struct gompi_pvar gompi_pvars[];
+extern const int gompi_pvar_count;
+
+// Returns true if the handles of a variable are started and stopped, and count from 0. The other variables are
+// continuous and read-only: their value is a property of the process at the time of the read.
+static inline bool gompi_pvar_counts(const struct gompi_pvar *p) {
+	return p->class == MPI_T_PVAR_CLASS_COUNTER || p->class == MPI_T_PVAR_CLASS_AGGREGATE;
+}
+
+// Returns the object of a handle, or NULL. The null handles of this interface are 0, which is no valid argument of
+// gompi_table_get.
+static inline void *gompi_tool_find(struct gompi_object_pool *pool, uintptr_t handle) {
+	return handle == 0 ? NULL : gompi_table_get(&pool->handles.table, handle);
+}
+
+// Guards the sessions and handles of the interface, and changes of gompi_tool_users.
+extern struct gompi_mutex gompi_tool_mutex;
+extern gompi_a32 gompi_tool_users; // number of MPI_T_init_thread calls without a matching MPI_T_finalize
+
+// Returns true between MPI_T_init_thread and MPI_T_finalize.
+bool gompi_tool_is_initialized(void);
+// Returns MPI_T_ERR_NOT_INITIALIZED, or MPI_T_ERR_INVALID_INDEX unless 0 <= index < count, or MPI_SUCCESS.
+int gompi_tool_check_index(int index, int count);
+// Acquires gompi_tool_mutex. If the interface is not initialized, returns false without the lock.
+bool gompi_tool_lock(void);
+void gompi_tool_unlock(void);
+
+// Frees all handles of control variables, and all sessions with their handles. The caller holds the lock.
+void gompi_cvar_handles_free(void);
+void gompi_pvar_sessions_free(void);
+
+// Stores an int unless `to` is NULL.
+static inline void gompi_tool_store(int *to, int value) {
+	if (to != NULL)
+		*to = value;
+}
+// Stores a count. Returns the result of the MPI_T_..._get_num functions.
+int gompi_tool_store_count(int *to, int count);
+// Copies at most *length - 1 characters and a 0 to `to`, and stores the length of the text with its 0 in *length
+// (MPI-5.0 15.3.3). Stores only the length if `to` is NULL or *length is 0, and nothing if `length` is NULL.
+void gompi_tool_store_text(const char *text, char *to, int *length);
+
+#pragma GCC visibility pop
+#endif

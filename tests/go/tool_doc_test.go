@@ -1,0 +1,57 @@
+package gotest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestToolVariables checks that the control variables are the variables with the prefix GOMPIRMA_ that
+// docs/ONE-SIDED.md says the library reads, and that docs/INSIGHT.md names all performance variables and categories.
+func TestToolVariables(t *testing.T) {
+	source := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(top, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	find := func(pattern, text string) (names []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			names = append(names, m[1])
+		}
+		slices.Sort(names)
+		return names
+	}
+
+	var documented []string
+	for _, row := range find("(?m)^\\| (`[^|]*) \\| library \\|", source("docs/ONE-SIDED.md")) {
+		documented = append(documented, find("`(GOMPIRMA_[A-Z_]+)`", row)...)
+	}
+	slices.Sort(documented)
+	cvars := find(`(?m)^\t\{"(\w+)"`, source("capi/tool/cvar.c"))
+	require.Greater(t, len(cvars), 10)
+	require.Equal(t, documented, cvars, "expected: docs/ONE-SIDED.md; actual: capi/tool/cvar.c")
+
+	_, section, found := strings.Cut(source("docs/INSIGHT.md"), "\n## Tool interface\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	table := source("capi/tool/pvar_table.c")
+	names := find(`(?m)^\t(?:\{|LEVEL\(|COUNTER\(|PATHS\()"(\w+)"`, table)
+	names = append(names, find(`OPERATIONS\(name "_(\w+)"`, table)...)
+	names = append(names, find(`(?m)^\t\[CATEGORY_\w+\] = \{"(\w+)"`, source("capi/tool/category.c"))...)
+	require.Greater(t, len(names), 40)
+	for _, name := range names {
+		require.Contains(t, section, "`"+name+"`", "docs/INSIGHT.md does not name %s", name)
+	}
+	listed := find("`([a-z_]+)`", section)
+	for _, name := range listed {
+		states := []string{"not_started", "running", "finalized", "monotonic_clock",
+			"win_put_ring_calls", "rma_put_ring_calls", "win_put_ring_bytes", "rma_put_ring_bytes"}
+		require.True(t, slices.Contains(names, name) || slices.Contains(states, name),
+			"docs/INSIGHT.md names %s, which does not exist", name)
+	}
+}
