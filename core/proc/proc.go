@@ -19,8 +19,8 @@ type Table interface {
 	// process. If the argument `index` is nil, all processes are on this process' node, in the order of their
 	// ranks. At most one thread may call Add at a time. Errors: MPI_ERR_NO_MEM.
 	Add(job uint32, nodeOf, index []int32) (first int32, err error)
-	// SetSelf sets the number of this process, which Self returns, and the numbers of the processes of its job: `size`
-	// numbers from `first` on.
+	// SetSelf sets the number of this process, which Self returns, and the numbers of the processes of its job:
+	// `size` numbers from `first` on.
 	SetSelf(number, first int32, size int)
 	Self() int32
 	Count() int

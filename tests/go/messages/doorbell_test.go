@@ -12,7 +12,7 @@ import (
 // wasNotified reports whether e's progress thread was woken since the last call of wasNotified. It then marks the
 // thread as asleep, so that the next call can detect the next wake-up.
 func wasNotified(e *Engine) bool {
-	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	cell := e.nd.Control()[shm.CellOffset(e.nd.Slots, e.nd.Me):]
 	return atomic.SwapUint32(u32(cell, shm.CellProgressSleeps), 1) == 0
 }
 

@@ -98,7 +98,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 // progressLoop simulates the progress thread of a process: it sleeps until its doorbell is notified, and then makes
 // progress until it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
 func progressLoop(e *Engine, stop chan struct{}) {
-	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	cell := e.nd.Control()[shm.CellOffset(e.nd.Slots, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellProgressSleeps), u32(cell, shm.CellDoorbell)
 	serve := func() bool { return e.hasUnread() && e.Progress() }
 	for {

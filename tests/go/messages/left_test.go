@@ -98,7 +98,7 @@ func TestStartWakesWaiter(t *testing.T) {
 
 // waitAsleep waits until a thread of e's process sleeps in a wait.
 func waitAsleep(t *testing.T, e *Engine) {
-	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	cell := e.nd.Control()[shm.CellOffset(e.nd.Slots, e.nd.Me):]
 	require.Eventually(t, func() bool {
 		return atomic.LoadUint32(u32(cell, shm.CellHasSleepers)) == 1 &&
 			atomic.LoadUint32(u32(cell, shm.CellPollerCount)) == 0

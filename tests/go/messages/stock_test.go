@@ -35,7 +35,7 @@ const (
 
 // inbox returns the inbox of VCI number `lane` of e's process.
 func (e *Engine) inbox(lane int) []byte {
-	at := shm.MessageRing(e.nd.N, e.nd.Me) + int64(lane*inboxSize)
+	at := shm.MessageRing(e.nd.Slots, e.nd.Me) + int64(lane*inboxSize)
 	return e.nd.Control()[at : at+inboxSize]
 }
 
