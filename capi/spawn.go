@@ -47,8 +47,19 @@ func stringsOf(array uintptr) (all []string) {
 	return all
 }
 
+// rootError returns an error if root is not a rank of the communicator.
+func rootError(c *comm.Comm, root int32) error {
+	if root >= 0 && int(root) < c.Size() {
+		return nil
+	}
+	return mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root, c.Size()-1)
+}
+
 // spawnPart returns the description of the processes of one command, and checks the arguments of the call.
 func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, err error) {
+	if err := checkInfo(info); err != nil {
+		return part, err
+	}
 	if command == 0 || cString(command) == "" {
 		return part, mpierr.New(abi.MPI_ERR_ARG, "the command is NULL or empty")
 	}
@@ -81,8 +92,8 @@ func spawn(function string, root int32, h, intercomm, errcodes uintptr, parts fu
 		if err := needIntra(c); err != nil {
 			return err
 		}
-		if root < 0 || int(root) >= c.Size() {
-			return mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root, c.Size()-1)
+		if err := rootError(c, root); err != nil {
+			return err
 		}
 		var all []pmi1.SpawnPart
 		failedPart := -1
@@ -194,20 +205,24 @@ func gompi_close_port(name uintptr) int32 {
 
 // meet executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
 func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
-	f func(p *core.Instance, c *comm.Comm, root int, name string) (*comm.Comm, error)) int32 {
+	f func(p *core.Instance, c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error)) int32 {
 	return newComm(function, h, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		if err := needIntra(c); err != nil {
 			return nil, err
 		}
-		if root < 0 || int(root) >= c.Size() {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root,
-				c.Size()-1)
+		if err := rootError(c, root); err != nil {
+			return nil, err
 		}
-		text := ""
-		if c.Rank() == int(root) && name != 0 {
-			text = cString(name)
-		}
-		return f(core.Self(), c, int(root), text)
+		return f(core.Self(), c, int(root), func() (string, error) {
+			err := checkInfo(info)
+			if err == nil {
+				err = checkNotNull("port_name", name)
+			}
+			if err != nil {
+				return "", err
+			}
+			return cString(name), nil
+		})
 	})
 }
 
@@ -241,6 +256,9 @@ func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 			return err
 		}
 		*out[uintptr](intercomm) = abi.MPI_COMM_NULL
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
+			return mpierr.New(abi.MPI_ERR_ARG, "fd is %d, which is not a socket: %v", fd, err)
+		}
 		mine, err := p.OpenPort()
 		if err != nil {
 			return err
@@ -252,9 +270,9 @@ func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 		}
 		var n *comm.Comm
 		if mine < theirs {
-			n, err = p.Accept(p.SelfComm, 0, mine)
+			n, err = p.Accept(p.SelfComm, 0, func() (string, error) { return mine, nil })
 		} else {
-			n, err = p.Connect(p.SelfComm, 0, theirs)
+			n, err = p.Connect(p.SelfComm, 0, func() (string, error) { return theirs, nil })
 		}
 		if err != nil {
 			return err

@@ -78,7 +78,8 @@ func AtExit(data DataPath) {
 	if !stateMu.TryLock() {
 		return // another thread is inside MPI
 	}
-	if !usedSessions || Running() || released.Load() {
+	// MPI_Finalize is enough for the launcher, even if a session remains.
+	if !usedSessions || Running() && !finalized.Load() || released.Load() {
 		return
 	}
 	ended := make(chan struct{})

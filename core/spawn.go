@@ -169,10 +169,14 @@ func (p *Instance) parsePort(name string) (port, error) {
 	return x, nil
 }
 
-// Accept implements MPI_Comm_accept. Collective over c; the port name is significant at the member of rank root, which
-// has opened the port. It waits for a call of Connect. Errors: MPI_ERR_PORT.
-func (p *Instance) Accept(c *comm.Comm, root int, name string) (*comm.Comm, error) {
+// Accept implements MPI_Comm_accept. Collective over c; the function portName is called at the member of rank root
+// only, which has opened the port. It waits for a call of Connect. Errors: MPI_ERR_PORT, and those of portName.
+func (p *Instance) Accept(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
 	return c.NewInterTo(root, func() (comm.Leader, error) {
+		name, err := portName()
+		if err != nil {
+			return comm.Leader{}, err
+		}
 		openPorts.Lock()
 		known := openPorts.names[name]
 		openPorts.Unlock()
@@ -185,10 +189,14 @@ func (p *Instance) Accept(c *comm.Comm, root int, name string) (*comm.Comm, erro
 	})
 }
 
-// Connect implements MPI_Comm_connect. Collective over c; the port name is significant at the member of rank root. It
-// waits for a call of Accept. Errors: MPI_ERR_PORT if there is no such port.
-func (p *Instance) Connect(c *comm.Comm, root int, name string) (*comm.Comm, error) {
+// Connect implements MPI_Comm_connect. Collective over c; the function portName is called at the member of rank root
+// only. It waits for a call of Accept. Errors: MPI_ERR_PORT if there is no such port, and those of portName.
+func (p *Instance) Connect(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
 	return c.NewInterTo(root, func() (comm.Leader, error) {
+		name, err := portName()
+		if err != nil {
+			return comm.Leader{}, err
+		}
 		x, err := p.parsePort(name)
 		if err != nil {
 			return comm.Leader{}, err

@@ -106,33 +106,6 @@ int main(void)
 	require.Equal(t, "gompirma "+version.String+"\n", string(out))
 }
 
-// TestUnsupported checks MPI_Comm_join, which gompirma does not support. It must return MPI_ERR_UNSUPPORTED_OPERATION,
-// and the message of a fatal error must name the function.
-func TestUnsupported(t *testing.T) {
-	const source = `
-#include <mpi.h>
-int main(int argc, char **argv)
-{
-    MPI_Comm comm = MPI_COMM_NULL;
-    int rc;
-
-    MPI_Init(&argc, &argv);
-    if (argc > 1)
-        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    rc = MPI_Comm_join(-1, &comm);
-    if (rc != MPI_ERR_UNSUPPORTED_OPERATION || comm != MPI_COMM_NULL)
-        return 3;
-    MPI_Finalize();
-    return 0;
-}
-`
-	program := compile(t, source)
-	harness.Output(t, exec.Command(program, "return"))
-	out, _ := exec.Command(program).CombinedOutput()
-	require.Contains(t, string(out), "MPI_Comm_join", "the message does not name the function")
-	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
-}
-
 // TestProgramOfOtherMPI checks a program that was linked with another MPI's library of the standard ABI and is not
 // relinked. It must use gompirma if LD_LIBRARY_PATH names lib/gompirma/abi.
 func TestProgramOfOtherMPI(t *testing.T) {

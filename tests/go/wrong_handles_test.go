@@ -93,11 +93,10 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 	case "ACCESS_MODE":
 		return "MPI_MODE_RDWR | MPI_MODE_CREATE"
 	case "SESSION":
-		null := "MPI_" + kind + "_NULL"
 		if p.Pointer() {
-			return array("scratch")
+			return "session_at(session)"
 		}
-		return null
+		return "session"
 	case "GROUP":
 		if p.Pointer() {
 			return "group_at(MPI_GROUP_EMPTY)"
@@ -250,6 +249,7 @@ static MPI_Datatype vector;
 static MPI_Info info;
 static MPI_Win win;
 static MPI_File file;
+static MPI_Session session;
 static int comm_key, type_key, win_key;
 
 static void callback(void) {}
@@ -289,6 +289,7 @@ int main(int argc, char **argv)
     MPI_Info_set(info, "1", "1");
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     MPI_File_open(MPI_COMM_SELF, argv[1], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
     /* What was there and is freed must not be found either: the tables of handles are not empty. */
     for (int i = 0; i < 3; i++) {
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
     printf("%%d wrong, %%d unsupported, of %d calls\n", wrong, unsupported);
     MPI_Win_free(&win);
     MPI_File_close(&file);
+    MPI_Session_finalize(&session);
     MPI_Finalize();
     return wrong != 0;
 }

@@ -71,7 +71,7 @@ static int run_scenes(void (*const scenes[])(void), size_t n, void (*open)(void)
 			unit_types();
 			gompi_node.policy.max_sleep_ns = 20000000;
 			for (int k = 0; k < NODE_PROCESSES; k++)
-				gompi_store(&gompi_cell(k)->state, 1);
+				gompi_store(&gompi_cell(k)->state, GOMPI_STATE_RUNNING);
 			w = unit_window(3, unit_memory(3 * SIZE), SIZE, false);
 			open();
 			scenes[i]();

@@ -45,7 +45,7 @@ static struct gompi_messages *open_messages(int self, int n) {
 										   .processes = all});
 	if (m == NULL)
 		abort();
-	gompi_store(&gompi_messages_cell(m, 0)->state, 1);
+	gompi_store(&gompi_messages_cell(m, 0)->state, GOMPI_STATE_RUNNING);
 	free(node_of), free(index);
 	return m;
 }

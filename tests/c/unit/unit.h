@@ -122,6 +122,7 @@ static void unit_node(int n) {
 					     .cell_stride = cell,
 					     .operation_rings = control + cells,
 					     .operation_stride = ring});
+	gompi_store(&gompi_node_header()->process_count, (uint32_t)n);
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
 	gompi_go_callbacks = (struct gompi_go_callbacks){.raise_error = unit_raise, .find_failed = unit_nothing};

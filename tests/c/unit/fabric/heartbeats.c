@@ -255,6 +255,8 @@ static void begin(int n, int p, int64_t timeout) {
 	control = malloc((size_t)nodes * sizeof *control);
 	for (int i = 0; i < nodes; i++)
 		control[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < nodes; i++)
+		gompi_store(&header_of(i)->process_count, (uint32_t)ranks_per_node);
 	for (int i = 0; i < ranks; i++)
 		node_on[i] = i / ranks_per_node, places[i] = -1;
 	node.processes = unit_processes(ranks, node_on, places);

@@ -448,7 +448,7 @@ static void finalizing(void) {
 		struct gompi_request *s[3] = {send_to(0, 1, WORLD, 1, out, 8, MODE_SYNCHRONOUS),
 					      send_to(0, 1, WORLD, 2, out, SIZE, MODE_STANDARD),
 					      send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD)};
-		set_state(0, 2);
+		set_state(0, GOMPI_STATE_FINISHING);
 		for (int i = 0; i < 10; i++) {
 			CHECK(!gompi_engine_flushed(process[0]), "nothing has been received");
 			progress_all();
@@ -458,7 +458,7 @@ static void finalizing(void) {
 		struct gompi_message *m = NULL;
 		if (found)
 			m = gompi_engine_probe(process[1], WORLD, 0, 3, true, 0, &x);
-		set_state(1, 2);
+		set_state(1, GOMPI_STATE_FINISHING);
 		for (int i = 0; i < 100 && !gompi_engine_flushed(process[0]); i++) {
 			gompi_engine_flushed(process[1]);
 			progress_all();

@@ -52,7 +52,7 @@ static void open_one_per_node(int n) {
 									     .processes = all});
 		if (process[i] == NULL)
 			abort();
-		set_state(i, 1);
+		set_state(i, GOMPI_STATE_RUNNING);
 	}
 }
 
@@ -65,7 +65,7 @@ static void open_on_one_node(int n, int size, const int32_t *index, bool no_cma)
 	for (int i = 0; i < n; i++) {
 		struct gompi_cell *cell = (struct gompi_cell *)(void *)(control + 4096 + i * 4096);
 		gompi_store(&cell->pid, (int32_t)getpid());
-		gompi_store(&cell->state, 1);
+		gompi_store(&cell->state, GOMPI_STATE_RUNNING);
 		struct gompi_processes *all = unit_processes(size, NULL, index);
 		all->self = i;
 		process[i] = gompi_engine_open(&(struct gompi_engine_config){.control = control,
