@@ -93,7 +93,8 @@ static struct demand demand(const struct call *c, int i, enum thing thing) {
 			return (struct demand){has_topology, is_intra, {MPI_ERR_TOPOLOGY, MPI_ERR_COMM}};
 		if (is_called(c, "Comm_remote_*|Intercomm_merge"))
 			return (struct demand){is_inter, is_intra, {MPI_ERR_COMM}};
-		if (is_called(c, "Cart_*|Graph_*|Dist_graph_*|Win_*|Scan*|Iscan|Exscan*|Iexscan|Comm_create_group") ||
+		if (is_called(c, "Cart_*|Graph_*|Dist_graph_*|Win_*|Scan*|Iscan|Exscan*|Iexscan|Comm_create_group|"
+				 "Comm_connect") ||
 		    is_named(c, i, "local_comm"))
 			return (struct demand){is_intra, is_inter, {MPI_ERR_COMM, MPI_ERR_TOPOLOGY}};
 		if (is_called(c, "Comm_create|Comm_split*|*v|*v_init|*w|*w_init|*educe_scatter*"))
