@@ -18,9 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -200,7 +202,15 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	_, err = all.Add(0, nodeOf, places)
 	require.NoError(t, err)
 	all.SetSelf(int32(j.members[0].rank), 0, all.Count())
-	dataPath{}.Open(j.members[0].nd, all)
+	first := j.members[0].nd
+	dataPath{}.Open(first, all)
+	require.NoError(t, first.Commit(shm.MessageRing(first.Slots, first.Me), shm.MessageRingSize))
+	carrier, err := engine.Open(&p2p.CarrierConfig{Control: first.Control(), Rings: shm.MessageRing(first.Slots, 0),
+		CellStride: shm.CellSize(first.Slots), RingBytes: shm.MessageRingSize, N: first.Slots, Me: first.Me,
+		Processes: all})
+	require.NoError(t, err)
+	carrier.Enter()
+	t.Cleanup(carrier.Leave)
 	require.NoError(t, j.all(func(m *bigMember) error { return m.c.AttachBlock() }))
 	return j
 }
