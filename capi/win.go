@@ -195,8 +195,8 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 //export gompi_host_of
 func gompi_host_of(peer int32, name uintptr, size int32) {
 	host := "?"
-	if p := core.Self(); p != nil && peer >= 0 && int(peer) < p.Size {
-		host = p.NodeMap.Host(int(peer))
+	if p := core.Self(); p != nil {
+		host = p.HostOf(peer)
 	}
 	putString(name, host, int(size))
 }

@@ -51,7 +51,9 @@ static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_faile
 bool gompi_is_failed(int rank) {
 	struct gompi_failed_process *free;
 	int process = gompi_local_index(rank);
-	return process >= 0 ? is_failed_local(process) : failed_entry_of(rank, &free) != NULL;
+	if (process >= 0)
+		return is_failed_local(process);
+	return gompi_process_has_failed(gompi_node.processes, rank) || failed_entry_of(rank, &free) != NULL;
 }
 
 int gompi_first_failed(void) {
@@ -82,6 +84,14 @@ bool gompi_record_failure(int rank, uint32_t cause) {
 			return true;
 		}
 	}
+}
+
+bool gompi_record_foreign_failure(int number) {
+	struct gompi_processes *t = gompi_node.processes;
+	if ((gompi_or(&gompi_process(t, number)->job, GOMPI_JOB_FAILED) & GOMPI_JOB_FAILED) != 0)
+		return false;
+	gompi_add_seq_cst(&t->failed_count, 1);
+	return true;
 }
 
 // --- Dependencies of waits
@@ -145,9 +155,21 @@ static const char *cause_text(uint32_t cause) {
 	return "ended without calling MPI_Finalize";
 }
 
+// Returns a failed process of another job, or GOMPI_NONE_FAILED.
+static int first_failed_foreign(void) {
+	const struct gompi_processes *t = gompi_node.processes;
+	if (gompi_load(&t->failed_count) > 0)
+		for (int i = 0; i < gompi_processes_count(t); i++)
+			if (gompi_process_has_failed(t, i))
+				return i;
+	return GOMPI_NONE_FAILED;
+}
+
 const char *gompi_failure_text(void) {
 	static _Thread_local char text[240];
-	const int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
+	int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
+	if (failed == GOMPI_NONE_FAILED)
+		failed = first_failed_foreign();
 	noted_failed = GOMPI_NONE_FAILED;
 	if (failed == GOMPI_NONE_FAILED || failed == GOMPI_UNKNOWN_FAILED)
 		return "a process ended without calling MPI_Finalize while this process waited for it";
@@ -166,10 +188,15 @@ const char *gompi_failure_text(void) {
 			 name, pid);
 		return text;
 	}
-	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	char host[80] = "?";
 	if (gompi_go_callbacks.host_of != NULL)
 		gompi_go_callbacks.host_of(failed, host, sizeof host);
+	if (gompi_process_is_foreign(t, failed)) {
+		snprintf(text, sizeof text, "rank %d of another job, on host %s, has ended, or its network has failed",
+			 gompi_process(t, failed)->rank, host);
+		return text;
+	}
+	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
 		 cause_text(l == NULL ? 0 : gompi_load(&l->cause)));
 	return text;

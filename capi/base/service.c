@@ -5,20 +5,22 @@
 // The registered services, in the order of registration.
 enum { MAX_SERVICES = 8 };
 static const struct gompi_service *services[MAX_SERVICES];
-static int service_count;
+static gompi_ai32 service_count;
 
 void gompi_service_add(const struct gompi_service *s) {
-	for (int i = 0; i < service_count; i++)
+	const int n = gompi_load(&service_count);
+	for (int i = 0; i < n; i++)
 		if (services[i] == s)
 			return;
-	if (service_count == MAX_SERVICES)
+	if (n == MAX_SERVICES)
 		abort(); // increase MAX_SERVICES
-	services[service_count++] = s;
+	services[n] = s;
+	gompi_store_release(&service_count, n + 1); // pairs with the acquire loads in threads that run already
 }
 
 bool gompi_serve(void) {
 	bool worked = false;
-	for (int i = 0; i < service_count; i++)
+	for (int i = 0; i < gompi_load_acquire(&service_count); i++)
 		if (services[i]->has_work())
 			worked = services[i]->serve() || worked;
 	return worked;
@@ -26,13 +28,13 @@ bool gompi_serve(void) {
 
 bool gompi_serve_all(void) {
 	bool worked = false;
-	for (int i = 0; i < service_count; i++)
+	for (int i = 0; i < gompi_load_acquire(&service_count); i++)
 		worked = services[i]->serve() || worked;
 	return worked;
 }
 
 void gompi_serve_at_wait_end(void) {
-	for (int i = 0; i < service_count; i++)
+	for (int i = 0; i < gompi_load_acquire(&service_count); i++)
 		if (services[i]->on_wait_end != NULL)
 			services[i]->on_wait_end();
 		else if (services[i]->has_work())
@@ -78,7 +80,7 @@ uint64_t gompi_services_stuck_entry(int process) {
 }
 
 void gompi_notify_long_wait(void) {
-	for (int i = 0; i < service_count; i++)
+	for (int i = 0; i < gompi_load_acquire(&service_count); i++)
 		if (services[i]->on_long_wait != NULL)
 			services[i]->on_long_wait();
 }

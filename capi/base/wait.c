@@ -82,7 +82,7 @@ static int reserve_wait_record(struct gompi_cell *me, int first, int end) {
 static bool knows_other_jobs(void) {
 	const struct gompi_processes *p = gompi_node.processes;
 	const int n = gompi_processes_count(p);
-	return n > 0 && gompi_process(p, n - 1)->job != 0;
+	return n > 0 && gompi_load(&gompi_process(p, n - 1)->job) != 0;
 }
 
 static void write_text(_Atomic char *to, size_t size, const char *text) {
@@ -101,6 +101,23 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 		gompi_store(&r->missing_bitmap[i], t->missing_bitmap[i]);
 }
 
+// Foreign members (gompi_awaited_foreign), by index of the wait record.
+static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
+
+// Returns a member of the wait's object that is of another job and on another node, or -1. Different processes return
+// different members, as far as there are enough.
+static int find_foreign_member(const struct gompi_wait_desc *desc) {
+	const struct gompi_processes *p = gompi_node.processes;
+	int found = -1, member;
+	if (knows_other_jobs())
+		for (int i = 0; (member = gompi_services_member(desc->object, i)) >= 0; i++)
+			if (gompi_process_is_foreign(p, member) && (found < 0 || i <= p->self - p->world_first))
+				found = member;
+	return found;
+}
+
+int gompi_awaited_foreign(int record) { return gompi_load(&foreign_members[record]); }
+
 // Writes the record of a wait, or of one of the events that may end it, and publishes it.
 static void write_record(struct gompi_wait_record *r, const struct gompi_wait_desc *desc, struct gompi_wait_details *t,
 			 int parent_record, int event_count) {
@@ -109,6 +126,7 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 		thread = (int)syscall(SYS_gettid);
 	gompi_store(&r->peer, desc->peer);
 	gompi_store(&r->object, desc->object);
+	gompi_store(&foreign_members[r - gompi_my_cell()->wait_records], find_foreign_member(desc));
 	write_text(r->call, sizeof r->call, desc->call);
 	gompi_store(&r->thread, thread);
 	gompi_add(&r->wait_count, 1);

@@ -105,6 +105,8 @@ void gompi_wait_end(struct gompi_wait *t);
 // nothing if desc->call is NULL or empty. gompi_await and gompi_wait_step call both functions around a sleep.
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
+// Returns a process of another job and node that is a member of the object in a published wait record, or -1.
+int gompi_awaited_foreign(int record);
 
 // Sleeps until `*word` differs from `seen`, until a wake-up, or for `ns` nanoseconds.
 void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);

@@ -11,6 +11,7 @@ package engine
 #include <stdlib.h>
 
 #include "message/engine.h"
+#include "message/remote.h"
 #include "message/request.h" // complete struct: with an incomplete one, a Request in an interface allocates memory
 */
 import "C"
@@ -65,6 +66,7 @@ func (m *Messages) Enter()            { C.gompi_engine_attach(m.c) }
 func (m *Messages) Leave()            { C.gompi_engine_detach() }
 func (m *Messages) Progress() bool    { return bool(C.gompi_engine_progress(m.c)) }
 func (m *Messages) NotifyReceivers()  { C.gompi_engine_remind(m.c) }
+func (m *Messages) OpenNetwork()      { C.gompi_remote_open(m.c) }
 func (m *Messages) AllSent() bool     { return bool(C.gompi_engine_flushed(m.c)) }
 func (m *Messages) ErrorClass() int32 { return int32(C.gompi_engine_inbox_error(m.c)) }
 

@@ -82,7 +82,7 @@ struct gompi_peer *gompi_peer_get(int rank, int *class);
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
 static inline struct gompi_peer *gompi_peer_find(int rank) {
 	// pairs with the release in gompi_peer_get
-	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
+	return (uint32_t)rank < (uint32_t)gompi_net.capacity ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
 }
 
 // Frames that are sent but not acknowledged, over all peers.

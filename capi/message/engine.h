@@ -21,7 +21,7 @@ struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
 	int n, me;
-	const struct gompi_processes *processes; // must stay valid, at this address, until gompi_engine_close
+	struct gompi_processes *processes; // must stay valid, at this address, until gompi_engine_close
 	bool oversubscribed, no_cma;
 };
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_config *place);

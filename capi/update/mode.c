@@ -108,7 +108,7 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_w
 			sched_yield();
 			continue;
 		}
-		if (gompi_load_seq_cst(&gompi_node_header()->failed_count) != 0) {
+		if (gompi_failure_count() != 0) {
 			int failed = gompi_win_failed_local(w);
 			gompi_note_failed(failed);
 			if (failed != GOMPI_NONE_FAILED)

@@ -273,7 +273,9 @@ func (j *job) end(s syscall.Signal) {
 	j.ending = s
 	// Announces the end before the first rank ends. Otherwise other ranks would report that rank as failed.
 	for i := range j.nodes {
-		j.nodes[i].memory.AnnounceEnd()
+		if n := &j.nodes[i]; n.memory != nil {
+			n.memory.AnnounceEnd()
+		}
 	}
 	j.signalAll(s)
 	j.signalAll(syscall.SIGCONT)
@@ -292,11 +294,14 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 	st := j.pmiState(rank)
 	v, hard := j.judge(rank, status, st)
+	if w.apart && (v != nil || !st.Initialized) {
+		j.names.Publish(pmi1.EndedName(w.parent), "ended")
+	}
 	if v == nil {
 		w.ended = append(w.ended, rank)
 		j.noteEnded(rank)
 		if w.number > 0 && len(w.ended) == w.size {
-			j.freeRanks = append(j.freeRanks, span{w.first, w.size})
+			j.freeWorld(w)
 		}
 		if w.pmi.InBarrier() {
 			v, hard = j.absentFailure(rank), true

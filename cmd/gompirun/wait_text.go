@@ -34,6 +34,33 @@ func (j *job) snapshot() snapshot {
 	return p
 }
 
+// localize replaces, in waits of a rank of node n, the numbers that the rank uses for processes by gompirun's numbers.
+// The rank knows processes of other jobs by numbers of its own; a wait for one of them becomes a wait for no rank.
+func (j *job) localize(waits []shm.Waiting, n *node) {
+	first, end := 0, len(j.ranks)
+	if n.apart {
+		first, end = n.first, n.size
+	} else if len(j.nodes) > 1 {
+		end = j.worlds[0].size
+	}
+	for i := range waits {
+		w := &waits[i]
+		j.localize(w.Events, n)
+		if int(w.Peer) >= end {
+			w.Peer, w.Foreign = shm.PeersAny, true
+		} else if w.Peer >= 0 {
+			w.Peer += int32(first)
+		}
+		for k := range min(w.Members.N, len(w.Members.First)) {
+			if int(w.Members.First[k]) >= end {
+				w.Members, w.Foreign = shm.Members{}, true
+				break
+			}
+			w.Members.First[k] += int32(first)
+		}
+	}
+}
+
 func (j *job) stateOf(rank int) rankState {
 	d := rankState{rank: rank}
 	st := j.pmiState(rank)
@@ -45,6 +72,7 @@ func (j *job) stateOf(rank int) rankState {
 	default:
 		node := j.nodeOf(rank)
 		d.waits, d.unrecorded = node.memory.Waits(rank - node.first)
+		j.localize(d.waits, node)
 		d.blocked = node.memory.Blocked(rank - node.first)
 		if !st.Initialized && len(d.waits) == 0 {
 			d.text = "has not called MPI_Init"

@@ -67,6 +67,9 @@ type Comm struct {
 	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil
 	// otherwise.
 	Local *Comm
+	// isFirst is true in one of the two groups of an intercommunicator: where the groups need an order, that group
+	// comes first.
+	isFirst bool
 
 	// Fields that belong to other packages. Each package sets its fields once and synchronizes the access to them.
 	Descriptor unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle

@@ -16,6 +16,8 @@ type Carrier interface {
 	Progress() bool
 	// NotifyReceivers tells the receivers of all sends in progress that this process waits for these sends to end.
 	NotifyReceivers()
+	// OpenNetwork makes the carrier use the network, which has been opened after the carrier.
+	OpenNetwork()
 	// AllSent returns whether no send of this process is in progress any longer.
 	AllSent() bool
 	// ErrorClass returns an error class if no more messages can arrive because of a failure. Otherwise it returns

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"runtime"
 
 	"gompirma/core/abi"
@@ -62,7 +63,20 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 // may be 2^24 processes, each of which creates up to 2^35 communicators. The count begins at a multiple of the process'
 // generation (shm.Node.Generation). Bit 39 is set in the contexts of partitioned messages (capi/message/partition.c),
 // so these differ from all IDs.
-func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
+//
+// Processes of other jobs create such IDs too. So a process that is connected to other jobs creates random IDs.
+func (h host) NewID() uint64 {
+	if h.isConnected.Load() {
+		return rand.Uint64() &^ (15 | 1<<39)
+	}
+	return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4
+}
+
+// Identify and Find implement comm.Host.
+func (h host) Identify(w int32) (uint64, uint32) { return h.names.Identify(w) }
+func (h host) Find(universe uint64, number uint32) (int32, bool) {
+	return h.names.Find(universe, number)
+}
 
 // Node implements comm.Host.
 func (h host) Node(w int32) int {

@@ -5,7 +5,6 @@
  *   (11.10).
  * np: 1 2 4
  * args: one multiple errors again many grandchildren ports names join halves session
- * nodes: 1
  * timeout: 60
  */
 #include <pthread.h>
