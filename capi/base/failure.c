@@ -1,7 +1,7 @@
 // Failed processes, and the waits that depend on them. The cell of a failed process of this node has the state
-// GOMPI_STATE_FAILED. The node header lists the failed processes of other nodes. A wait specifies the processes on
-// which it depends: a single process, or all members of an object. The package of the object enumerates its members
-// (member_process of struct gompi_service).
+// GOMPI_STATE_FAILED. The node header lists the failed processes of other nodes, which are of this process' job. A wait
+// specifies the processes on which it depends: a single process, or all members of an object. The package of the object
+// enumerates its members (member_process of struct gompi_service).
 //
 // A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
 // inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
@@ -48,6 +48,17 @@ static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_faile
 	return NULL;
 }
 
+// Returns the first failed process of this node among the n processes from number `first` on, or else the first failed
+// process of another node, or GOMPI_NONE_FAILED.
+static int first_failed_of(int first, int n) {
+	for (int rank = first; rank < first + n; rank++) {
+		int process = gompi_local_index(rank);
+		if (process >= 0 && is_failed_local(process))
+			return rank;
+	}
+	return (int)gompi_load(&gompi_node_header()->failed_processes[0].rank) - 1;
+}
+
 bool gompi_is_failed(int rank) {
 	struct gompi_failed_process *free;
 	int process = gompi_local_index(rank);
@@ -60,14 +71,9 @@ int gompi_first_failed(void) {
 	struct gompi_node_header *h = gompi_node_header();
 	if (h == NULL)
 		return GOMPI_UNKNOWN_FAILED;
-	for (int rank = 0; rank < gompi_processes_count(gompi_node.processes); rank++) {
-		int process = gompi_local_index(rank);
-		if (process >= 0 && is_failed_local(process))
-			return rank;
-	}
-	uint32_t first = gompi_load(&h->failed_processes[0].rank);
-	if (first != 0)
-		return (int)first - 1;
+	int failed = first_failed_of(0, gompi_processes_count(gompi_node.processes));
+	if (failed != GOMPI_NONE_FAILED)
+		return failed;
 	return gompi_load(&h->failed_count) != 0 ? GOMPI_UNKNOWN_FAILED : GOMPI_NONE_FAILED;
 }
 
@@ -131,7 +137,12 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	for (; (rank = gompi_services_member(desc->object, i)) >= 0; i++)
 		if (gompi_is_unreachable(rank, stuck))
 			return rank;
-	return i > 0 ? GOMPI_NONE_FAILED : gompi_first_failed();
+	if (i > 0)
+		return GOMPI_NONE_FAILED;
+	for (; i < desc->member_count; i++)
+		if (gompi_is_unreachable(desc->members[i], stuck))
+			return desc->members[i];
+	return first_failed_of(gompi_node.processes->world_first, gompi_node.processes->world_size);
 }
 
 // --- Error texts

@@ -108,12 +108,18 @@ static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 // different members, as far as there are enough.
 static int find_foreign_member(const struct gompi_wait_desc *desc) {
 	const struct gompi_processes *p = gompi_node.processes;
-	int found = -1, member;
-	if (knows_other_jobs())
-		for (int i = 0; (member = gompi_services_member(desc->object, i)) >= 0; i++)
-			if (gompi_process_is_foreign(p, member) && (found < 0 || i <= p->self - p->world_first))
-				found = member;
-	return found;
+	int found = -1;
+	if (!knows_other_jobs())
+		return found;
+	for (int i = 0;; i++) {
+		int member = gompi_services_member(desc->object, i);
+		if (member < 0 && i < desc->member_count)
+			member = desc->members[i];
+		if (member < 0)
+			return found;
+		if (gompi_process_is_foreign(p, member) && (found < 0 || i <= p->self - p->world_first))
+			found = member;
+	}
 }
 
 int gompi_awaited_foreign(int record) { return gompi_load(&foreign_members[record]); }

@@ -177,11 +177,17 @@ static uint64_t incomplete_record(int process) {
 	return 0;
 }
 
-// Returns the process number of rank i of the intracommunicator with the handle `object`. Returns -1 if it has no such
-// rank, or if `object` is no intracommunicator.
+// Returns the number of process i of the communicator with the handle `object`: of rank i or, for an
+// intercommunicator, of the members of the local group followed by those of the remote group. Returns -1 if there is no
+// such process, or if `object` is no communicator.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
-	return c == NULL || c->is_inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
+	if (c == NULL)
+		return -1;
+	const int local = c->is_inter ? c->members.n : 0;
+	return i < local                ? gompi_ranks_at(&c->members, i)
+	       : i - local < c->peers.n ? gompi_ranks_at(&c->peers, i - local)
+					: -1;
 }
 
 // Writes the id, members and name of a wait's communicator to t. Returns false if there is no such communicator.

@@ -6,6 +6,7 @@
 package comm
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -142,6 +143,15 @@ func (c *Comm) Peers() *group.Group {
 		return c.remote
 	}
 	return c.local
+}
+
+// Processes returns the numbers of all members, including those of the remote group.
+func (c *Comm) Processes() []int32 {
+	all := slices.Clone(c.local.Members())
+	if c.remote != nil {
+		all = append(all, c.remote.Members()...)
+	}
+	return all
 }
 
 // Context returns the number that the messages of one context carry. It is the same on all members, and no other

@@ -71,6 +71,10 @@ type Operation struct {
 	Addr              uintptr
 	Size, Count       int64
 	Datatype, Program uintptr
+	// Numbers of the processes on which a receive depends if the communicator has no handle, because it is being
+	// created. The caller keeps the list alive.
+	Members     uintptr
+	MemberCount int32
 }
 
 // Request is a send, a receive or a plan in progress. The application completes, tests, starts and frees requests in C.

@@ -27,6 +27,11 @@ func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) 
 func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
+	if c.Handle == 0 && h.isConnected.Load() {
+		members := c.Processes()
+		defer runtime.KeepAlive(members)
+		o.Members, o.MemberCount = addressOf(members), int32(len(members))
+	}
 	r, err := h.perform(&o, b)
 	if err == nil && r.Bytes != int64(len(b)) {
 		err = mpierr.New(abi.MPI_ERR_OTHER,
