@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "base/event.h"
 #include "rma/barrier.h"
 #include "win/in_place.h"
 #include "win/attached.h"
@@ -238,6 +239,8 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 		return nil, finish(function, handle.Comm, commHandle, err)
 	}
 	*out[uintptr](win) = w.Handle
+	C.gompi_event_raise(C.EVENT_WINDOW_CREATED, abi.MPI_T_CB_REQUIRE_NONE, C.uint64_t(w.Handle),
+		C.uint64_t(spec.Size), C.uint64_t(spec.Flavor))
 	return w, abi.MPI_SUCCESS
 }
 
@@ -385,10 +388,12 @@ func gompi_win_free(win uintptr) int32 {
 	if win == 0 {
 		return finish("MPI_Win_free", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "win is NULL"))
 	}
-	return onWin("MPI_Win_free", *out[uintptr](win), func(w *rma.Window) error {
+	h := *out[uintptr](win)
+	return onWin("MPI_Win_free", h, func(w *rma.Window) error {
 		err := w.Free(func() error { return deleteWinAttributes(w) })
 		if err == nil {
 			*out[uintptr](win) = abi.MPI_WIN_NULL
+			C.gompi_event_raise(C.EVENT_WINDOW_FREED, abi.MPI_T_CB_REQUIRE_NONE, C.uint64_t(h), 0, 0)
 		}
 		return err
 	})
