@@ -73,8 +73,12 @@ func (dataPath) Install(p *rma.Plan) error {
 	h := &p.Hints
 	plan.hints = C.struct_gompi_hints{alignment: C.int64_t(h.Alignment), huge_pages: C.bool(h.HugePages),
 		in_place: C.uint8_t(h.InPlace),
-		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
-		kinds:    textCopy(h.AllocKinds), shared_in_place: textCopy(h.Shared)}
+		common: C.struct_gompi_common_hints{promises: C.uint64_t(h.Common.Promises),
+			granularity: C.uint64_t(h.Common.Granularity)},
+		shared_in_place: textCopy(h.Shared)}
+	if h.AllocKinds != nil {
+		plan.hints.kinds = C.CString(*h.AllocKinds)
+	}
 	if !C.gompi_win_open(&plan, &members[0]) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a window of %d processes", p.Members)
 	}

@@ -94,8 +94,7 @@ const struct gompi_event_type gompi_event_types[] = {
 	 {true}},
 	{"conflict_found",
 	 "the error handler of an object is called with MPI_ERR_RMA_CONFLICT, as by gompirun --check=error: kind of "
-	 "the object (0 none, 2 communicator, "
-	 "4 window), handle",
+	 "the object (0 none, 2 communicator, 4 window), handle",
 	 CATEGORY_RMA,
 	 EVENT_CONFLICT_FOUND,
 	 MPI_T_BIND_NO_OBJECT,
