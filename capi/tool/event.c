@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/in_go.h"
 #include "base/wait_time.h"
 #include "info/info.h"
 #include "tool/tool.h"
@@ -288,6 +289,7 @@ static bool is_concerned(const struct registration *r, const struct gompi_event 
 // Implements the observer of base/event.h.
 static void deliver_event(const struct gompi_event *e) {
 	struct instance i = {.event = e, .time = gompi_now_ns(), .outer = current_instance};
+	const bool was_in_go = gompi_leave_go(); // a callback may call MPI_Abort
 	current_instance = &i;
 	gompi_mutex_lock(&gompi_tool_mutex);
 	if (registrations != NULL)
@@ -302,6 +304,7 @@ static void deliver_event(const struct gompi_event *e) {
 	}
 	gompi_mutex_unlock(&gompi_tool_mutex);
 	current_instance = i.outer;
+	gompi_return_to_go(was_in_go);
 }
 
 // Stores the handle of the window to which a registration is bound; 0 if its type is bound to no object.
