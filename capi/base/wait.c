@@ -29,6 +29,7 @@
 #include "base/failure.h"
 #include "base/tuning.h"
 #include "base/go_callbacks.h"
+#include "base/wait_time.h"
 
 // A wait first polls for some microseconds if there is a core for each process: a partner on another core usually
 // answers within that time. Then it yields its core between checks. A yield is cheap if no other thread wants the core.
@@ -252,7 +253,7 @@ static inline void begin_wait(struct gompi_wait *t) {
 	gompi_add(&me->blocked_count, 1);
 	gompi_add_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw(); // pairs with the fence in gompi_cell_ring_doorbell
-	t->now_ns = gompi_now_ns();
+	t->start_ns = t->now_ns = gompi_now_ns();
 	t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
 	t->poll_count = gompi_node.policy.is_oversubscribed ? GOMPI_PAUSED_POLLS : 0;
 	t->eager_polls_left = 0;
@@ -350,6 +351,8 @@ static inline void end_wait(struct gompi_wait *t) {
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
 	gompi_serve_at_wait_end();
+	if (__builtin_expect(gompi_load(&gompi_wait_times_requested) != 0, 0))
+		gompi_wait_time_add(&t->desc, gompi_now_ns() - t->start_ns);
 }
 
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc) {

@@ -95,7 +95,7 @@ enum gompi_wait_stage { WAIT_POLLING, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;
 	struct gompi_wait_desc desc;
-	int64_t now_ns, poll_end_ns; // poll_end_ns: time when polling ends
+	int64_t start_ns, now_ns, poll_end_ns; // start_ns, poll_end_ns: times when the wait began and when polling ends
 	uint32_t poll_count, wake_seen;
 	int32_t eager_polls_left, record_index; // record_index: index of the wait record while asleep
 	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/event.h"
 #include "base/failure.h"
 #include "base/go_callbacks.h"
 #include "base/wait.h"
@@ -338,10 +339,21 @@ static void report_failed_peers(void) {
 										    : GOMPI_FAILED_CONNECTION);
 }
 
+// Raises an event for each failed peer for which none has been raised.
+static void raise_lost_connections(void) {
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (!p->is_loss_raised && gompi_load(&p->has_failed) != 0) {
+			p->is_loss_raised = true;
+			gompi_event_raise(EVENT_CONNECTION_LOST, MPI_T_CB_REQUIRE_THREAD_SAFE, (uint64_t)p->rank, 0, 0);
+		}
+}
+
 int64_t gompi_health_tick(int64_t now) {
 	if (gompi_load(&health.is_stopped) != 0 || health.lowest_rank == NULL)
 		return INT64_MAX;
 	report_failed_peers();
+	if (gompi_event_is_observed(EVENT_CONNECTION_LOST))
+		raise_lost_connections();
 	if (now < health.next_tick_ns) {
 		if (health.next_tick_ns - now > health.interval_ns && gompi_peers_busy())
 			health.next_tick_ns = now + health.interval_ns;

@@ -56,6 +56,7 @@ struct gompi_peer {
 	gompi_a32 has_failed;
 	gompi_a32 is_unreachable; // 1 if the peer has failed because it cannot be reached
 	gompi_a32 is_reported;    // 1 if the peer's failure has been reported to all nodes
+	bool is_loss_raised;      // EVENT_CONNECTION_LOST has been raised; only the progress thread uses it
 
 	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen, sends_in_flight and
 	// reply_pending.

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gompirma/cmd/internal/nearest"
 	"gompirma/core/shm"
 )
 
@@ -57,6 +56,9 @@ For the job, before the first program:
                           DIR/1/rank.R/stderr
   --timeout S             end the job after S seconds, print what each rank waited for, exit with
                           status 124. Default: the variable MPIEXEC_TIMEOUT, if above 0
+  --progress              print once a second how many ranks compute, wait in MPI and have ended. If
+                          the standard error is not a terminal, print this only at the end and at
+                          the signal SIGUSR2
   --deadlock WHAT         what to do when all ranks wait in MPI without progress: report prints once
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
@@ -111,6 +113,10 @@ Rank 0 reads the input; the other ranks read an empty file. gompirun prints whol
 rank. It appends the directory of gompirma's libraries, which includes libmpi_abi.so, to
 LD_LIBRARY_PATH of the ranks.
 
+Signals: SIGUSR1 prints what each rank does, and SIGUSR2 the line of --progress; both are also
+forwarded to ranks that catch them. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job. SIGTSTP and
+SIGCONT stop and continue it.
+
 Exit status: 0, or the status of the first rank that failed: its exit status, 128 + the signal
 that killed it, the status that it passed to MPI_Abort, or 1 if it exited without MPI_Finalize; 4
 after --deadlock abort; 124 after --timeout; 128 + the signal that ended gompirun; 2 if no process
@@ -138,6 +144,7 @@ type options struct {
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
 	listeners     []listener // options that process the calls of the ranks
+	progress      bool       // print how many ranks compute and wait
 	preflight     bool       // check the hosts, and start no program
 }
 
@@ -233,6 +240,8 @@ var table = []option{
 		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
 	{names: []string{"output-filename"}, value: "directory", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
+	{names: []string{"progress"}, job: true,
+		set: func(p *parser, _ string) error { p.opts.progress = true; return nil }},
 	{names: []string{"deadlock"}, value: "value: report, abort or off", job: true, set: (*parser).setDeadlock},
 	{names: []string{"deadlock-after"}, value: "number of seconds", job: true, set: (*parser).setDeadlockAfter},
 	{names: []string{"bind-to"}, value: "value: none, core, hwthread, socket or numa", job: true,
@@ -427,8 +436,7 @@ func (p *parser) options(args []string) (rest []string, err error) {
 		}
 		switch {
 		case o == nil:
-			return nil, fmt.Errorf("unknown option %s%s", arg, cmp.Or(similar(arg, name,
-				optionNames()...), " (gompirun --help lists the options)"))
+			return nil, fmt.Errorf("unknown option %s%s", arg, optionHint(arg, name))
 		case o.job && len(p.opts.parts) > 0:
 			return nil, fmt.Errorf("%s applies to the whole job: write it before the first program", arg)
 		case o.value == "" && attached:
@@ -463,19 +471,6 @@ func optionNames() (names []string) {
 		names = append(names, o.names...)
 	}
 	return names
-}
-
-// similar returns the end of the message about an unknown option, which suggests the option with the most similar name;
-// "" if no name is similar.
-func similar(arg, name string, names ...string) string {
-	known := strings.TrimPrefix(nearest.Word(name, names), "-")
-	switch {
-	case known == "":
-		return ""
-	case len(known) == 1 || !strings.HasPrefix(arg, "--"):
-		return ". Did you mean -" + known + "?"
-	}
-	return ". Did you mean --" + known + "?"
 }
 
 func find(name string) *option {
@@ -724,6 +719,9 @@ func (p *parser) checkRemote() error {
 		return fmt.Errorf("--deadlock abort is not supported on several machines: gompirun "+
 			"cannot observe the ranks on host %s",
 			p.opts.remote)
+	case p.opts.progress:
+		return fmt.Errorf("--progress is not supported on several machines: gompirun cannot observe the "+
+			"ranks on host %s", p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s is not supported on several machines: gompirun places the ranks in "+
 			"blocks", p.order)

@@ -137,6 +137,11 @@ func TestParseRefuses(t *testing.T) {
 		"-n 99999999999999999999 prog": "from 1 to 4096",
 		"--frobnicate prog": "unknown option --frobnicate (gompirun --help lists the " +
 			"options)",
+		"--bind-to-core prog": "unknown option --bind-to-core, which another launcher has: write " +
+			"--bind-to core",
+		"-N 4 prog": "unknown option -N, which another launcher has: write -ppn for the number of " +
+			"processes on each host",
+		"--bind-too core prog":    "unknown option --bind-too. Did you mean --bind-to?",
 		"-n4 prog":                "unknown option -n4. Did you mean -n?",
 		"--cheque prog":           "unknown option --cheque. Did you mean --check?",
 		"-timeuot=3 prog":         "unknown option -timeuot=3. Did you mean -timeout?",
@@ -275,4 +280,17 @@ func FuzzParse(f *testing.F) {
 			require.GreaterOrEqual(t, p.n, 1)
 		}
 	})
+}
+
+// TestOtherOptions checks that gompirun has none of the options for which it names a replacement.
+func TestOtherOptions(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range otherOptions {
+		require.NotEmpty(t, o.hint)
+		for _, name := range strings.Fields(o.names) {
+			require.Nil(t, find(name), name)
+			require.False(t, seen[name], name)
+			seen[name] = true
+		}
+	}
 }

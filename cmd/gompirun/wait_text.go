@@ -19,6 +19,7 @@ type rankState struct {
 	rank       int
 	text       string // what the rank does, if that is known without wait records; else ""
 	ended      bool   // the process has ended
+	finalized  bool   // the process has called MPI_Finalize, and has not ended
 	waits      []shm.Waiting
 	unrecorded int // number of waiting threads without a wait record
 	// Number of threads of the application in a blocking call of MPI, including those that do not sleep yet.
@@ -68,7 +69,7 @@ func (j *job) stateOf(rank int) rankState {
 	case j.ranks[rank].ended:
 		d.text, d.ended = "has ended", true
 	case st.Finalized:
-		d.text = "has called MPI_Finalize"
+		d.text, d.finalized = "has called MPI_Finalize", true
 	default:
 		node := j.nodeOf(rank)
 		d.waits, d.unrecorded = node.memory.Waits(rank - node.first)
