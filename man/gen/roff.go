@@ -120,7 +120,10 @@ func (r *roff) blocks(list []string) {
 
 // verbatim writes an indented block whose lines stay as they are.
 func (r *roff) verbatim(text string) {
-	r.line(".PP\n.RS 4\n.nf")
+	if last := r.Bytes()[bytes.LastIndexByte(bytes.TrimSpace(r.Bytes()), '\n')+1:]; !bytes.HasPrefix(last, []byte(".SH")) {
+		r.line(".PP")
+	}
+	r.line(".RS 4\n.nf")
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		line = code(line)
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
