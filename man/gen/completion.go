@@ -121,30 +121,34 @@ func zshCompletion(t tool, list []help.Option) []byte {
 	b.WriteString("_arguments \\\n")
 	values := map[string][]string{} // what the value after "=" can be, by option
 	for _, o := range list {
-		for _, name := range o.Names {
+		for _, name := range spellings(o, list) {
 			if o.Sign == "=" {
 				values[name] = append(values[name], valueOf(o.Values[0])...)
 			}
 		}
 	}
 	for _, o := range list {
-		for _, name := range o.Names {
+		for _, name := range spellings(o, list) {
+			how := "*"
+			if !slices.Contains(o.Names, name) {
+				how = "!*" // accepted, but not offered
+			}
 			text := "[" + zshText(o.Text) + "]"
 			switch {
 			case o.Sign == ":": // the words are parts of the name: -showme:link
 				for _, w := range valueOf(o.Values[0]) {
-					fmt.Fprintf(&b, "    '*%s\\:%s%s' \\\n", name, w, text)
+					fmt.Fprintf(&b, "    '%s%s\\:%s%s' \\\n", how, name, w, text)
 				}
 			case o.Sign == "=":
 				if values[name] != nil {
-					fmt.Fprintf(&b, "    '*%s=-%s:value:%s' \\\n", name, text, zshAction(values[name]))
+					fmt.Fprintf(&b, "    '%s%s=-%s:value:%s' \\\n", how, name, text, zshAction(values[name]))
 				}
 				delete(values, name)
 			default:
 				for _, v := range o.Values {
 					text += ":" + zshText(strings.ToLower(v)) + ":" + zshAction(valueOf(v))
 				}
-				fmt.Fprintf(&b, "    '*%s%s' \\\n", name, text)
+				fmt.Fprintf(&b, "    '%s%s%s' \\\n", how, name, text)
 			}
 		}
 	}
