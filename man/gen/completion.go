@@ -106,8 +106,8 @@ func bashCompletion(t tool, list []help.Option, functions []byte) []byte {
 	return b.Bytes()
 }
 
-var zshActions = map[string]string{"@file": "_files", "@directory": "_directories", "@variable": "_parameters -g \"*export*\"",
-	"@host": "_hosts", "@command": "_command_names -e"}
+var zshActions = map[string]string{"@file": "_files", "@directory": "_directories",
+	"@variable": "_parameters -g \"*export*\"", "@host": "_hosts", "@command": "_command_names -e"}
 
 // zshCompletion returns the completion of a tool for zsh: arguments of its function _arguments.
 func zshCompletion(t tool, list []help.Option) []byte {
@@ -141,7 +141,8 @@ func zshCompletion(t tool, list []help.Option) []byte {
 				}
 			case o.Sign == "=":
 				if values[name] != nil {
-					fmt.Fprintf(&b, "    '%s%s=-%s:value:%s' \\\n", how, name, text, zshAction(values[name]))
+					fmt.Fprintf(&b, "    '%s%s=-%s:value:%s' \\\n", how, name, text,
+						zshAction(values[name]))
 				}
 				delete(values, name)
 			default:

@@ -95,7 +95,7 @@ func (p *page) errors() (list []entry) {
 			continue
 		}
 		for _, e := range derived(f) {
-			if own[e.name] || slices.Contains(p.noErrs, e.name) || slices.Contains(p.family.noErrs, e.name) {
+			if own[e.name] || slices.Contains(slices.Concat(p.noErrs, p.family.noErrs), e.name) {
 				continue
 			}
 			i, seen := at[e.name]

@@ -2,10 +2,11 @@
 //
 //	go run ./man/gen [-tools DIR] [-date YYYY-MM-DD] OUT
 //
-// OUT is the directory share of the prefix. Section 3 has a page for every function: prototypes, parameters and the
-// errors that follow from their kinds come from the table in core/abi and from the generated Fortran modules; the
-// descriptions come from man/text, the examples from man/examples. Section 1 and the completion come from the texts that
-// the tools in the directory -tools print for --help. Section 7 lists the environment variables of docs/ONE-SIDED.md.
+// OUT is the directory share of the prefix. Section 3 has a page for every function. Prototypes, parameters, and the
+// errors that follow from the kinds of parameters come from the table in core/abi and from the generated Fortran
+// modules. The descriptions come from man/text, the examples from man/examples. Section 1 and the completion come from
+// the texts that the tools in the directory -tools print for --help. Section 7 lists the environment variables of
+// docs/ONE-SIDED.md.
 //
 // The files are not committed, because generating them takes less than a second. scripts/build.sh runs the command.
 // The package must not depend on the implementation of MPI.

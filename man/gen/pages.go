@@ -148,7 +148,7 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 		}
 		r.section("EXAMPLE")
 		comment, program, _ := strings.Cut(string(source), "*/\n")
-		r.text(strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(comment, "/*"), "\n *", " ")), " "))
+		r.text(strings.ReplaceAll(strings.TrimPrefix(comment, "/*"), "\n *", " "))
 		r.verbatim(strings.ReplaceAll(program, "\t", "    "))
 	}
 	r.section("SEE ALSO")
@@ -341,9 +341,9 @@ func (p *page) results(r *roff) {
 	case strings.HasPrefix(p.names[0], "MPI_T_"), strings.HasPrefix(p.names[0], "MPIX_"):
 		r.text("MPI_SUCCESS or an error class. No error handler is called.")
 	default:
-		r.text("MPI_SUCCESS or an error code (in Fortran: the argument `ierror`). Before the function returns an " +
-			"error code, it calls the error handler of " + p.object() + ". A function that raises an error has " +
-			"changed nothing, unless this page says otherwise.")
+		r.text("MPI_SUCCESS or an error code (in Fortran: the argument `ierror`). Before the function " +
+			"returns an error code, it calls the error handler of " + p.object() + ". A function that " +
+			"raises an error has changed nothing, unless this page says otherwise.")
 	}
 	if len(errs) == 0 {
 		return
@@ -447,8 +447,8 @@ func (p *page) standard() string {
 	text := "MPI-5.0, " + enumerate(parts) + "."
 	switch {
 	case f.ReplacedBy != "":
-		return text + " MPI-3.0 removed the function. The header and the Fortran bindings define it; it is not part " +
-			"of the standard ABI."
+		return text + " MPI-3.0 removed the function. The header and the Fortran bindings define it; it is " +
+			"not part of the standard ABI."
 	case f.Deprecated != "":
 		text += " Deprecated since " + f.Deprecated + "."
 	}

@@ -120,7 +120,8 @@ func (r *roff) blocks(list []string) {
 
 // verbatim writes an indented block whose lines stay as they are.
 func (r *roff) verbatim(text string) {
-	if last := r.Bytes()[bytes.LastIndexByte(bytes.TrimSpace(r.Bytes()), '\n')+1:]; !bytes.HasPrefix(last, []byte(".SH")) {
+	last := r.Bytes()[bytes.LastIndexByte(bytes.TrimSpace(r.Bytes()), '\n')+1:]
+	if !bytes.HasPrefix(last, []byte(".SH")) {
 		r.line(".PP")
 	}
 	r.line(".RS 4\n.nf")

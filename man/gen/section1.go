@@ -70,8 +70,8 @@ func toolFiles(root, prefix, date string, files map[string][]byte, links map[str
 	return nil
 }
 
-// toolPage makes a page of a tool's help and of man/tools/PAGE.txt, in which {usage} and {options} stand for what --help
-// prints.
+// toolPage makes a page of a tool's help and of the page's file in man/tools, in which {usage} and {options} stand for
+// what --help prints.
 func toolPage(root, date string, t tool, text *help.Text) ([]byte, error) {
 	r := &roff{}
 	names := []string{t.page}
@@ -94,8 +94,8 @@ func toolPage(root, date string, t tool, text *help.Text) ([]byte, error) {
 	return r.Bytes(), err
 }
 
-// page writes a page of man/tools/NAME.txt. The file has the summary in its first line, and then sections: a line
-// "== TITLE" and blocks of text as in man/text. A block that is a key of insert stands for what the function writes.
+// page writes the page of the file `name` in man/tools. The file has the summary in its first line, and then sections:
+// a line "== TITLE" and blocks of text as in man/text. A block that is a key of insert stands for what the function writes.
 func (r *roff) page(root, name string, section int, date string, names []string, insert map[string]func()) error {
 	source, err := os.ReadFile(filepath.Join(root, "man/tools", name+".txt"))
 	if err != nil {

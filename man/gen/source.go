@@ -35,7 +35,7 @@ type family struct {
 	members []*page
 }
 
-var directive = regexp.MustCompile(`^(arg|err|define) (\w+): *(.*)$|^(noerr|note|example|see|waits):? ()(.*)$`)
+var directive = regexp.MustCompile(`^(arg|err|define) (\w+): (.*)$|^(noerr|note|example|see|waits):() (.*)$`)
 
 // readPages parses all files of man/text.
 func readPages(root string) ([]*page, error) {
@@ -145,10 +145,13 @@ func joined(source string) (blocks []string) {
 				block += "\n    "
 			}
 		case strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "## "):
-		case strings.HasPrefix(line, "## "), strings.HasPrefix(line, "== "), strings.HasPrefix(line, "use: "):
+		case strings.HasPrefix(line, "use: "):
 			flush()
 			block = line
 			flush()
+		case strings.HasPrefix(line, "## "), strings.HasPrefix(line, "== "):
+			flush()
+			block = line
 		case directive.MatchString(line):
 			flush()
 			block = line

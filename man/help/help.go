@@ -53,18 +53,17 @@ func Parse(text string) (t Text) {
 			inUsage = true
 		case inUsage:
 			t.Usage = append(t.Usage, form)
-		case strings.HasPrefix(line, " ") && len(t.Blocks) > 0 && strings.HasSuffix(t.Blocks[len(t.Blocks)-1].Head, ";"):
-			t.Blocks[len(t.Blocks)-1].Head += " " + trimmed
+		case strings.HasPrefix(line, " ") && strings.HasSuffix(t.last().Head, ";"):
+			t.last().Head += " " + trimmed
 		case strings.HasPrefix(line, "  -"):
 			head, description, _ := strings.Cut(trimmed, "  ")
 			t.Blocks = append(t.Blocks, Block{title, head, strings.TrimSpace(description)})
 			title, newBlock = "", false
 		case strings.HasPrefix(line, " "):
-			last := &t.Blocks[len(t.Blocks)-1]
-			last.Text = strings.TrimSpace(last.Text + " " + trimmed)
+			t.last().Text = strings.TrimSpace(t.last().Text + " " + trimmed)
 		case strings.HasSuffix(line, ":") && newBlock && !strings.Contains(line, ". "):
 			title = strings.TrimSuffix(line, ":")
-		case newBlock || t.Blocks[len(t.Blocks)-1].Head != "":
+		case newBlock || t.last().Head != "":
 			b := Block{title, "", line}
 			if word, rest, found := strings.Cut(line, ": "); found && len(word) < 20 && title == "" {
 				b.Title, b.Text = word, rest
@@ -72,10 +71,18 @@ func Parse(text string) (t Text) {
 			t.Blocks = append(t.Blocks, b)
 			title, newBlock = "", false
 		default:
-			t.Blocks[len(t.Blocks)-1].Text += " " + line
+			t.last().Text += " " + line
 		}
 	}
 	return t
+}
+
+// last returns the last block, or an empty one.
+func (t *Text) last() *Block {
+	if len(t.Blocks) == 0 {
+		return &Block{}
+	}
+	return &t.Blocks[len(t.Blocks)-1]
 }
 
 // Options returns all options of the text.

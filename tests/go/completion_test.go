@@ -25,7 +25,7 @@ var completions = []struct{ line, want string }{
 	{"gompirun --bind-to n", "none numa"},
 	{"gompirun -n 2 -map-by s", "slot socket"},
 	{"gompirun -out", "-outfile-pattern"},
-	{"gompirun --output-dir ", "directory/"},
+	{"gompirun --output-dir ", "directory"},
 	{"gompirun --hostfile h", "hosts.txt"},
 	{"gompirun -x HOM", "HOME"},
 	{"gompirun -n 2 ./p", "./program ./program.f90"},
@@ -56,7 +56,8 @@ func startShell(t *testing.T, insert string, setup []string, name string, args .
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "directory"), 0o755))
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ", "PATH=" + filepath.Join(built(t), "bin") + ":/usr/bin:/bin"}
+	cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ",
+		"PATH=" + filepath.Join(built(t), "bin") + ":/usr/bin:/bin"}
 	s := &terminalShell{insert: insert}
 	s.keys, s.screen = harness.Terminal(t, cmd)
 	s.run(t, strings.Join(setup, "\n")+"\n")
@@ -135,6 +136,7 @@ func TestCompletionZsh(t *testing.T) {
 		"zstyle ':completion:all-matches::::' completer _all_matches _complete; bindkey '^Xa' all-matches",
 		"bindkey '^A' beginning-of-line"}, "zsh", "-f", "-i")
 	for _, c := range completions {
-		require.Equal(t, strings.TrimSuffix(c.want, "/"), strings.TrimSuffix(s.complete(t, c.line), "/"), c.line)
+		got := strings.TrimSuffix(s.complete(t, c.line), "/")
+		require.Equal(t, strings.TrimSuffix(c.want, "/"), got, c.line)
 	}
 }

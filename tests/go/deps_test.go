@@ -21,7 +21,8 @@ func TestDeps(t *testing.T) {
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
-			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "mandoc": "", "man": "", "apt-get": apt}
+			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "mandoc": "",
+			"man": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {

@@ -113,10 +113,11 @@ func TestManExamples(t *testing.T) {
 			limit <- true
 			defer func() { <-limit }()
 			program := filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), ".c"))
-			out, err := exec.Command(filepath.Join(build, "bin/gompicc"), "-Wall", "-Wextra", "-Werror", path,
-				"-o", program).CombinedOutput()
+			out, err := exec.Command(filepath.Join(build, "bin/gompicc"), "-Wall", "-Wextra", "-Werror",
+				path, "-o", program).CombinedOutput()
 			if err == nil {
-				cmd := exec.Command(filepath.Join(build, "bin/gompirun"), "--timeout", "60", "-n", "4", program)
+				cmd := exec.Command(filepath.Join(build, "bin/gompirun"), "--timeout", "60", "-n",
+					"4", program)
 				cmd.Dir = dir
 				out, err = cmd.CombinedOutput()
 			}
@@ -135,8 +136,8 @@ func TestManInstalled(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "prefix")
 	command(t, top, nil, "scripts/install.sh", "install", built(t), prefix)
 	for _, page := range []string{"MPI_Put", "MPI_Put_c", "MPI_Iallreduce", "gompirun", "gompicc_abi", "gompirma"} {
-		out := command(t, top, []string{"MANWIDTH=100", "LC_ALL=C"}, "man", "-M", filepath.Join(prefix, "share/man"),
-			page)
+		out := command(t, top, []string{"MANWIDTH=100", "LC_ALL=C"}, "man", "-M",
+			filepath.Join(prefix, "share/man"), page)
 		require.Contains(t, out, page)
 		require.Contains(t, out, "SEE ALSO")
 	}

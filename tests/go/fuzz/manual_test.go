@@ -61,7 +61,8 @@ func TestManualErrors(t *testing.T) {
 			}
 			class := classes[code]
 			require.True(t, documented[f.Name][class] || general[class],
-				"the page of %s does not have %s (%d), which %s%s raised", f.Name, class, code, f.Name, m[3])
+				"the page of %s does not have %s (%d), which %s%s raised", f.Name, class, code,
+				f.Name, m[3])
 			checked++
 		}
 	}
