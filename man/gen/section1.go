@@ -95,7 +95,8 @@ func toolPage(root, date string, t tool, text *help.Text) ([]byte, error) {
 }
 
 // page writes the page of the file `name` in man/tools. The file has the summary in its first line, and then sections:
-// a line "== TITLE" and blocks of text as in man/text. A block that is a key of insert stands for what the function writes.
+// a line "== TITLE" and blocks of text as in man/text. A block that is a key of insert stands for what the function
+// writes.
 func (r *roff) page(root, name string, section int, date string, names []string, insert map[string]func()) error {
 	source, err := os.ReadFile(filepath.Join(root, "man/tools", name+".txt"))
 	if err != nil {
