@@ -1,5 +1,4 @@
-/* All ranks draw numbers from a counter at rank 0, which computes meanwhile. MPI_Win_flush_local makes the result of
- * the fetch valid. */
+/* All ranks draw numbers from a counter at rank 0. MPI_Win_flush_local makes the result of the fetch valid. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -11,8 +10,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Win_allocate(rank == 0 ? sizeof *counter : 0, sizeof *counter,
-        MPI_INFO_NULL, MPI_COMM_WORLD, &counter,
-        &win); /* the memory is zeroed */
+        MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &win); /* zeroed */
     MPI_Win_lock_all(0, win);
     for (;;) {
         MPI_Fetch_and_op(&one, &ticket, MPI_INT, 0, 0, MPI_SUM, win);

@@ -50,9 +50,9 @@ func derived(f *abi.Function) (list []entry) {
 		case kind == "TAG":
 			add("MPI_ERR_TAG", name+" is negative or above the attribute `MPI_TAG_UB`.")
 		case p.CName == "root":
-			add("MPI_ERR_ROOT", name+" is not a rank.")
+			add("MPI_ERR_ROOT", name+" is not a rank of the communicator.")
 		case kind == "RANK", kind == "RANK_NNI":
-			add("MPI_ERR_RANK", name+" is not a rank.")
+			add("MPI_ERR_RANK", name+" is not a rank of the group.")
 		case kind == "ASSERT":
 			add("MPI_ERR_ASSERT", name+" contains a value that is not defined for this function.")
 		case strings.HasSuffix(p.CName, "count"), strings.HasSuffix(p.CName, "counts"):

@@ -127,6 +127,9 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 	}
 	r.blocks(body)
 	if waits := first(p.waits, p.family.waits); waits != "" {
+		if waits == "Local." {
+			waits = "Local: waits for no other process."
+		}
 		r.line(".SS Blocking")
 		r.text(waits)
 	}
@@ -288,11 +291,15 @@ func (p *page) params() (list []*parameter) {
 				continue
 			}
 			has[q.CName] = append(has[q.CName], name)
-			if slices.ContainsFunc(list, func(o *parameter) bool { return o.name == q.CName }) {
+			dir := map[abi.Dir]string{abi.In: "in", abi.Out: "out", abi.InOut: "in/out"}[q.Dir]
+			at := slices.IndexFunc(list, func(o *parameter) bool { return o.name == q.CName })
+			if at >= 0 {
+				if list[at].dir != dir { // in another function
+					list[at].dir = "in or out"
+				}
 				continue
 			}
-			dir := map[abi.Dir]string{abi.In: "in", abi.Out: "out", abi.InOut: "in/out"}[q.Dir]
-			text := first(p.args[q.CName], p.family.args[q.CName])
+			text := first(p.args[q.CName], p.family.args[q.CName], p.family.defaults[q.CName])
 			if text == "" {
 				text = meaning(q)
 			}
@@ -301,7 +308,17 @@ func (p *page) params() (list []*parameter) {
 	}
 	for _, q := range list {
 		if n := len(has[q.name]); n < total && p.args[q.name] == "" {
-			q.text += " Only " + enumerate(has[q.name]) + "."
+			q.text += " Only in " + enumerate(withoutLarge(has[q.name])) + "."
+		}
+	}
+	return list
+}
+
+// withoutLarge removes the large-count forms of functions that are in the list, too.
+func withoutLarge(names []string) (list []string) {
+	for _, name := range names {
+		if f := abi.FunctionByName(name); f == nil || !f.Large || !slices.Contains(names, f.OtherForm.Name) {
+			list = append(list, name)
 		}
 	}
 	return list
@@ -364,30 +381,26 @@ func (p *page) returns() string {
 	return ""
 }
 
-// object names the object on which the function raises errors.
+// object names the objects on which the functions of the page raise errors.
 func (p *page) object() string {
-	f, _ := describable(p.names[0])
-	for _, q := range f.CParams() {
-		if q.Dir == abi.Out || len(q.Length) > 0 {
-			continue
-		}
-		name := "`" + q.CName + "`"
-		switch q.Kind.Name {
-		case "WINDOW":
-			return "the window " + name
-		case "COMMUNICATOR":
-			return "the communicator " + name
-		case "FILE":
-			return "the file " + name
-		case "SESSION":
-			return "the session " + name
-		case "REQUEST", "MESSAGE":
-			return "the communicator, window or file of " + name
+	var list []string
+	for _, name := range p.names {
+		if f, _ := describable(name); f != nil {
+			if o := object(f); !slices.Contains(list, o) {
+				list = append(list, o)
+			}
 		}
 	}
+	return strings.Replace(enumerate(list), " and ", " or ", 1)
+}
+
+func object(f *abi.Function) string {
+	kinds := map[string]string{"WINDOW": "the window", "COMMUNICATOR": "the communicator", "FILE": "the file",
+		"SESSION": "the session", "REQUEST": "the communicator, window or file of",
+		"MESSAGE": "the communicator of"}
 	for _, q := range f.CParams() {
-		if q.Kind.Name == "REQUEST" {
-			return "the communicator, window or file of the request"
+		if text := kinds[q.Kind.Name]; text != "" && q.Dir != abi.Out {
+			return text + " `" + q.CName + "`"
 		}
 	}
 	return "MPI_COMM_SELF"
@@ -428,7 +441,7 @@ func (p *page) standard() string {
 	case strings.HasPrefix(p.names[0], "MPIX_"):
 		return "An extension of gompirma, which other MPI libraries do not have."
 	case f == nil:
-		return "MPI-5.0, chapter 19. Not part of the standard ABI."
+		return "MPI-5.0 chapter 19. Not part of the standard ABI."
 	}
 	var parts []string
 	for _, name := range p.names {
@@ -444,7 +457,7 @@ func (p *page) standard() string {
 			parts = append(parts, at)
 		}
 	}
-	text := "MPI-5.0, " + enumerate(parts) + "."
+	text := "MPI-5.0 " + enumerate(parts) + "."
 	switch {
 	case f.ReplacedBy != "":
 		return text + " MPI-3.0 removed the function. The header and the Fortran bindings define it; it is " +

@@ -33,9 +33,14 @@ type entry struct{ name, text string }
 type family struct {
 	page
 	members []*page
+	// Descriptions of parameters for all families.
+	defaults map[string]string
 }
 
 var directive = regexp.MustCompile(`^(arg|err|define) (\w+): (.*)$|^(noerr|note|example|see|waits):() (.*)$`)
+
+// defaults is the title of the family whose descriptions of parameters apply to all pages.
+const defaults = "Defaults"
 
 // readPages parses all files of man/text.
 func readPages(root string) ([]*page, error) {
@@ -45,12 +50,13 @@ func readPages(root string) ([]*page, error) {
 	}
 	slices.Sort(paths)
 	var all []*page
+	args := map[string]string{} // of the family `defaults`
 	for _, path := range paths {
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		list, err := parsePages(filepath.Base(path), string(source))
+		list, err := parsePages(filepath.Base(path), string(source), args)
 		if err != nil {
 			return nil, err
 		}
@@ -59,15 +65,18 @@ func readPages(root string) ([]*page, error) {
 	return all, nil
 }
 
-// parsePages parses a file of man/text.
-func parsePages(file, source string) (pages []*page, err error) {
+// parsePages parses a file of man/text. The pages share the default descriptions of parameters in args.
+func parsePages(file, source string, args map[string]string) (pages []*page, err error) {
 	defines := map[string]string{}
 	var fam *family
 	var at *page // the page or family to which lines are added
 	for i, block := range joined(source) {
 		where := fmt.Sprintf("man/text/%s, block %d (%.40q)", file, i+1, block)
 		if title, ok := strings.CutPrefix(block, "## "); ok {
-			fam = &family{page: page{args: map[string]string{}, summary: title}}
+			fam = &family{page: page{args: map[string]string{}, summary: title}, defaults: args}
+			if title == defaults {
+				fam.args = args
+			}
 			at = &fam.page
 			continue
 		}
