@@ -49,9 +49,6 @@ func known(name string) bool {
 	return ok
 }
 
-// bindings holds the interface bodies of both Fortran modules.
-type bindings struct{ f08, f90 map[string]*procedure }
-
 // functionPages returns the pages of section 3, and the links of the functions that share a page.
 func functionPages(root, date string) (files map[string][]byte, links map[string]string, err error) {
 	list, err := readPages(root)
@@ -63,6 +60,9 @@ func functionPages(root, date string) (files map[string][]byte, links map[string
 		return nil, nil, err
 	}
 	if b.f90, err = procedures(root, "mpi.F90"); err != nil {
+		return nil, nil, err
+	}
+	if b.callbacks, err = callbacks(root); err != nil {
 		return nil, nil, err
 	}
 	pageOf := map[string]*page{}
@@ -144,10 +144,13 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 		r.section("NOTES")
 		r.blocks(notes)
 	}
-	if example := first(p.example, p.family.example); example != "" {
+	if example := first(p.example, p.family.example); example != "none" {
 		source, err := os.ReadFile(filepath.Join(root, "man/examples", example+".c"))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.where, err)
+		}
+		if !slices.ContainsFunc(p.names, func(n string) bool { return strings.Contains(string(source), n+"(") }) {
+			return nil, fmt.Errorf("%s: the example %s calls no function of the page", p.where, example)
 		}
 		r.section("EXAMPLE")
 		comment, program, _ := strings.Cut(string(source), "*/\n")
@@ -186,106 +189,16 @@ func first(list ...string) string {
 	return ""
 }
 
-// synopsis writes the prototypes in C, mpi_f08, and mpi.
-func (p *page) synopsis(r *roff, b bindings) {
-	r.section("SYNOPSIS")
-	r.line(".nf")
-	var c []string
-	for _, name := range p.all() {
-		if f, _ := describable(name); f != nil {
-			c = append(c, prototype(f))
-		} else if proto := *others()[name]; proto != "-" {
-			c = append(c, proto)
-		}
-	}
-	if len(c) > 0 {
-		header := "mpi.h"
-		if strings.HasPrefix(p.names[0], "MPIX_") {
-			header = "mpix_gompirma.h"
-		}
-		r.line("\\fB#include <%s>\\fR", header)
-		for _, proto := range c {
-			r.line("")
-			r.cPrototype(proto)
-		}
-	}
-	for _, module := range []struct {
-		title string
-		of    map[string]*procedure
-		large bool
-	}{{"USE mpi_f08", b.f08, true}, {"USE mpi  ! or INCLUDE 'mpif.h'", b.f90, false}} {
-		shown := false
-		for _, name := range p.names {
-			proc := module.of[name]
-			if proc == nil {
-				continue
-			}
-			if !shown {
-				r.line("\n\\fB%s\\fR", code(module.title))
-			}
-			shown = true
-			r.line("")
-			var large *procedure
-			if module.large {
-				large = module.of[name+"_c"]
-			}
-			r.fortran(name, proc, large)
-		}
-	}
-	r.line(".fi")
-}
-
-// prototype returns the C prototype of a function.
-func prototype(f *abi.Function) string {
-	var list []string
-	for _, p := range f.CParams() {
-		list = append(list, p.C)
-	}
-	if len(list) == 0 {
-		list = []string{"void"}
-	}
-	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ");"
-}
-
-// cPrototype writes a C prototype in lines of at most 78 columns, types bold and parameters italic.
-func (r *roff) cPrototype(proto string) {
-	head, rest, _ := strings.Cut(proto, "(")
-	head += "("
-	line, width := `\fB`+head+`\fR`, len(head)
-	list := strings.Split(strings.TrimSuffix(rest, ");"), ", ")
-	for i, arg := range list {
-		end := ", "
-		if i == len(list)-1 {
-			end = ");"
-		}
-		if width+len(arg)+len(end) > 79 && i > 0 {
-			r.line("%s", strings.TrimRight(line, " "))
-			line, width = "    ", 4
-		}
-		shown := arg
-		if m := lastWord.FindStringSubmatchIndex(arg); m != nil && arg != "void" {
-			shown = arg[:m[2]] + `\fI` + arg[m[2]:m[3]] + `\fR` + arg[m[3]:]
-		}
-		line += shown + end
-		width += len(arg) + len(end)
-	}
-	r.line("%s", line)
-}
-
-var lastWord = regexp.MustCompile(`(\w+)(?:\[[^]]*\])*$`)
-
 type parameter struct{ name, dir, text string }
 
 // params returns the parameters of all functions of the page in the order of their first appearance.
 func (p *page) params() (list []*parameter) {
 	has := map[string][]string{} // functions by parameter
-	total := 0
 	for _, name := range p.all() {
 		f, _ := describable(name)
 		if f == nil {
 			continue
 		}
-		total++
 		for _, q := range f.CParams() {
 			if q.Kind.Name == "VARARGS" {
 				continue
@@ -307,11 +220,31 @@ func (p *page) params() (list []*parameter) {
 		}
 	}
 	for _, q := range list {
-		if n := len(has[q.name]); n < total && p.args[q.name] == "" {
-			q.text += " Only in " + enumerate(withoutLarge(has[q.name])) + "."
+		if !slices.ContainsFunc(p.names, func(name string) bool { return strings.Contains(q.text, name) }) {
+			q.text += p.limits(has[q.name])
 		}
 	}
 	return list
+}
+
+// limits returns a sentence which says that only the functions with names in has have a parameter.
+func (p *page) limits(has []string) string {
+	var all []string
+	for _, name := range p.all() {
+		if f, _ := describable(name); f != nil {
+			all = append(all, name)
+		}
+	}
+	without := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(has, name) })
+	has, without = withoutLarge(has), withoutLarge(without)
+	switch {
+	case len(without) == 0:
+		return ""
+	case len(without) < len(has):
+		return " Not in " + alternatives(without) + "."
+	default:
+		return " Only in " + enumerate(has) + "."
+	}
 }
 
 // withoutLarge removes the large-count forms of functions that are in the list, too.
@@ -330,6 +263,11 @@ func enumerate(words []string) string {
 		return words[0]
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// alternatives returns "a, b or c".
+func alternatives(words []string) string {
+	return strings.Replace(enumerate(words), " and ", " or ", 1)
 }
 
 // meaning returns the description of a parameter that follows from its kind.
@@ -359,7 +297,7 @@ func (p *page) results(r *roff) {
 		r.text("MPI_SUCCESS or an error class. No error handler is called.")
 	default:
 		r.text("MPI_SUCCESS or an error code (in Fortran: the argument `ierror`). Before the function " +
-			"returns an error code, it calls the error handler of " + p.object() + ". A function that " +
+			"returns an error code, it calls the error handler " + p.handlers() + ". A function that " +
 			"raises an error has changed nothing, unless this page says otherwise.")
 	}
 	if len(errs) == 0 {
@@ -381,29 +319,47 @@ func (p *page) returns() string {
 	return ""
 }
 
-// object names the objects on which the functions of the page raise errors.
-func (p *page) object() string {
+// handlers names the error handlers with which the functions of the page raise errors.
+func (p *page) handlers() string {
 	var list []string
 	for _, name := range p.names {
-		if f, _ := describable(name); f != nil {
-			if o := object(f); !slices.Contains(list, o) {
-				list = append(list, o)
-			}
+		f, _ := describable(name)
+		if f == nil {
+			continue
+		}
+		text := handler(f)
+		if len(list) > 0 {
+			text = "that " + text
+		}
+		if !slices.ContainsFunc(list, func(t string) bool { return strings.HasSuffix(text, t) }) {
+			list = append(list, text)
 		}
 	}
-	return strings.Replace(enumerate(list), " and ", " or ", 1)
+	return alternatives(list)
 }
 
-func object(f *abi.Function) string {
+// handler names the error handler of a function: that of an argument, or of MPI_FILE_NULL or MPI_COMM_SELF.
+func handler(f *abi.Function) string {
 	kinds := map[string]string{"WINDOW": "the window", "COMMUNICATOR": "the communicator", "FILE": "the file",
-		"SESSION": "the session", "REQUEST": "the communicator, window or file of",
-		"MESSAGE": "the communicator of"}
+		"SESSION": "the session"}
+	file := f.Chapter == 14
 	for _, q := range f.CParams() {
-		if text := kinds[q.Kind.Name]; text != "" && q.Dir != abi.Out {
-			return text + " `" + q.CName + "`"
+		switch kind := q.Kind.Name; {
+		case q.Dir == abi.Out:
+		case kind == "REQUEST":
+			return "of the communicator, window or file of the request"
+		case kind == "MESSAGE":
+			return "of the communicator of the message"
+		case kind == "ERRHANDLER" && q.Dir == abi.In:
+			return "`" + q.CName + "`"
+		case kinds[kind] != "" && !(file && kind == "COMMUNICATOR"):
+			return "of " + kinds[kind] + " `" + q.CName + "`"
 		}
 	}
-	return "MPI_COMM_SELF"
+	if file {
+		return "of MPI_FILE_NULL"
+	}
+	return "of MPI_COMM_SELF"
 }
 
 // related returns the names of other pages: those of the family, and those that the text names.
