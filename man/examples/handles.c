@@ -1,4 +1,4 @@
-/* A function in C with the interface of Fortran 77: CALL LIBRARY_RANK(COMM, RANK). */
+/* A C function that Fortran 77 calls with the handle of a communicator, an INTEGER. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -55,6 +55,8 @@ func derived(f *abi.Function) (list []entry) {
 			add("MPI_ERR_RANK", name+" is not a rank of the group.")
 		case kind == "ASSERT":
 			add("MPI_ERR_ASSERT", name+" contains a value that is not defined for this function.")
+		case strings.HasPrefix(kind, "ARRAY_LENGTH") && strings.HasSuffix(p.CName, "count"):
+			add("MPI_ERR_COUNT", name+" is negative.")
 		case strings.HasSuffix(p.CName, "count"), strings.HasSuffix(p.CName, "counts"):
 			add("MPI_ERR_COUNT", name+" is negative, or the data exceeds the address space.")
 		}
@@ -112,12 +114,12 @@ func (p *page) errors() (list []entry) {
 
 // merged combines two texts "`a` is X." and "`b` is X." to "`a` or `b` is X."
 func merged(a, b string) string {
-	subject, rest, _ := strings.Cut(b, "` ")
+	subject, rest, _ := strings.Cut(strings.Replace(b, "An element", "an element", 1), "` ")
 	if before, ok := strings.CutSuffix(a, "` "+rest); ok {
 		if strings.Contains(before, subject+"`") || strings.HasSuffix(before, subject) {
 			return a
 		}
-		return strings.ReplaceAll(before, "` or `", "`, `") + "` or " + subject + "` " + rest
+		return strings.Replace(before, "` or ", "`, ", 1) + "` or " + subject + "` " + rest
 	}
 	return a + " " + b
 }

@@ -149,7 +149,8 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.where, err)
 		}
-		if !slices.ContainsFunc(p.names, func(n string) bool { return strings.Contains(string(source), n+"(") }) {
+		isCalled := func(name string) bool { return strings.Contains(string(source), name+"(") }
+		if !slices.ContainsFunc(p.names, isCalled) {
 			return nil, fmt.Errorf("%s: the example %s calls no function of the page", p.where, example)
 		}
 		r.section("EXAMPLE")
