@@ -17,6 +17,10 @@ int main(int argc, char **argv) {
     MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD,
         MPI_STATUS_IGNORE);
     printf("rank %d received from rank %d\n", rank, from);
+    MPI_Comm_flush_buffer(MPI_COMM_WORLD); /* the buffer is empty again */
+    MPI_Bsend(&size, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD);
+    MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+        MPI_STATUS_IGNORE);
     MPI_Comm_detach_buffer(MPI_COMM_WORLD, &buffer, &bytes);
     free(buffer);
     MPI_Finalize();

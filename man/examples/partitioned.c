@@ -26,8 +26,10 @@ int main(int argc, char **argv) {
         MPI_Precv_init(values, PARTS, N, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD,
             MPI_INFO_NULL, &request);
         MPI_Start(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int arrived = 0; !arrived;)
+            MPI_Parrived(request, PARTS - 1, &arrived);
         printf("the last value is %g\n", values[PARTS * N - 1]);
+        MPI_Wait(&request, MPI_STATUS_IGNORE); /* the other parts */
         MPI_Request_free(&request);
     }
     MPI_Finalize();

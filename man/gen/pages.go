@@ -126,13 +126,15 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 		return nil, fmt.Errorf("%s: no description", p.where)
 	}
 	r.blocks(body)
-	if waits := first(p.waits, p.family.waits); waits != "" {
-		if waits == "Local." {
-			waits = "Local: waits for no other process."
-		}
-		r.line(".SS Blocking")
-		r.text(waits)
+	waits := first(p.waits, p.family.waits)
+	switch waits {
+	case "":
+		return nil, fmt.Errorf("%s: nothing says for whom the functions wait", p.where)
+	case "Local.":
+		waits = "Local: waits for no other process."
 	}
+	r.line(".SS Blocking")
+	r.text(waits)
 	if len(params) > 0 {
 		r.section("ARGUMENTS")
 		for _, q := range params {
