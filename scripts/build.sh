@@ -112,3 +112,8 @@ fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake
 fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"
 
 scripts/fortran.sh "$out" "$version"
+
+# The manual pages and the completion of shells. Their date is SOURCE_DATE_EPOCH, else that of the last commit, else today.
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+go build -o "$out/obj/bin/man" ./man/gen
+"$out/obj/bin/man" -date "$(date -u -d "@$epoch" +%Y-%m-%d)" -tools "$out" "$out/share"

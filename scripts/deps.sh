@@ -59,6 +59,8 @@ test | ref | bench | bench-fabric | cluster)
 	headers libmpich-dev mpicc.mpich mpi.h
 	need openmpi-bin mpirun.openmpi # tests start gompirma with Open MPI's launcher, through PMIx
 	need gdb-minimal gdb # a test checks that a debugger shows faults as it does without gompirma
+	need mandoc mandoc   # a test checks the manual pages
+	need man-db man
 	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
 browser) # a separate step, because Chromium needs some 300 MB

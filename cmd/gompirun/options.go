@@ -30,7 +30,7 @@ For each program:
                           gompirun's environment. May be repeated. By default, gompirun passes on
                           its whole environment
   -env NAME V             like -x NAME=V; also -env NAME=V
-  -envall, -envnone, -envlist A,B,...
+  -envall; -envnone; -envlist A,B,...
                           pass on all, none, or the listed variables of gompirun's environment
   -wdir, -wd, -cwd DIR    start in this directory; a relative path of the program starts there
   -H, -host, -hosts LIST  run on host[:slots],...: names and addresses of this machine or of others
@@ -40,7 +40,7 @@ For each program:
                           # begins a comment
 
 For the job, before the first program:
-  -genv NAME V, -genvall, -genvnone, -genvlist A,B,...
+  -genv NAME V; -genvall; -genvnone; -genvlist A,B,...
                           like -env..., for all programs; the options of a program take precedence
   -l, -prepend-rank, --tag-output
                           print [rank] before each line
@@ -48,7 +48,7 @@ For the job, before the first program:
                           equal size, or of -ppn ranks, and communicate with other blocks over the
                           network only. Default: the variable GOMPIRMA_NODES
   --output-dir DIR        write the output and errors of each rank to DIR/rank-R.txt
-  -outfile-pattern P, -errfile-pattern P
+  -outfile-pattern P; -errfile-pattern P
                           write the output, or the errors, of each rank to a file: %r is the rank,
                           %0r the rank with leading zeros, %h the host, %g the number of the
                           program, %p is 0, %% is a percent sign
@@ -59,16 +59,19 @@ For the job, before the first program:
   --progress              print once a second how many ranks compute, wait in MPI and have ended. If
                           the standard error is not a terminal, print this only at the end and at
                           the signal SIGUSR2
-  --deadlock WHAT         what to do when all ranks wait in MPI without progress: report prints once
+  --deadlock report|abort|off
+                          what to do when all ranks wait in MPI without progress: report prints once
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
   --deadlock-after S      report a deadlock after S seconds without progress (default 5)
-  --bind-to WHAT          core, hwthread: bind each rank to one core or hardware thread, if there
+  --bind-to core|hwthread|socket|numa|none
+                          core, hwthread: bind each rank to one core or hardware thread, if there
                           are enough; socket, numa: bind a block of ranks to all processors of a
                           socket or NUMA node; none: do not bind. Default: each rank is bound to an
                           equal share of the cores, if there are at least as many cores as ranks.
                           On other hosts, Slurm or the other launcher binds the ranks
-  --map-by WHAT           PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
+  --map-by slot|core|socket|node|ppr:N:node
+                          PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
                           hwthread); PLACE is slot, core, socket or node. ppr:N:node is the same as
                           -ppn N
   --stats, --stats=FILE   at the end of the job, print calls, bytes and times of each function and
@@ -101,13 +104,19 @@ has tasks there, or equally many. -H localhost uses this machine only. Each host
 ranks. gompirun rejects options that the launcher does not support. The launcher handles input, and
 ends the other ranks when a rank fails. The program needs the same path on all hosts.
 
-Options have one or two dashes and values as "--opt V" or "--opt=V". These have no effect, because
-they are the default or have no meaning on one machine: --oversubscribe --nooversubscribe -v
---verbose -localonly --report-bindings --use-hwthread-cpus -disable-auto-cleanup --rank-by. These
-are passed on to MPICH's mpiexec on other hosts: -disable-hostname-propagation, and with a value
--launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface. These are passed on to Open MPI's
-mpirun: --allow-run-as-root, and with two values --mca --gmca --omca --prtemca. A job has at most
-%MAX% processes.
+Without effect, because they are the default or have no meaning on one machine:
+  --oversubscribe; --nooversubscribe; -v, --verbose; -localonly; --report-bindings;
+  --use-hwthread-cpus; -disable-auto-cleanup; --rank-by slot|core|socket|node
+
+For the launcher on other hosts, MPICH's mpiexec:
+  -disable-hostname-propagation; -launcher V; -launcher-exec V; -bootstrap V; -bootstrap-exec V;
+  -rmk V; -iface V
+
+For the launcher on other hosts, Open MPI's mpirun:
+  --allow-run-as-root; --mca NAME V; --gmca NAME V; --omca NAME V; --prtemca NAME V
+
+Options have one or two dashes and values as "--opt V" or "--opt=V". A job has at most %MAX%
+processes.
 
 Rank 0 reads the input; the other ranks read an empty file. gompirun prints whole lines of each
 rank. It appends the directory of gompirma's libraries, which includes libmpi_abi.so, to

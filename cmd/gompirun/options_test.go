@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/man/help"
 )
 
 func lookup(name string) (string, bool) {
@@ -291,6 +293,49 @@ func TestOtherOptions(t *testing.T) {
 			require.Nil(t, find(name), name)
 			require.False(t, seen[name], name)
 			seen[name] = true
+		}
+	}
+}
+
+// TestHelpOptions checks that the manual describes the options as the table has them, because man/gen makes the manual
+// page and the completion of shells from it.
+func TestHelpOptions(t *testing.T) {
+	text := help.Parse(manual)
+	described := map[string]int{} // number of values by name; -1 if the value is optional
+	for _, o := range text.Options() {
+		for _, name := range o.Names {
+			values := len(o.Values)
+			if entry := find(strings.TrimLeft(name, "-")); entry != nil && entry.choice {
+				values = -1
+			}
+			described[name] = values
+		}
+	}
+	for _, o := range table {
+		for _, n := range o.names {
+			values := 0
+			switch {
+			case o.choice:
+				values = -1
+			case o.second != "":
+				values = 2
+			case o.value != "":
+				values = 1
+			}
+			found := false
+			for _, dashes := range []string{"-", "--"} {
+				got, is := described[dashes+n]
+				if strings.HasPrefix(n, "-") {
+					got, is = described[n]
+				} else if find(dashes+n) != nil {
+					continue // this spelling is another option
+				}
+				if is {
+					require.Equal(t, values, got, n)
+					found = true
+				}
+			}
+			require.True(t, found, "the manual does not describe -%s", n)
 		}
 	}
 }

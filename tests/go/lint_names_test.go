@@ -246,6 +246,9 @@ func TestLintNames(t *testing.T) {
 		}
 	}
 	eachTextFile(t, func(file, content string) {
+		if strings.HasPrefix(file, "man/") && strings.HasSuffix(file, ".txt") {
+			content = "" // text for users, not code
+		}
 		if file != here { // its strings contain names that do not exist
 			k.add(t, file, content)
 		}
