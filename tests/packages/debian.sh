@@ -160,7 +160,7 @@ purged() { # purged FILES_BEFORE: purges the packages and checks that all files 
 
 step 'tools of the test'
 apt update
-apt install --no-install-recommends gcc g++ gfortran cmake pkg-config binutils file man-db
+apt install --no-install-recommends gcc g++ gfortran cmake pkg-config binutils man-db environment-modules lmod
 files >before.txt
 
 step 'install alone'
@@ -169,9 +169,15 @@ install "$version"
 works
 usual
 # Every link and file of the packages exists, and every page can be shown.
-dpkg -L $packages | while IFS= read -r name; do [ -e "$name" ] || fail "$name is missing or a dangling link"; done
+dpkg -L $packages | while IFS= read -r name; do [ -z "$name" ] || [ -e "$name" ] || fail "$name is missing or a dangling link"; done
 dpkg -L gompirma-bin gompirma-fortran | grep '/man1/' | while IFS= read -r page; do man -l "$page" >/dev/null; done
 [ ! -e /usr/share/man/man3/MPI_Put.3gompirma.gz ] || man MPI_Put | grep -q MPI_Put
+
+step 'module file'
+for init in /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do
+	loaded=$(bash -ec ". $init; module use $private/share/modulefiles; module load gompirma; command -v gompicc mpif90; module unload gompirma; command -v gompicc")
+	same "$(echo "$loaded" | tr '\n' ' ')" "$private/bin/gompicc $private/libexec/gompirma/bin/mpif90 /usr/bin/gompicc " "$init"
+done
 
 step 'remove the Fortran package, and install it again'
 apt remove gompirma-fortran
