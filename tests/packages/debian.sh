@@ -152,6 +152,12 @@ usual() {
 	gfortran ring.f90 -o ring_f $(pkg-config --cflags --libs mpi-fort)
 	runs_fortran ./ring_f gompirun
 }
+module_file() { # module_file INIT: loads and unloads the module file in a shell that reads INIT
+	step "module file, $1"
+	local loaded
+	loaded=$(bash -ec ". $1; module use $private/share/modulefiles; module load gompirma; command -v gompicc mpif90; module unload gompirma; command -v gompicc")
+	same "$(echo "$loaded" | tr '\n' ' ')" "$private/bin/gompicc $private/libexec/gompirma/bin/mpif90 /usr/bin/gompicc " "$1"
+}
 purged() { # purged FILES_BEFORE: purges the packages and checks that all files are as before
 	apt purge $packages
 	files | diff "$1" - >left.txt || { cat left.txt; fail 'purging changed files'; }
@@ -160,7 +166,7 @@ purged() { # purged FILES_BEFORE: purges the packages and checks that all files 
 
 step 'tools of the test'
 apt update
-apt install --no-install-recommends gcc g++ gfortran cmake pkg-config binutils man-db environment-modules lmod
+apt install --no-install-recommends gcc g++ gfortran cmake pkg-config binutils man-db environment-modules
 files >before.txt
 
 step 'install alone'
@@ -173,11 +179,7 @@ dpkg -L $packages | while IFS= read -r name; do [ -z "$name" ] || [ -e "$name" ]
 dpkg -L gompirma-bin gompirma-fortran | grep '/man1/' | while IFS= read -r page; do man -l "$page" >/dev/null; done
 [ ! -e /usr/share/man/man3/MPI_Put.3gompirma.gz ] || man MPI_Put | grep -q MPI_Put
 
-step 'module file'
-for init in /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do
-	loaded=$(bash -ec ". $init; module use $private/share/modulefiles; module load gompirma; command -v gompicc mpif90; module unload gompirma; command -v gompicc")
-	same "$(echo "$loaded" | tr '\n' ' ')" "$private/bin/gompicc $private/libexec/gompirma/bin/mpif90 /usr/bin/gompicc " "$init"
-done
+module_file /usr/share/modules/init/bash
 
 step 'remove the Fortran package, and install it again'
 apt remove gompirma-fortran
@@ -197,7 +199,8 @@ step 'purge'
 purged before.txt
 
 step 'beside MPICH and Open MPI'
-apt install --no-install-recommends mpich libmpich-dev openmpi-bin libopenmpi-dev
+# Lmod conflicts with Environment Modules.
+apt install --no-install-recommends mpich libmpich-dev openmpi-bin libopenmpi-dev lmod environment-modules-
 choice() { for group in mpi mpirun "mpi-$triplet"; do update-alternatives --query "$group" | grep -E '^(Value|Status|Best):'; done; }
 files >before.txt
 before=$(choice)
@@ -205,6 +208,7 @@ install "$version"
 same "$(choice)" "$before" 'installing changed the default MPI'
 same "$(target mpicc)" "$(readlink -f /usr/bin/mpicc.openmpi)" mpicc
 works
+module_file /usr/share/lmod/lmod/init/bash
 mpicc.mpich ring.c -o ring_mpich
 mpirun.mpich -n 2 ./ring_mpich >/dev/null
 
