@@ -160,7 +160,7 @@ module_file() { # module_file INIT: loads and unloads the module file in a shell
 	same "$(echo "$loaded" | tr '\n' ' ')" "$private/bin/gompicc $private/libexec/gompirma/bin/mpif90 /usr/bin/gompicc " "$1"
 }
 purged() { # purged FILES_BEFORE: purges the packages and checks that all files are as before
-	apt purge $packages
+	apt purge $(dpkg -l | awk '/^.. .*gompirma/ { print $2 }')
 	files | diff "$1" - >left.txt || { cat left.txt; fail 'purging changed files'; }
 	same "$(dpkg -l | grep -c gompirma || true)" 0 'packages that dpkg still lists'
 }
