@@ -30,7 +30,8 @@ var (
 
 // languageOf returns the language for the name by which the wrapper was called.
 func languageOf(argv0 string) language {
-	switch strings.TrimSuffix(filepath.Base(argv0), abiSuffix) {
+	name, _, _ := strings.Cut(filepath.Base(argv0), ".") // Debian calls the wrappers mpicc.gompirma and so on
+	switch strings.TrimSuffix(name, abiSuffix) {
 	case "gompicxx", "mpicxx", "mpic++", "mpiCC":
 		return langCXX
 	case "gompifort", "mpifort", "mpif90", "mpif77":
