@@ -7,7 +7,9 @@ import "C"
 
 import (
 	"os"
+	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -203,9 +205,23 @@ func gompi_close_port(name uintptr) int32 {
 	})
 }
 
+// timeoutOf returns the value of the info key timeout, which is a number of seconds; 0 if the key is not set.
+func timeoutOf(info uintptr) (time.Duration, error) {
+	text, err := infoValue(info, "timeout")
+	if text == "" || err != nil {
+		return 0, err
+	}
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || seconds == 0 {
+		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "timeout is %q; it must be a number of seconds above 0", text)
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
 // meet executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
 func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
-	f func(p *core.Instance, c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error)) int32 {
+	f func(p *core.Instance, c *comm.Comm, root int, choose func() (core.PortChoice, error)) (*comm.Comm,
+		error)) int32 {
 	return newComm(function, h, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		if err := needIntra(c); err != nil {
 			return nil, err
@@ -213,15 +229,16 @@ func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
 		if err := rootError(c, root); err != nil {
 			return nil, err
 		}
-		return f(core.Self(), c, int(root), func() (string, error) {
+		return f(core.Self(), c, int(root), func() (core.PortChoice, error) {
 			err := checkInfo(info)
 			if err == nil {
 				err = checkNotNull("port_name", name)
 			}
 			if err != nil {
-				return "", err
+				return core.PortChoice{}, err
 			}
-			return cString(name), nil
+			limit, err := timeoutOf(info)
+			return core.PortChoice{Name: cString(name), Timeout: limit}, err
 		})
 	})
 }
@@ -270,9 +287,9 @@ func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 		}
 		var n *comm.Comm
 		if mine < theirs {
-			n, err = p.Accept(p.SelfComm, 0, func() (string, error) { return mine, nil })
+			n, err = p.Accept(p.SelfComm, 0, core.ChoosePort(mine))
 		} else {
-			n, err = p.Connect(p.SelfComm, 0, func() (string, error) { return theirs, nil })
+			n, err = p.Connect(p.SelfComm, 0, core.ChoosePort(theirs))
 		}
 		if err != nil {
 			return err

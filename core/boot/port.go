@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,13 +89,20 @@ func (p *Port) Close() {
 	})
 }
 
-// Accept waits for a connection. Returns an error if the port is closed.
-func (p *Port) Accept() (net.Conn, error) {
+// Accept waits for a connection, at most until the deadline unless it is zero. Returns net.ErrClosed if the port is
+// closed, or os.ErrDeadlineExceeded.
+func (p *Port) Accept(deadline time.Time) (net.Conn, error) {
+	var late <-chan time.Time
+	if !deadline.IsZero() {
+		late = time.After(time.Until(deadline))
+	}
 	select {
 	case c := <-p.Arrivals:
 		return c, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
+	case <-late:
+		return nil, os.ErrDeadlineExceeded
 	}
 }
 

@@ -4,7 +4,7 @@
  *   MPI_ERR_SPAWN and error codes, and start nothing. Processes connect by ports and names (11.9) and by sockets
  *   (11.10).
  * np: 1 2 4
- * args: one multiple errors again many grandchildren ports names join halves session
+ * args: one multiple errors again many grandchildren ports timeout names join halves session
  * timeout: 60
  */
 #include <pthread.h>
@@ -228,6 +228,40 @@ static void test_ports(void) {
 	}
 }
 
+/* Checks that the info key timeout limits the time for which MPI_Comm_accept and MPI_Comm_connect wait. */
+static void test_timeout(void) {
+	MPI_Comm inter;
+	MPI_Info info;
+	char port[MPI_MAX_PORT_NAME] = "";
+	MPI_Info_create(&info);
+	if (check_rank == 0)
+		CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+	MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+	for (int i = 0; i < 3; i++) {
+		static const char *const wrong[] = {"0", "-1", "soon"};
+		MPI_Info_set(info, "timeout", wrong[i]);
+		CHECK_CLASS(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &inter), MPI_ERR_INFO_VALUE);
+	}
+	MPI_Info_set(info, "timeout", "1");
+	CHECK_CLASS(MPI_Comm_accept(port, info, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
+	CHECK(inter == MPI_COMM_NULL, "the intercommunicator is %p", (void *)inter);
+	CHECK_CLASS(MPI_Comm_connect(port, info, check_size - 1, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
+	/* The port can still be used, and the connection that timed out is ignored. */
+	MPI_Info_set(info, "timeout", "60");
+	if (check_size > 1 && check_rank < 2) {
+		if (check_rank == 0)
+			CHECK_OK(MPI_Comm_accept(port, info, 0, MPI_COMM_SELF, &inter));
+		else
+			CHECK_OK(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &inter));
+		check_inter(inter, check_rank);
+		end_phase(&inter);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (check_rank == 0)
+		CHECK_OK(MPI_Close_port(port));
+	MPI_Info_free(&info);
+}
+
 static void test_names(void) {
 	char port[MPI_MAX_PORT_NAME] = "", found[MPI_MAX_PORT_NAME] = "";
 	if (check_rank == 0) {
@@ -360,6 +394,8 @@ int main(int argc, char **argv) {
 		test_grandchildren();
 	} else if (strcmp(check_arg, "ports") == 0) {
 		test_ports();
+	} else if (strcmp(check_arg, "timeout") == 0) {
+		test_timeout();
 	} else if (strcmp(check_arg, "names") == 0) {
 		test_names();
 	} else if (strcmp(check_arg, "join") == 0) {
