@@ -213,7 +213,8 @@ func timeoutOf(info uintptr) (time.Duration, error) {
 	}
 	seconds, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || seconds == 0 {
-		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "timeout is %q; it must be a number of seconds above 0", text)
+		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "timeout is %q; it must be a number of seconds above 0",
+			text)
 	}
 	return time.Duration(seconds) * time.Second, nil
 }

@@ -256,8 +256,8 @@ func (c PortChoice) deadline() (t time.Time) {
 
 // late returns the error of a call that has waited for the whole timeout.
 func (c PortChoice) late(missing string) error {
-	return mpierr.New(abi.MPI_ERR_PORT, "no process has called %s for the port %.200q within the timeout of %v", missing,
-		c.Name, c.Timeout)
+	return mpierr.New(abi.MPI_ERR_PORT, "no process has called %s for the port %.200q within the timeout of %v",
+		missing, c.Name, c.Timeout)
 }
 
 // Accept implements MPI_Comm_accept. Collective over c; the function choose is called at the member of rank root only,
