@@ -16,6 +16,7 @@ import (
 
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/boot"
 	"gompirma/core/boot/pmi1"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -29,6 +30,7 @@ func storeParent(p *core.Instance) error {
 		return nil
 	}
 	var h uintptr
+	p.Parent.Errhandler = p.WorldComm.Errhandler
 	if err := storeComm(p.Parent, uintptr(unsafe.Pointer(&h))); err != nil {
 		return err
 	}
@@ -74,6 +76,14 @@ func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPar
 			return part, err
 		}
 	}
+	errhandler, err := infoValue(info, "mpi_initial_errhandler")
+	if err != nil {
+		return part, err
+	}
+	if _, err := boot.InitialErrhandler(errhandler); err != nil {
+		return part, mpierr.New(abi.MPI_ERR_INFO_VALUE, "mpi_initial_errhandler: %v", err)
+	}
+	part.Env = append(part.Env, boot.EnvInitialErrhandler+"="+errhandler)
 	env, err := infoValue(info, "env")
 	for _, v := range strings.Split(env, "\n") {
 		if strings.Contains(v, "=") {
