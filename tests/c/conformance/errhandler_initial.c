@@ -2,6 +2,7 @@
  *   handler of MPI_COMM_WORLD and MPI_COMM_SELF. Errors that belong to no object are raised on MPI_COMM_SELF, and
  *   derived communicators inherit the handler. MPI-5.0 9.1.2 and 11.5
  * np: 1 2
+ * timeout: 30
  * env: GOMPIRMA_INITIAL_ERRHANDLER=mpi_errors_return
  */
 #include "../check.h"
