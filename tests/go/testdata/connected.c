@@ -1,4 +1,4 @@
-/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit|leave. The service name is
+/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit|leave. SERVICE is
  * published for all jobs of the user. */
 #include <mpi.h>
 #include <signal.h>
