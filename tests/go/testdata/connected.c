@@ -126,7 +126,7 @@ static void check_failure(MPI_Comm inter, MPI_Comm merged, int rank, int serves,
 	MPI_Barrier(MPI_COMM_WORLD); /* this job goes on */
 }
 
-/* The other job calls MPI_Finalize after a broadcast, which this job has not finished yet. This is no failure. */
+/* Checks that it is no failure if the other job calls MPI_Finalize after a broadcast that this job has not finished. */
 static void check_leave(MPI_Comm inter, MPI_Comm merged, int rank, int remote, int serves) {
 	int value = 42, class, size;
 	MPI_Comm_size(merged, &size);
