@@ -96,11 +96,12 @@ static void test_window(MPI_Comm c) {
 }
 
 static void test_file(MPI_Comm c) {
-	char name[64] = "";
+	char name[1000] = "";
+	const char *directory = getenv("TMPDIR"); /* which all hosts share */
 	int rank, value = -1;
 	MPI_File f;
 	MPI_Comm_rank(c, &rank);
-	snprintf(name, sizeof name, "/tmp/gompirma-session-%d", (int)getpid());
+	snprintf(name, sizeof name, "%s/gompirma-session-%d", directory == NULL ? "/tmp" : directory, (int)getpid());
 	MPI_Bcast(name, sizeof name, MPI_CHAR, 0, c);
 	CHECK_OK(MPI_File_open(c, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f));
 	CHECK_OK(MPI_File_write_at_all(f, 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
