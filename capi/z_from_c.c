@@ -218,5 +218,5 @@ SAME(HOLDS_SHARED, 1);
 SAME(HOLDS_EXCLUSIVE, 2);
 SAME(offsetof(struct gompi_table_entries, mask), 8);
 SAME(offsetof(struct gompi_table_entries, entry), 16);
-SAME(offsetof(struct gompi_comm, id), 24);
-SAME(offsetof(struct gompi_comm, plan_tag), 104);
+SAME(offsetof(struct gompi_comm, id), 32);
+SAME(offsetof(struct gompi_comm, plan_tag), 112);

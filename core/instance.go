@@ -202,10 +202,12 @@ func (p *Instance) run(f func()) {
 func (p *Instance) closeWorld() error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.
-	if err := p.Messages.WaitAllSent(); err != nil {
+	if err := p.Messages.WaitAllSent(); err != nil && !boot.IsFaultTolerant() {
 		return err
 	}
-	if err := p.Coll.Barrier(p.WorldComm); err != nil {
+	if boot.IsFaultTolerant() {
+		p.WorldComm.Agree(new(uint32), nil)() // waits for the members that have not failed
+	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
 	if p.spans {

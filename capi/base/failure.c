@@ -16,6 +16,8 @@
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
 
+bool gompi_is_fault_tolerant;
+
 // Returns true if two processes are on one node.
 static bool on_same_node(int a, int b) {
 	const struct gompi_processes *t = gompi_node.processes;
@@ -111,6 +113,8 @@ bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck) {
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
 	if (desc->find_failed != NULL)
 		return desc->find_failed(desc->find_failed_arg, stuck);
+	if (gompi_services_revoked(desc->object))
+		return GOMPI_REVOKED;
 	if (gompi_load(&gompi_node_header()->failed_overflow) != 0)
 		return gompi_first_failed();
 	if (gompi_is_unreachable(gompi_node.self, stuck))
@@ -123,6 +127,8 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 			return rank;
 	return i > 0 ? GOMPI_NONE_FAILED : gompi_first_failed();
 }
+
+int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place) { return GOMPI_NONE_FAILED; }
 
 // --- Error texts
 
@@ -149,6 +155,8 @@ const char *gompi_failure_text(void) {
 	static _Thread_local char text[240];
 	const int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
 	noted_failed = GOMPI_NONE_FAILED;
+	if (failed == GOMPI_REVOKED)
+		return "the communicator has been revoked";
 	if (failed == GOMPI_NONE_FAILED || failed == GOMPI_UNKNOWN_FAILED)
 		return "a process ended without calling MPI_Finalize while this process waited for it";
 	const struct gompi_processes *t = gompi_node.processes;

@@ -7,7 +7,11 @@
 enum {
 	GOMPI_NONE_FAILED = -1,           // no process has failed
 	GOMPI_UNKNOWN_FAILED = INT32_MAX, // a process has failed; its number is unknown
+	GOMPI_REVOKED = INT32_MAX - 1,    // no process has failed, but the communicator of a wait has been revoked
 };
+
+// True if the job continues when a process fails (GOMPIRMA_FT=1).
+extern bool gompi_is_fault_tolerant __attribute__((visibility("hidden")));
 
 // Returns true if the process with this number, on this or another node, is known to have failed.
 bool gompi_is_failed(int rank);
@@ -34,6 +38,9 @@ static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, stru
 		       ? GOMPI_NONE_FAILED
 		       : gompi_find_failed_for_wait(desc, stuck);
 }
+
+// Implements find_failed (struct gompi_wait_desc) for a wait that continues whichever processes fail.
+int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place);
 
 // Stores, for this thread, the number of the failed process that ended a wait. The next gompi_failure_text
 // (error_status.h) reports it.

@@ -47,6 +47,13 @@ int gompi_services_member(uint64_t object, int i) {
 	return rank;
 }
 
+bool gompi_services_revoked(uint64_t object) {
+	for (int k = 0; k < service_count; k++)
+		if (services[k]->is_revoked != NULL && services[k]->is_revoked(object))
+			return true;
+	return false;
+}
+
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t) {
 	for (int k = 0; k < service_count; k++)
 		if (services[k]->fill_details != NULL && services[k]->fill_details(desc, t))

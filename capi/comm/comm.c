@@ -5,10 +5,11 @@
 
 #include "base/node.h"
 #include "base/error_status.h"
+#include "comm/failures.h"
 #include "comm/z_calls.h"
 #include "info/info.h"
 
-struct gompi_table gompi_comms = {&gompi_table_empty};
+struct gompi_table gompi_comms = {&gompi_table_empty}, gompi_usable_comms = {&gompi_table_empty};
 static struct gompi_free_list free_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
@@ -35,6 +36,7 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	}
 	*c = *from;
 	c->handle = 0;
+	gompi_store(&c->usable_handle, 0);
 	c->peers = peers;
 	c->members = members;
 	c->topology.ranks = ranks;
@@ -49,7 +51,12 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	bool opened = c != NULL && fill_comm(c, from);
 	if (opened) {
 		c->handle = handle;
+		gompi_store(&c->usable_handle, handle);
 		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
+		if (opened && !world && !self && gompi_table_put(&gompi_usable_comms, handle, c) == NULL) {
+			gompi_table_remove(&gompi_comms, handle);
+			opened = false;
+		}
 	}
 	if (opened) {
 		gompi_my_cell()->comms_address = (uintptr_t)&gompi_comms;
@@ -65,6 +72,9 @@ void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
 	if (c == NULL)
 		return;
+	if (gompi_swap_seq_cst(&c->usable_handle, 0) != 0)
+		gompi_table_remove(&gompi_usable_comms, handle);
+	gompi_comm_free_failures(c);
 	c->handle = 0;
 	gompi_attributes_free(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);

@@ -1,6 +1,7 @@
 #include "message/call.h"
 
 #include "base/failure.h"
+#include "comm/failures.h"
 #include "datatype/label.h"
 #include "message/remote.h"
 #include "win/win.h"
@@ -16,6 +17,9 @@ static inline int check_envelope(struct gompi_request *r, const struct gompi_env
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (c == NULL || m == NULL)
 		return gompi_comm_invalid(v, e->comm);
+	const bool is_restricted = gompi_load(&c->usable_handle) == 0;
+	if (__builtin_expect(is_restricted, 0) && gompi_comm_check_usable(c->handle, true, v) != MPI_SUCCESS)
+		return v->class;
 	bool is_proc_null = e->peer == MPI_PROC_NULL;
 	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !is_proc_null && !(receive && e->peer == MPI_ANY_SOURCE))
 		return gompi_set_error(v, MPI_ERR_RANK, "%s is %d; valid ranks of the communicator are 0 to %d",
@@ -33,6 +37,10 @@ static inline int check_envelope(struct gompi_request *r, const struct gompi_env
 	r->source = c->rank;
 	r->world = is_proc_null || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
 	r->vci = gompi_vci_of(m, c->id);
+	if (__builtin_expect(is_restricted, 0) && !receive && !is_proc_null && gompi_is_failed(r->world)) {
+		gompi_note_failed(r->world);
+		return gompi_set_error(v, MPI_ERR_PROC_ABORTED, "%s", gompi_failure_text());
+	}
 	return MPI_SUCCESS;
 }
 
@@ -141,6 +149,7 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 		what.reason = GOMPI_FOR_CALL;
 		what.fill_details = r->kind->describe_wait != NULL ? describe_kind_wait : NULL;
 		what.fill_details_arg = r;
+		what.find_failed = r->kind->survives ? gompi_ignore_failures : NULL;
 	}
 	return what;
 }
@@ -166,8 +175,10 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
 		struct gompi_messages *m = r->vci->messages;
 		struct gompi_wait_desc what = wait_of_request(r, call);
-		what.find_failed = failed_peer;
-		what.find_failed_arg = arg;
+		if (failed_peer != NULL) {
+			what.find_failed = failed_peer;
+			what.find_failed_arg = arg;
+		}
 		int rc = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, request_is_over, r, &what);
 		gompi_call_run_plans(m);
 		if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE)

@@ -44,7 +44,7 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *cal
 // gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL || (uint32_t)dest >= (uint32_t)c->peers.n || tag < 0, 0) ||
 	    !gompi_buffer_simple(&r->buf, at, count, type))
@@ -65,7 +65,7 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 // (gompi_buffer_simple). Fills in r. In all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL, 0) ||
 	    ((uint32_t)source >= (uint32_t)c->peers.n && source != MPI_ANY_SOURCE) || (tag < 0 && tag != MPI_ANY_TAG) ||

@@ -8,7 +8,7 @@
 #include "base/call_name.h"
 #include "base/random.h"
 #include "base/go_callbacks.h"
-#include "comm/comm.h"
+#include "comm/failures.h"
 #include "message/plan.h"
 #include "message/remote.h"
 
@@ -176,11 +176,16 @@ static uint64_t incomplete_record(int process) {
 	return 0;
 }
 
-// Returns the process number of rank i of the intracommunicator with the handle `object`. Returns -1 if it has no such
-// rank, or if `object` is no intracommunicator.
+// Returns the process number of member i of the communicator with the handle `object` (gompi_comm_member). Returns -1
+// if `object` is no communicator.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
-	return c == NULL || c->is_inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
+	return c == NULL ? -1 : gompi_comm_member(c, i);
+}
+
+static bool comm_is_revoked(uint64_t object) {
+	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
+	return c != NULL && gompi_load(&c->is_revoked) != 0;
 }
 
 // Writes the id, members and name of a wait's communicator to t. Returns false if there is no such communicator.
@@ -206,6 +211,7 @@ void gompi_messages_attach(struct gompi_messages *m) {
 						     .serve = messages_serve,
 						     .on_long_wait = messages_wait_lasts,
 						     .member_process = comm_member,
+						     .is_revoked = comm_is_revoked,
 						     .fill_details = fill_comm_record,
 						     .stuck_entry = incomplete_record};
 	gompi_store_release(&gompi_app_messages, m);

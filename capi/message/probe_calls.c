@@ -143,7 +143,7 @@ GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 // error, whose return value is *rc.
 static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, const char *null_text, int *flag,
 			      int *rc) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	bool is_decided = false;
 	if (__builtin_expect(c != NULL && m != NULL, 1) &&

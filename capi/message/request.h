@@ -51,6 +51,7 @@ struct gompi_request_kind {
 	// *what that differ from the defaults.
 	void (*describe_wait)(const struct gompi_request *r, struct gompi_wait_desc *what,
 			      struct gompi_wait_details *t);
+	bool survives;            // no failure of a process ends a wait: the operation completes itself with an error
 	bool keeps_handle;        // MPI_Request_free of an active request: the handle stays valid until completion
 	bool free_needs_inactive; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
 	bool frees_at_once;       // MPI_Request_free of an active request frees the request immediately

@@ -37,6 +37,8 @@ const struct gompi_cvar gompi_cvars[] = {
 	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
 	{"GOMPIRMA_PARENT", "set by gompirun: the processes that have spawned this job", CATEGORY_LAUNCHER,
 	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_FT", "the job continues when a process fails (gompirun --ft)", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_USER_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
 };
 const int gompi_cvar_count = GOMPI_ARRAY_LENGTH(gompi_cvars);
 

@@ -90,6 +90,47 @@ func (h host) FreeBlock(name uint64, size, used int64) {
 	h.nd.FreeBlock(shm.BlockRef(name), size, used)
 }
 
+// Failed implements comm.Host.
+func (h host) Failed(w int32) bool {
+	if i := h.NodeIndex(w); i >= 0 {
+		return h.nd.State(i) == shm.Failed
+	}
+	return h.nd.RemoteFailed(int(w))
+}
+
+// Wake implements comm.Host.
+func (h host) Wake(w int32) {
+	if i := h.NodeIndex(w); i >= 0 {
+		h.nd.Wake(i)
+	}
+}
+
+// AwaitSurvivors implements comm.Host.
+func (h host) AwaitSurvivors(done func() bool) error {
+	return h.AwaitFor(done, shm.Waiting{Peer: shm.PeersAll, Survives: true})
+}
+
+// RecvUnless implements comm.Host.
+func (h host) RecvUnless(c *comm.Comm, x comm.Context, b []byte, stop func() bool) (bool, error) {
+	o := NewOperation(c, x, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG)
+	o.Receive, o.Addr, o.Size = true, addressOf(b), int64(len(b))
+	defer runtime.KeepAlive(b)
+	r, err := h.Begin(o)
+	if r == nil || err != nil {
+		return err == nil, err
+	}
+	err = h.AwaitSurvivors(func() bool { return r.IsComplete() || stop() })
+	if !r.IsComplete() {
+		r.Cancel()
+		h.AwaitSurvivors(r.IsComplete) // if the message is matched, its data arrives soon
+	}
+	got := r.Finish()
+	if err == nil {
+		err = got.Err()
+	}
+	return !got.Cancelled, err
+}
+
 // Bcast implements comm.Host.
 func (h host) Bcast(c *comm.Comm, root int, b []byte) (bool, error) {
 	if h.Collectives == nil {

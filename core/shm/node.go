@@ -334,6 +334,17 @@ func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }
 
+// RemoteFailed returns whether a process of another node is known to have failed, by its rank in MPI_COMM_WORLD.
+func (nd *Node) RemoteFailed(rank int) bool {
+	for i := range FailedEntries {
+		at := int64(headerFailedProcesses + 8*i)
+		if atomic.LoadUint32(u32(nd.control, at)) == uint32(rank)+1 {
+			return true
+		}
+	}
+	return false
+}
+
 // RecheckWaits makes every wait on the node check whether it depends on a failed process of any node.
 func (nd *Node) RecheckWaits() {
 	atomic.AddUint32(u32(nd.control, headerFailedCount), 1)

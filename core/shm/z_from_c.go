@@ -112,6 +112,6 @@ const (
 	HoldsExclusive               = 2       // HOLDS_EXCLUSIVE
 	TableMask                    = 8       // offsetof(struct gompi_table_entries, mask)
 	TableEntry                   = 16      // offsetof(struct gompi_table_entries, entry)
-	CommID                       = 24      // offsetof(struct gompi_comm, id)
-	CommPlanTag                  = 104     // offsetof(struct gompi_comm, plan_tag)
+	CommID                       = 32      // offsetof(struct gompi_comm, id)
+	CommPlanTag                  = 112     // offsetof(struct gompi_comm, plan_tag)
 )
