@@ -73,7 +73,10 @@ static void fill_nbc_wait_record(const struct gompi_request *r, struct gompi_wai
 	gompi_nbc_unlock(s->nbc);
 }
 
-static const struct gompi_request_kind nbc_request_kind = {.progress = progress_nbc_op,
+static void abandon_nbc_op(struct gompi_request *r, int class) { gompi_nbc_abandon(nbc_op_of(r), class); }
+
+static const struct gompi_request_kind nbc_request_kind = {.abandon = abandon_nbc_op,
+							   .progress = progress_nbc_op,
 							   .describe_wait = fill_nbc_wait_record,
 							   .start = start_nbc_op,
 							   .release = release_nbc_op,

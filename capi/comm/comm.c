@@ -59,6 +59,7 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 		}
 	}
 	if (opened) {
+		gompi_comm_revoke_early(c);
 		gompi_my_cell()->comms_address = (uintptr_t)&gompi_comms;
 		gompi_my_cell()->comm_world_address = (uintptr_t)&gompi_comm_world;
 		return c;

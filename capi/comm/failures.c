@@ -84,6 +84,46 @@ bool gompi_comm_mark_revoked(struct gompi_comm *c) {
 	return true;
 }
 
+// Ids of communicators whose revocation has arrived when they did not exist: before their creation, or after they have
+// been freed. An old id is replaced after EARLY_IDS further ones.
+enum { EARLY_IDS = 256 };
+static uint64_t early_ids[EARLY_IDS];
+static gompi_a32 early_count; // number of ids that have been stored so far
+
+// Returns the communicator with an id, or NULL.
+static struct gompi_comm *comm_of_id(uint64_t id) {
+	struct gompi_table_entries *t = gompi_load_acquire(&gompi_comms.entries);
+	for (uintptr_t i = 0; i <= t->mask; i++) {
+		struct gompi_comm *c = gompi_load(&t->entry[i].object);
+		if (c != NULL && c->id == id && c->handle == gompi_load_acquire(&t->entry[i].handle))
+			return c;
+	}
+	if (gompi_comm_world.id == id && gompi_comm_world.handle != 0)
+		return &gompi_comm_world;
+	return gompi_comm_self.id == id && gompi_comm_self.handle != 0 ? &gompi_comm_self : NULL;
+}
+
+struct gompi_comm *gompi_comm_revoke_by_id(uint64_t id) {
+	gompi_mutex_lock(&failures_lock); // a communicator is not created between the look-up and the entry of its id
+	struct gompi_comm *c = comm_of_id(id);
+	if (c == NULL)
+		early_ids[gompi_add(&early_count, 1) % EARLY_IDS] = id;
+	gompi_mutex_unlock(&failures_lock);
+	return c != NULL && gompi_comm_mark_revoked(c) ? c : NULL;
+}
+
+void gompi_comm_revoke_early(struct gompi_comm *c) {
+	if (gompi_load(&early_count) == 0)
+		return;
+	gompi_mutex_lock(&failures_lock);
+	bool is_revoked = false;
+	for (int i = 0; i < EARLY_IDS; i++)
+		is_revoked = is_revoked || early_ids[i] == c->id;
+	gompi_mutex_unlock(&failures_lock);
+	if (is_revoked)
+		gompi_comm_mark_revoked(c);
+}
+
 int gompi_fault_class(int class, uintptr_t object) {
 	if (class != MPI_ERR_PROC_ABORTED)
 		return class;

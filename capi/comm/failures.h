@@ -24,6 +24,12 @@ int gompi_comm_unacknowledged(struct gompi_comm *c);
 // Revokes a communicator in this process. Returns false if it is revoked already.
 bool gompi_comm_mark_revoked(struct gompi_comm *c);
 
+// Revokes the communicator with an id (the field `id`) in this process. Returns NULL if it is revoked already or does not
+// exist. If it does not exist, it will be revoked when it is created.
+struct gompi_comm *gompi_comm_revoke_by_id(uint64_t id);
+// Revokes a communicator that has just been created, if its revocation has arrived before.
+void gompi_comm_revoke_early(struct gompi_comm *c);
+
 // Returns the error class that an MPI function raises in place of MPI_ERR_PROC_ABORTED for an error on this object:
 // MPIX_ERR_REVOKED if it is a revoked communicator, MPIX_ERR_PROC_FAILED in a fault-tolerant job. Returns any other
 // class unchanged.

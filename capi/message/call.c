@@ -131,6 +131,24 @@ static int describe_kind_wait(const void *on, int first, struct gompi_wait_desc 
 	return first;
 }
 
+// Implements find_failed (struct gompi_wait_desc) for a receive from MPI_ANY_SOURCE in a fault-tolerant job: only
+// failures that the application has not acknowledged end the wait.
+static int find_unacknowledged(const void *of, struct gompi_stuck_entry *place) {
+	const struct gompi_request *r = of;
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
+	(void)place;
+	if (c == NULL)
+		return GOMPI_NONE_FAILED;
+	return gompi_load(&c->is_revoked) != 0 ? GOMPI_REVOKED : gompi_comm_unacknowledged(c);
+}
+
+void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait_desc *what) {
+	if (r->peer != MPI_ANY_SOURCE || !gompi_is_fault_tolerant)
+		return;
+	what->find_failed = find_unacknowledged;
+	what->find_failed_arg = r;
+}
+
 // Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
@@ -145,6 +163,8 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .tag = r->tag,
 				       .object = r->comm,
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
+	if (r->receive)
+		gompi_request_set_failures(r, &what);
 	if (r->kind != NULL) {
 		what.reason = GOMPI_FOR_CALL;
 		what.fill_details = r->kind->describe_wait != NULL ? describe_kind_wait : NULL;
@@ -210,6 +230,8 @@ int gompi_send_wait(const struct gompi_request *s, const char *call, struct gomp
 		gompi_request_error_detail(r, v);
 	}
 	gompi_vci_lock(l);
+	if (gompi_load(&r->state) == REQUEST_ACTIVE && gompi_fault_class(class, r->comm) != class)
+		gompi_send_abandon(l, r, class);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
 		r->freed = true; // the peer may still answer; completion then frees the request
 	else
@@ -224,9 +246,7 @@ int gompi_send_blocking(const struct gompi_request *s, const char *call) {
 							   : gompi_call_raise(&v, call, (MPI_Comm)s->comm);
 }
 
-// Abandons a receive, so that no thread writes to its buffer any more. Returns true if nothing refers to the request
-// any more; false if the caller must try again.
-static bool abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
+bool gompi_abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->posted) {
 		gompi_unpost_receive(l, r);
 		return true;
@@ -273,7 +293,7 @@ int gompi_receive_wait(struct gompi_request *r, const char *call) {
 	if (__builtin_expect(class != MPI_SUCCESS, 0)) {
 		for (bool is_abandoned = false; !is_abandoned;) {
 			gompi_vci_lock(l);
-			is_abandoned = abandon_receive(l, r);
+			is_abandoned = gompi_abandon_receive(l, r);
 			gompi_vci_unlock(l);
 		}
 		if (gompi_load(&r->state) == REQUEST_ACTIVE)

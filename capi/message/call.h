@@ -142,6 +142,12 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 // Returns the number of a failed or unreachable process on which the request depends, or GOMPI_NONE_FAILED. The
 // argument `place` is the argument `stuck` of gompi_failed_for_wait.
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
+// Completes, with an error, an active request that depends on a failed process or a revoked communicator. Returns false
+// if the request stays active. *class is then MPIX_ERR_PROC_FAILED_PENDING for a receive from MPI_ANY_SOURCE, or the
+// class of the error that ends the wait.
+__attribute__((cold)) bool gompi_request_fail(struct gompi_request *r, int *class);
+// Sets the fields of *what that decide which failed processes end a wait for a receive r from MPI_ANY_SOURCE.
+void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait_desc *what);
 // Describes a wait for a request: stores in `*what` and `*t` the processes that must act. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
@@ -154,6 +160,9 @@ int gompi_send_wait(const struct gompi_request *r, const char *call, struct gomp
 // Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0 or the
 // error class of r. If r can never complete, abandons the receive and returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
+// Abandons a receive, so that no thread writes to its buffer any more. Returns true if nothing refers to the request
+// any more; false if the caller must try again. The caller holds the VCI's lock.
+bool gompi_abandon_receive(struct gompi_vci *l, struct gompi_request *r);
 // Waits for a receive that has been matched or posted already. Returns the same values as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous

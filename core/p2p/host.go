@@ -18,6 +18,9 @@ type host struct{ *Engine }
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(dest), tag)
 	o.Urgent = x == comm.IdupCreation
+	if x == comm.Agreement { // not interrupted if c is revoked
+		o.Comm = 0
+	}
 	_, err := h.perform(&o, b)
 	return err
 }

@@ -1,0 +1,49 @@
+// Revocation of communicators (MPIX_Comm_revoke). Each member that learns of the revocation forwards it to all members
+// before it uses the communicator again. So all members learn of it if one survivor does, although the member that has
+// called MPIX_Comm_revoke may fail.
+#include "base/failure.h"
+#include "comm/failures.h"
+#include "message/call.h"
+#include "message/remote.h"
+
+// Makes all waits of this process check whether their communicator is revoked.
+static void recheck_waits(void) {
+	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
+	struct gompi_waitword *w = &gompi_my_cell()->wait;
+	gompi_store_seq_cst(&w->has_sleepers, 1);
+	gompi_wake_sleepers(w);
+}
+
+// Sends the revocation of a communicator to its other members. The caller holds the lock of its VCI.
+static void send_revocation(struct gompi_vci *l, const struct gompi_comm *c) {
+	const struct gompi_pending w = {.record = {.word = gompi_record_word(RECORD_REVOKE, 0, 0),
+						   .context = c->id,
+						   .from = l->messages->node.self},
+					.notify = NOTIFY_DOORBELL};
+	for (int i = 0, process; (process = gompi_comm_member(c, i)) >= 0; i++)
+		if (process != l->messages->node.self && !gompi_is_failed(process))
+			gompi_post_record(l, gompi_link_to(l, process), &w);
+}
+
+void gompi_handle_revoke(struct gompi_vci *l, const struct gompi_record *h) {
+	struct gompi_comm *c = gompi_comm_revoke_by_id(h->context);
+	if (c == NULL)
+		return;
+	send_revocation(l, c);
+	recheck_waits();
+}
+
+int MPIX_Comm_revoke(MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
+	if (c == NULL || m == NULL)
+		return gompi_raise_invalid_comm(comm, "MPIX_Comm_revoke");
+	if (!gompi_comm_mark_revoked(c))
+		return MPI_SUCCESS;
+	struct gompi_vci *l = gompi_vci_of(m, c->id);
+	gompi_vci_lock(l);
+	send_revocation(l, c);
+	gompi_vci_unlock_progress(l);
+	recheck_waits();
+	return MPI_SUCCESS;
+}
