@@ -98,6 +98,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.sessionComm = p.Messages.NewSessionComm()
 	p.Coll = coll.New(p.Messages)
+	rma.TracksLocks = boot.IsFaultTolerant()
 	p.Windows = &rma.Host{
 		Node: p.Node, Nodes: p.NodeMap.NodeCount, Data: data,
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },

@@ -126,8 +126,8 @@ struct gompi_cell {
 		completed_ops[]; // [i]: ring position + 1 of this process' last packet that process i has applied
 };
 
-// A failed process of another node.
-enum { GOMPI_FAILED_ENTRIES = 16 };
+// A failed process of another node. The entries fill the page of the node header.
+enum { GOMPI_FAILED_ENTRIES = 440 };
 struct gompi_failed_process {
 	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0 if this entry and all later entries are free
 	gompi_a32 cause; // enum gompi_failure_cause
@@ -142,8 +142,10 @@ struct gompi_node_header {
 	uint32_t core_count;
 	uint32_t segment;        // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
 	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
-	// number of failed processes found; if not 0, each wait checks whether it depends on one of them
+	// number of failed processes and of revocations found; if not 0, each wait checks whether it depends on one of
+	// them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
+	gompi_a32 revocation_count; // number of revocations in failed_count
 	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
 	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go). Its value is
 	// the index + 1 of the lock holder, or 0 if the lock is free. memory_events: futex that is incremented when a
@@ -155,6 +157,8 @@ struct gompi_node_header {
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1 if there are more failed processes than entries
 };
+
+_Static_assert(sizeof(struct gompi_node_header) <= 4096, "the cells begin on the next page");
 
 enum gompi_failure_cause {
 	GOMPI_FAILED_ENDED = 1,    // ended without MPI_Finalize

@@ -8,6 +8,7 @@
 
 // Makes all waits of this process check whether their communicator is revoked.
 static void recheck_waits(void) {
+	gompi_add_seq_cst(&gompi_node_header()->revocation_count, 1);
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
 	struct gompi_waitword *w = &gompi_my_cell()->wait;
 	gompi_store_seq_cst(&w->has_sleepers, 1);

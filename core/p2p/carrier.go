@@ -22,6 +22,9 @@ type Carrier interface {
 	// 0.
 	ErrorClass() int32
 
+	// Failed returns whether the process with this number is known to have failed.
+	Failed(process int32) bool
+
 	// Start starts an operation. The result `ok` is false if there is no memory. The result `r` is nil if the
 	// operation has completed already.
 	Start(o Operation) (r Request, ok bool)

@@ -98,7 +98,7 @@ func (h host) Failed(w int32) bool {
 	if i := h.NodeIndex(w); i >= 0 {
 		return h.nd.State(i) == shm.Failed
 	}
-	return h.nd.RemoteFailed(int(w))
+	return h.m.Failed(w)
 }
 
 // Wake implements comm.Host.

@@ -293,7 +293,10 @@ func (nd *Node) wakeSleepers() {
 }
 
 // FailedCount returns how many processes are known to have failed.
-func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }
+func (nd *Node) FailedCount() int {
+	revocations := atomic.LoadUint32(u32(nd.control, headerRevocationCount))
+	return int(atomic.LoadUint32(u32(nd.control, headerFailedCount)) - revocations)
+}
 
 // MarkFailed records that process i has failed. Waits for process i on this node then end with an error. The launcher,
 // which reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
@@ -332,17 +335,6 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 // It returns -1 if none has been recorded.
 func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
-}
-
-// RemoteFailed returns whether a process of another node is known to have failed, by its rank in MPI_COMM_WORLD.
-func (nd *Node) RemoteFailed(rank int) bool {
-	for i := range FailedEntries {
-		at := int64(headerFailedProcesses + 8*i)
-		if atomic.LoadUint32(u32(nd.control, at)) == uint32(rank)+1 {
-			return true
-		}
-	}
-	return false
 }
 
 // RecheckWaits makes every wait on the node check whether it depends on a failed process of any node.
