@@ -43,7 +43,8 @@ func onAnyComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// checkUsable returns an error if the communicator with handle h is revoked or, unless onlyRevoked, has a failed member.
+// checkUsable returns an error if the communicator with handle h is revoked or, unless onlyRevoked is set, has a failed
+// member.
 func checkUsable(h uintptr, onlyRevoked bool) error {
 	var v C.struct_gompi_error_status
 	if class := C.gompi_comm_check_usable(C.uintptr_t(h), C.bool(onlyRevoked), &v); class != abi.MPI_SUCCESS {

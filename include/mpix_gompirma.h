@@ -124,11 +124,11 @@ int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count);
 /* Interrupts all operations on the communicator, at all members. Is not collective. */
 int MPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
-/* Acknowledges all failures of members that the process knows. get_acked stores the group of these members. */
+/* Acknowledges all failures of members that the process knows. The second function stores the group of these members. */
 int MPIX_Comm_failure_ack(MPI_Comm comm);
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-/* get_failed stores the group of all members whose failure the process knows, in the order of detection. ack_failed
- * acknowledges the first num_to_ack of these members, and stores the number of acknowledged members. */
+/* The first function stores the group of all members whose failure the process knows, in the order of detection. The
+ * second one acknowledges the first num_to_ack of these members, and stores the number of acknowledged members. */
 int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 /* Creates a communicator of the members that have not failed. Collective over these members. */

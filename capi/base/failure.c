@@ -16,8 +16,6 @@
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
 
-bool gompi_is_fault_tolerant;
-
 // Returns true if two processes are on one node.
 static bool on_same_node(int a, int b) {
 	const struct gompi_processes *t = gompi_node.processes;

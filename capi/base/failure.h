@@ -10,9 +10,6 @@ enum {
 	GOMPI_REVOKED = INT32_MAX - 1,    // no process has failed, but the communicator of a wait has been revoked
 };
 
-// True if the job continues when a process fails (GOMPIRMA_FT=1).
-extern bool gompi_is_fault_tolerant __attribute__((visibility("hidden")));
-
 // Returns true if the process with this number, on this or another node, is known to have failed.
 bool gompi_is_failed(int rank);
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/call_name.h"
-#include "base/failure.h"
 #include "base/tuning.h"
 
 struct gompi_node gompi_node;
@@ -37,7 +36,7 @@ void gompi_node_open(const struct gompi_node *node) {
 	gompi_node.self = node->processes->self;
 	gompi_node.has_membarrier = gompi_has_membarrier;
 	const char *tolerant = getenv("GOMPIRMA_FT");
-	gompi_is_fault_tolerant = tolerant != NULL && strcmp(tolerant, "1") == 0;
+	gompi_node.is_fault_tolerant = tolerant != NULL && strcmp(tolerant, "1") == 0;
 	gompi_no_membarrier = &gompi_node_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
 	me->code_address = (uintptr_t)gompi_node_open;

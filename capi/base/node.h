@@ -146,7 +146,7 @@ struct gompi_node_header {
 	// them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
 	gompi_a32 revocation_count; // number of revocations in failed_count
-	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
+	gompi_a32 job_is_ending;    // written by Go: 1 once the launcher has begun to end the job
 	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go). Its value is
 	// the index + 1 of the lock holder, or 0 if the lock is free. memory_events: futex that is incremented when a
 	// promise is lowered or memory is released.
@@ -199,10 +199,11 @@ struct gompi_node {
 	int self;                                // number of this process (process.h)
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
-	bool has_cma;        // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
-	bool has_membarrier; // membarrier(2) works in this process, so small accumulates need no CPU fence
-	size_t cell_stride;  // bytes from one process' cell to the next
-	char *message_rings; // inboxes of the n processes, message_stride bytes each (message/inbox.h)
+	bool has_cma;           // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
+	bool is_fault_tolerant; // the job continues when a process fails: GOMPIRMA_FT=1
+	bool has_membarrier;    // membarrier(2) works in this process, so small accumulates need no CPU fence
+	size_t cell_stride;     // bytes from one process' cell to the next
+	char *message_rings;    // inboxes of the n processes, message_stride bytes each (message/inbox.h)
 	size_t message_stride;
 	char *operation_rings; // rings of the n processes, operation_stride bytes each (transport/ring.h)
 	size_t operation_stride;
@@ -233,7 +234,7 @@ static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_n
 // is the only function that decides whether a process is on this node.
 static inline int gompi_local_index(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Copies *node to gompi_node and determines its fields self and has_membarrier. In this process' cell, sets
+// Copies *node to gompi_node and determines its fields self, has_membarrier and is_fault_tolerant. In this process' cell, sets
 // code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no membarrier(2).
 void gompi_node_open(const struct gompi_node *node);
 

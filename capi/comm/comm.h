@@ -52,7 +52,7 @@ struct gompi_comm {
 	struct gompi_comm *next;                  // next in the free list
 };
 
-extern struct gompi_table gompi_comms; // all communicators except MPI_COMM_WORLD and MPI_COMM_SELF
+extern struct gompi_table gompi_comms;        // all communicators except MPI_COMM_WORLD and MPI_COMM_SELF
 extern struct gompi_table gompi_usable_comms; // those of them that are not restricted (failures.h)
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 

@@ -32,7 +32,7 @@ static void restrict_comm(struct gompi_comm *c) {
 		gompi_table_remove(&gompi_usable_comms, c->handle);
 }
 
-static bool is_listed(const struct gompi_comm_failures *f, int member) {
+static bool is_failure_listed(const struct gompi_comm_failures *f, int member) {
 	for (int i = 0; i < f->count; i++)
 		if (f->member[i] == member)
 			return true;
@@ -51,7 +51,7 @@ static struct gompi_comm_failures *update_locked(struct gompi_comm *c) {
 	if (f->seen != now) {
 		f->seen = now;
 		for (int i = 0, process; (process = gompi_comm_member(c, i)) >= 0; i++)
-			if (gompi_is_failed(process) && !is_listed(f, i))
+			if (gompi_is_failed(process) && !is_failure_listed(f, i))
 				f->member[f->count++] = i;
 	}
 	if (f->count > 0)
@@ -132,7 +132,7 @@ int gompi_fault_class(int class, uintptr_t object) {
 		return MPIX_ERR_REVOKED;
 	if (c != NULL)
 		gompi_comm_note_failures(c);
-	return gompi_is_fault_tolerant ? MPIX_ERR_PROC_FAILED : class;
+	return gompi_node.is_fault_tolerant ? MPIX_ERR_PROC_FAILED : class;
 }
 
 int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_error_status *v) {

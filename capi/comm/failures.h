@@ -24,8 +24,8 @@ int gompi_comm_unacknowledged(struct gompi_comm *c);
 // Revokes a communicator in this process. Returns false if it is revoked already.
 bool gompi_comm_mark_revoked(struct gompi_comm *c);
 
-// Revokes the communicator with an id (the field `id`) in this process. Returns NULL if it is revoked already or does not
-// exist. If it does not exist, it will be revoked when it is created.
+// Revokes the communicator with an id (the field `id`) in this process. Returns NULL if it is revoked already or does
+// not exist. If it does not exist, it will be revoked when it is created.
 struct gompi_comm *gompi_comm_revoke_by_id(uint64_t id);
 // Revokes a communicator that has just been created, if its revocation has arrived before.
 void gompi_comm_revoke_early(struct gompi_comm *c);

@@ -22,8 +22,8 @@ enum {
 
 // The index of a predefined class in the table: small numbers first, then the MPI_T_ classes, which begin at 1,000,
 // then the classes for fault tolerance (mpix_gompirma.h).
-#define CLASS_INDEX(class) \
-	((class) < SMALL_CLASSES   ? (class) \
+#define CLASS_INDEX(class)                                               \
+	((class) < SMALL_CLASSES   ? (class)                             \
 	 : (class) < FAULT_CLASSES ? (class) - TOOL_CLASSES + TOOL_INDEX \
 				   : (class) - FAULT_CLASSES + FAULT_INDEX)
 #define CLASS(class, text) [CLASS_INDEX(class)] = {#class, #class ": " text, sizeof(#class ": " text) - 1},
@@ -31,11 +31,9 @@ static const struct class {
 	const char *name, *text;
 	size_t length; // length of the text
 } classes[CLASSES] = {
-	GOMPI_ERROR_CLASSES(CLASS)
-	CLASS(MPIX_ERR_PROC_FAILED, "a process on which the call depends has failed")
-	CLASS(MPIX_ERR_PROC_FAILED_PENDING, "a process that may be the sender has failed; the request stays active")
-	CLASS(MPIX_ERR_REVOKED, "the communicator has been revoked")
-};
+	GOMPI_ERROR_CLASSES(CLASS) CLASS(MPIX_ERR_PROC_FAILED, "a process on which the call depends has failed") CLASS(
+		MPIX_ERR_PROC_FAILED_PENDING, "a process that may be the sender has failed; the request stays active")
+		CLASS(MPIX_ERR_REVOKED, "the communicator has been revoked")};
 
 // An error class or code that the application has added.
 struct added_code {

@@ -143,7 +143,7 @@ static int find_unacknowledged(const void *of, struct gompi_stuck_entry *place) 
 }
 
 void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait_desc *what) {
-	if (r->peer != MPI_ANY_SOURCE || !gompi_is_fault_tolerant)
+	if (r->peer != MPI_ANY_SOURCE || !gompi_node.is_fault_tolerant)
 		return;
 	what->find_failed = find_unacknowledged;
 	what->find_failed_arg = r;

@@ -188,8 +188,8 @@ int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_st
 // Completes the active requests of the array that can never complete (gompi_request_fail). Returns true if there are
 // any. Otherwise *pending_class is MPIX_ERR_PROC_FAILED_PENDING if there is such a receive from MPI_ANY_SOURCE.
 __attribute__((cold)) bool gompi_array_fail(const struct gompi_request_array *s, int *pending_class);
-// Calls gompi_request_fail if an active request depends on a failed process or a revoked communicator. Otherwise returns
-// false, with MPI_SUCCESS in *class.
+// Calls gompi_request_fail if an active request depends on a failed process or a revoked communicator. Otherwise
+// returns false, with MPI_SUCCESS in *class.
 __attribute__((cold)) bool gompi_request_test_failed(struct gompi_request *r, int *class);
 // Returns true if a process has failed or a communicator has been revoked, so that a call that tests for requests must
 // check them.

@@ -177,8 +177,9 @@ void gompi_request_text_detail(const struct gompi_request *r, struct gompi_error
 
 int gompi_request_fill_failure(int class, struct gompi_error_status *v) {
 	return gompi_set_error(v, class, "%s",
-			       class == MPI_ERR_INTERN ? "the message queue in shared memory is damaged (internal error)"
-						       : gompi_failure_text());
+			       class == MPI_ERR_INTERN
+				       ? "the message queue in shared memory is damaged (internal error)"
+				       : gompi_failure_text());
 }
 
 int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error_status *v) {

@@ -47,8 +47,8 @@ struct gompi_request_kind {
 	// For a message that is a part of another request: called when the message is complete. Unlike the other
 	// functions, it is called under the VCI's lock.
 	void (*on_complete)(struct gompi_vci *l, struct gompi_request *r);
-	// May be NULL. Completes an active request with an error class, because a process has failed or the communicator
-	// is revoked.
+	// May be NULL. Completes an active request with an error class, because a process has failed or the
+	// communicator is revoked.
 	void (*abandon)(struct gompi_request *r, int class);
 	// May be NULL. Describes the processes on which a wait for the request depends: changes those fields of *t and
 	// *what that differ from the defaults.

@@ -93,9 +93,9 @@ static void unlock_word(struct gompi_win_member *m) {
 		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns the number of its process, or
-// GOMPI_NONE_FAILED. The holder stores its owner id soon after it has acquired the lock, so the caller must have seen
-// the same id in several calls: *sleeps counts them.
+// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns a failed process of the window, or
+// GOMPI_NONE_FAILED if the holder has not failed. The holder stores its owner id soon after it has acquired the lock.
+// So the caller must have found the failed holder in several calls, which *sleeps counts.
 static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_member *m, int *sleeps) {
 	enum { MIN_SLEEPS = 3 };
 	const uint32_t id = gompi_load(&m->accumulate_last_owner);
@@ -135,7 +135,8 @@ static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint
 			continue;
 		}
 		if (gompi_load_seq_cst(&gompi_node_header()->failed_count) != 0) {
-			int failed = gompi_is_fault_tolerant ? find_failed_holder_of(w, m, &sleeps) : gompi_win_failed_local(w);
+			int failed = gompi_node.is_fault_tolerant ? find_failed_holder_of(w, m, &sleeps)
+								  : gompi_win_failed_local(w);
 			gompi_note_failed(failed);
 			if (failed != GOMPI_NONE_FAILED)
 				return MPI_ERR_PROC_ABORTED;
@@ -202,7 +203,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		gompi_node_membarrier();
 		if (!wait_for_owner(old_word)) {
 			// otherwise the lock stays held, as if the failed process held it
-			if (gompi_is_fault_tolerant)
+			if (gompi_node.is_fault_tolerant)
 				unlock_word(m);
 			return MPI_ERR_PROC_ABORTED;
 		}

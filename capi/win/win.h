@@ -153,7 +153,7 @@ struct gompi_win {
 	// ranks is NULL if all members are on this node.
 	int local_size, local_rank;
 	int32_t *ranks;
-	_Atomic uint8_t *posts; // see struct gompi_win_shared
+	_Atomic uint8_t *posts;      // see struct gompi_win_shared
 	_Atomic uint8_t *held_locks; // see struct gompi_win_shared; NULL if the job is not fault-tolerant
 	// leaders synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a node
 	// leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is the

@@ -508,7 +508,8 @@ func (a *agreement) offered(process int32) (name uint64, err error) {
 		return name != 0 || failed
 	})
 	if err == nil && name <= 1 {
-		err = mpierr.New(abi.MPI_ERR_NO_MEM, "a member cannot allocate the control block of the new communicator")
+		err = mpierr.New(abi.MPI_ERR_NO_MEM, "a member cannot allocate the control block of the new "+
+			"communicator")
 	}
 	return name >> 1, err
 }

@@ -1,6 +1,6 @@
-/* Proves: a job lives on when ranks are killed. Calls that depend on a failed rank raise MPIX_ERR_PROC_FAILED, calls on a
- *   revoked communicator raise MPIX_ERR_REVOKED, all others succeed, and no call hangs. After MPIX_Comm_shrink, messages,
- *   collectives, communicators and windows work (ULFM).
+/* Proves: a job lives on when ranks are killed. Calls that depend on a failed rank raise MPIX_ERR_PROC_FAILED, calls on
+ *   a revoked communicator raise MPIX_ERR_REVOKED, all others succeed, and no call hangs. After MPIX_Comm_shrink,
+ *   messages, collectives, communicators and windows work (ULFM).
  * np: 4 7
  * args: barrier allreduce bcast dup receive large any_source waitall waitany test probe iallreduce revoke_receive
  * args: revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split queries ack agree two
@@ -19,11 +19,11 @@
 static MPI_Comm world; /* a duplicate of MPI_COMM_WORLD */
 static int victim, value, dead;
 
-#define CHECK_FAULT(call, class)                                                             \
-	do {                                                                                 \
-		int fault_rc = (call);                                                       \
-		CHECK(check_class(fault_rc) == (class), "the call returned %s, not class %s", \
-		      check_string(fault_rc), #class);                                       \
+#define CHECK_FAULT(call, class)                                                                                      \
+	do {                                                                                                          \
+		int fault_rc = (call);                                                                                \
+		CHECK(check_class(fault_rc) == (class), "the call returned %s, not class %s", check_string(fault_rc), \
+		      #class);                                                                                        \
 	} while (0)
 
 static void nap(int us) {
@@ -285,7 +285,7 @@ static void in_ack(void) {
 	CHECK(flag == 6, "the flags are %d", flag);
 }
 
-/* The first and last rank die, at about the same time. */
+/* Kills the first and the last rank at about the same time. */
 static void in_two(void) {
 	if (check_rank == 0 || check_rank == check_size - 1)
 		die();
@@ -293,7 +293,7 @@ static void in_two(void) {
 	CHECK_FAULT(MPI_Barrier(world), MPIX_ERR_PROC_FAILED);
 }
 
-/* A rank dies while the others shrink or agree. */
+/* Kills a rank while the others shrink or agree. */
 static void in_agreements(void) {
 	srand((unsigned)(getpid() + time(NULL)));
 	int first = 0, flag = 1;
@@ -399,7 +399,7 @@ static void in_windows(void) {
 	CHECK(rc == MPI_SUCCESS || check_class(rc) == MPIX_ERR_PROC_FAILED, "MPI_Win_free: %s", check_string(rc));
 }
 
-/* A communicator without the failed rank is not affected. */
+/* Checks that a communicator without the failed rank is not affected. */
 static void in_other(void) {
 	MPI_Comm rest;
 	CHECK_OK(MPI_Comm_split(world, check_rank == victim, 0, &rest));
@@ -437,8 +437,8 @@ int main(int argc, char **argv) {
 			{" receive large waitall waitany test probe ", in_receives},
 			{" any_source ", in_any_source},
 			{" iallreduce ", in_iallreduce},
-			{" revoke_receive revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split ",
-			 in_revoked},
+			{" revoke_receive revoke_large revoke_barrier revoke_iallreduce ", in_revoked},
+			{" revoke_probe revoke_any revoke_split ", in_revoked},
 			{" queries ", in_queries},
 			{" ack agree ", in_ack},
 			{" two ", in_two},
