@@ -48,6 +48,21 @@ fresh: ## the two commands of the README in bare Debian roots and fresh clones o
 	@scripts/deps.sh fresh
 	@scripts/fresh.sh
 
+deb: ## Debian packages in build/deb, made with dpkg-buildpackage and checked with lintian
+	@scripts/deps.sh deb
+	@scripts/deb.sh "$(BUILD)/deb"
+
+test-deb: ## install, use, upgrade and remove the packages of `make deb` in a bare Debian root
+	@scripts/deps.sh deb
+	@scripts/deps.sh fresh
+	@scripts/deb.sh "$(BUILD)/deb"
+	@GOMPIRMA_FRESH_FOLDERS="$(BUILD)/deb:/mnt/deb" scripts/fresh.sh 'tests/packages/debian.sh /mnt/deb'
+
+test-recipes: ## run the steps of packages/Dockerfile and packages/apptainer.def in bare Debian roots
+	@scripts/deps.sh fresh
+	@scripts/fresh.sh tests/packages/docker.sh
+	@scripts/fresh.sh tests/packages/apptainer.sh
+
 soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
 	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
@@ -145,5 +160,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster test-browser scale flaky fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster test-browser scale flaky fresh deb test-deb test-recipes soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -99,9 +99,14 @@ func winHints(h uintptr) (hints rma.Hints, err error) {
 	if err != nil {
 		return rma.DefaultHints(), err
 	}
-	defer C.free(unsafe.Pointer(c.kinds))
+	var kinds *string
+	if c.kinds != nil {
+		kinds = new(string)
+		*kinds = C.GoString(c.kinds)
+		C.free(unsafe.Pointer(c.kinds))
+	}
 	return rma.Hints{
 		Common:    rma.Common{Promises: uint64(c.common.promises), Granularity: uint64(c.common.granularity)},
 		Alignment: int64(c.alignment), HugePages: bool(c.huge_pages), InPlace: uint8(c.in_place),
-		AllocKinds: C.GoString(c.kinds)}, nil
+		AllocKinds: kinds}, nil
 }

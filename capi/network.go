@@ -18,6 +18,9 @@ import (
 	"gompirma/core/fabric"
 )
 
+// maxForeign is the number of processes of other jobs that a process can connect to.
+const maxForeign = 16384
+
 // network implements fabric.Network, the network between nodes, with the functions of capi/fabric.
 type network struct{}
 
@@ -70,6 +73,8 @@ func (network) Begin(j *fabric.Job) error {
 		host_offsets:  (*C.uint32_t)(unsafe.Pointer(&at[0])),
 		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
 		timeout_ns:    C.int64_t(j.Timeout),
+		max_added:     maxForeign,
+		universe:      C.uint64_t(j.Universe),
 	}
 	for i := range job.secret {
 		job.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(j.Secret[8*i:]))
@@ -79,6 +84,38 @@ func (network) Begin(j *fabric.Job) error {
 	}
 	return nil
 }
+
+// Add implements fabric.Network.
+func (network) Add(f *fabric.Foreign) error {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	address, host := []byte(f.Address), []byte(f.Host)
+	if len(address) == 0 || len(host) == 0 {
+		return errors.New("the other job uses a network that does not support connections between jobs")
+	}
+	pin.Pin(&address[0])
+	pin.Pin(&host[0])
+	c := C.struct_gompi_net_foreign{
+		peer: C.int(f.Peer), node: C.int(f.Node),
+		universe: C.uint64_t(f.Universe), number: C.uint32_t(f.Number),
+		address: (*C.char)(unsafe.Pointer(&address[0])), address_bytes: C.size_t(len(address)),
+		host: (*C.char)(unsafe.Pointer(&host[0])), host_bytes: C.size_t(len(host)),
+	}
+	for i := range c.secret {
+		c.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(f.Secret[8*i:]))
+	}
+	switch C.gompi_net_add(&c) {
+	case C.NET_SUCCESS:
+		return nil
+	case C.NET_NO_MEM:
+		return errors.New("out of memory")
+	}
+	return errors.New("jobs can be connected only over gompirma's own network: set GOMPIRMA_PROVIDER=tcp in both " +
+		"jobs")
+}
+
+// Drain implements fabric.Network.
+func (network) Drain() { C.gompi_net_drain() }
 
 // Run and the following methods implement fabric.Network.
 func (network) Run()       { C.gompi_net_progress_run() }

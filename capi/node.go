@@ -48,7 +48,9 @@ func openNode(nd *shm.Node, all proc.Table) {
 	C.gompi_node_open(&config)
 	C.gompi_ring_open()
 	C.gompi_bounce_open()
-	C.gompi_stream_open()
+	if all.Nodes() > 1 {
+		C.gompi_stream_open()
+	}
 	C.gompi_rma_request_open()
 }
 
@@ -81,6 +83,9 @@ type progressPath struct{}
 func (progressPath) ProcessesAdded(nd *shm.Node) {
 	C.gompi_node.policy = C.gompi_wait_policy_for(C.bool(nd.IsOversubscribed()))
 }
+
+// NetworkOpened implements core.DataPath.
+func (progressPath) NetworkOpened() { C.gompi_stream_open() }
 
 func (progressPath) Start() { C.gompi_progress_open() }
 func (progressPath) Run()   { C.gompi_progress_run() }

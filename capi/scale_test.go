@@ -18,9 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -106,9 +108,11 @@ func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []
 	return nil
 }
 
-func (m *bigMember) NewID() uint64     { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
-func (m *bigMember) Node(w int32) int  { return m.job.nodeOf(int(w)) }
-func (m *bigMember) Forget(*comm.Comm) {}
+func (m *bigMember) Identify(w int32) (uint64, uint32)               { return 0, uint32(w) }
+func (m *bigMember) Find(_ uint64, number uint32) (w int32, ok bool) { return int32(number), true }
+func (m *bigMember) NewID() uint64                                   { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
+func (m *bigMember) Node(w int32) int                                { return m.job.nodeOf(int(w)) }
+func (m *bigMember) Forget(*comm.Comm)                               {}
 func (m *bigMember) FreeBlock(name uint64, size, used int64) {
 	m.nd.FreeBlock(shm.BlockRef(name), size, used)
 }
@@ -206,7 +210,15 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	_, err = all.Add(0, nodeOf, places)
 	require.NoError(t, err)
 	all.SetSelf(int32(j.members[0].rank), 0, all.Count())
-	dataPath{}.Open(j.members[0].nd, all)
+	first := j.members[0].nd
+	dataPath{}.Open(first, all)
+	require.NoError(t, first.Commit(shm.MessageRing(first.Slots, first.Me), shm.MessageRingSize))
+	carrier, err := engine.Open(&p2p.CarrierConfig{Control: first.Control(), Rings: shm.MessageRing(first.Slots, 0),
+		CellStride: shm.CellSize(first.Slots), RingBytes: shm.MessageRingSize, N: first.Slots, Me: first.Me,
+		Processes: all})
+	require.NoError(t, err)
+	carrier.Enter()
+	t.Cleanup(carrier.Leave)
 	require.NoError(t, j.all(func(m *bigMember) error { return m.c.AttachBlock() }))
 	return j
 }
@@ -385,7 +397,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	j = newBigJob(t, n, nodes, false, members)
 	first := j.members[0]
 	calls := 0
-	h := &rma.Host{Node: first.nd, Nodes: nodes, Data: meetsNobody{}, InChunks: first.nd.InChunks,
+	h := &rma.Host{Node: first.nd, Data: meetsNobody{}, InChunks: first.nd.InChunks,
 		NodeOf:    func(w int32) int32 { return int32(j.nodeOf(int(w))) },
 		NodeIndex: func(w int32) int { return j.index(int(w)) },
 		SharedAllgather: func(_ *comm.Comm, firstBytes, laterBytes int) rma.SharedAllgather {

@@ -237,7 +237,7 @@ func gompi_comm_connect(name, info uintptr, root int32, h, newcomm uintptr) int3
 }
 
 // joinBytes is the length of the message that each process writes to the socket of MPI_Comm_join.
-const joinBytes = 256
+const joinBytes = abi.MPI_MAX_PORT_NAME
 
 // gompi_comm_join exchanges port names over the socket. The process with the lower number accepts, the other one
 // connects.
@@ -325,7 +325,11 @@ func onNames(function string, arguments []uintptr, info uintptr, f func(p *core.
 //export gompi_publish_name
 func gompi_publish_name(service, info, port uintptr) int32 {
 	return onNames("MPI_Publish_name", []uintptr{service, port}, info, func(p *core.Instance) error {
-		return p.PublishName(cString(service), cString(port))
+		scope, err := infoValue(info, core.NameScopeKey)
+		if err != nil {
+			return err
+		}
+		return p.PublishName(cString(service), cString(port), scope)
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "base/event.h"
 #include "rma/barrier.h"
 #include "win/in_place.h"
 #include "win/attached.h"
@@ -72,8 +73,12 @@ func (dataPath) Install(p *rma.Plan) error {
 	h := &p.Hints
 	plan.hints = C.struct_gompi_hints{alignment: C.int64_t(h.Alignment), huge_pages: C.bool(h.HugePages),
 		in_place: C.uint8_t(h.InPlace),
-		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
-		kinds:    textCopy(h.AllocKinds), shared_in_place: textCopy(h.Shared)}
+		common: C.struct_gompi_common_hints{promises: C.uint64_t(h.Common.Promises),
+			granularity: C.uint64_t(h.Common.Granularity)},
+		shared_in_place: textCopy(h.Shared)}
+	if h.AllocKinds != nil {
+		plan.hints.kinds = C.CString(*h.AllocKinds)
+	}
 	if !C.gompi_win_open(&plan, &members[0]) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a window of %d processes", p.Members)
 	}
@@ -195,8 +200,8 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 //export gompi_host_of
 func gompi_host_of(peer int32, name uintptr, size int32) {
 	host := "?"
-	if p := core.Self(); p != nil && peer >= 0 && int(peer) < p.Size {
-		host = p.NodeMap.Host(int(peer))
+	if p := core.Self(); p != nil {
+		host = p.HostOf(peer)
 	}
 	putString(name, host, int(size))
 }
@@ -238,6 +243,8 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 		return nil, finish(function, handle.Comm, commHandle, err)
 	}
 	*out[uintptr](win) = w.Handle
+	C.gompi_event_raise(C.EVENT_WINDOW_CREATED, abi.MPI_T_CB_REQUIRE_NONE, C.uint64_t(w.Handle),
+		C.uint64_t(spec.Size), C.uint64_t(spec.Flavor))
 	return w, abi.MPI_SUCCESS
 }
 
@@ -395,10 +402,12 @@ func gompi_win_free(win uintptr) int32 {
 	if win == 0 {
 		return finish("MPI_Win_free", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "win is NULL"))
 	}
-	return onWin("MPI_Win_free", *out[uintptr](win), func(w *rma.Window) error {
+	h := *out[uintptr](win)
+	return onWin("MPI_Win_free", h, func(w *rma.Window) error {
 		err := w.Free(func() error { return deleteWinAttributes(w) })
 		if err == nil {
 			*out[uintptr](win) = abi.MPI_WIN_NULL
+			C.gompi_event_raise(C.EVENT_WINDOW_FREED, abi.MPI_T_CB_REQUIRE_NONE, C.uint64_t(h), 0, 0)
 		}
 		return err
 	})

@@ -123,6 +123,7 @@ SAME(offsetof(struct gompi_node_header, slot_count), 16);
 SAME(offsetof(struct gompi_node_header, creator_pid), 20);
 SAME(offsetof(struct gompi_node_header, core_count), 24);
 SAME(offsetof(struct gompi_node_header, segment), 28);
+SAME(offsetof(struct gompi_node_header, universe), 32);
 SAME(offsetof(struct gompi_node_header, failed_count), 64);
 SAME(offsetof(struct gompi_node_header, revocation_count), 68);
 SAME(offsetof(struct gompi_node_header, job_is_ending), 72);

@@ -30,6 +30,8 @@ type DataPath interface {
 	Network() fabric.Network
 	// All threads of this process, in C and in Go, use this Waiter to wait.
 	shm.Waiter
+	// NetworkOpened is called after the network has been opened for connections to other jobs.
+	NetworkOpened()
 	// ProcessesAdded is called after processes have been added to the node.
 	ProcessesAdded(nd *shm.Node)
 	// Run is the body of the progress thread: it serves arriving messages and operations until Stop is called, and

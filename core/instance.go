@@ -47,6 +47,8 @@ type Instance struct {
 	// when it needs it, and other processes wait for that (awaitOpen).
 	isCollective bool
 	spans        bool // the job has processes on other nodes, and the network is open
+	ownCount     int  // number of processes of this universe in the table of processes
+	foreign      foreign
 }
 
 // minInitTimeout is the minimum time that Open waits for the launcher and for processes that have not answered yet. It
@@ -86,12 +88,12 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		if wrong != nil {
 			return nil, wrong
 		}
-		if err := fabric.Open(data.Network(), b, p.NodeMap.NodeOf, timeout); err != nil {
+		if p.foreign.endpoint, err = fabric.Open(data.Network(), b, p.NodeMap.NodeOf, timeout); err != nil {
 			return nil, err
 		}
 		p.spans = true
 	}
-	if p.Messages, err = p2p.New(p.Node, p2p.Config{First: p.First, Size: p.Size, Processes: p.Processes,
+	if p.Messages, err = p2p.New(p.Node, p2p.Config{First: p.First, Size: p.Size, Processes: p.Processes, Names: p,
 		Open: data.OpenMessages}); err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.Coll = coll.New(p.Messages)
 	rma.TracksLocks = boot.IsFaultTolerant()
 	p.Windows = &rma.Host{
-		Node: p.Node, Nodes: p.NodeMap.NodeCount, Data: data,
+		Node: p.Node, Data: data, IsForeign: p.isForeign,
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },
 		NodeIndex: func(w int32) int { return int(p.Processes.At(w).Index) },
 		Allgather: p.Coll.Allgather,
@@ -138,6 +140,7 @@ func (p *Instance) addProcesses() error {
 		return err
 	}
 	p.Processes.SetSelf(p.Number(), int32(p.First), p.Size)
+	p.ownCount = p.Processes.Count()
 	return nil
 }
 
@@ -211,6 +214,7 @@ func (p *Instance) closeWorld() error {
 	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
+	p.drain()
 	if p.spans {
 		p.data.Network().JobEnding()
 		// A process that has left the barrier may still have messages to send that other processes need to
@@ -234,16 +238,36 @@ func (p *Instance) suspend() {
 // isSuspended returns whether no call may use the instance until resume.
 func (p *Instance) isSuspended() bool { return p.Node.State(p.Node.Me) == shm.Finalized }
 
+// drain waits until processes of other jobs have received all data that this process has sent to them.
+func (p *Instance) drain() {
+	if p.isNetworkOpen() {
+		p.data.Network().Drain()
+	}
+}
+
+func (p *Instance) isNetworkOpen() bool {
+	p.foreign.mu.Lock()
+	defer p.foreign.mu.Unlock()
+	return p.foreign.endpoint != nil
+}
+
 // stop stops the progress threads and closes the network. Precondition: suspend has been called.
 func (p *Instance) stop() {
+	closePorts()
+	boot.UnpublishAll()
 	p.NodeMap.Neighbour.Close()
 	p.data.Stop()
-	if p.spans {
+	open := p.isNetworkOpen()
+	if open {
+		p.data.Network().JobEnding()
 		p.data.Network().Stop()
 	}
 	p.progress.Wait()
-	if p.spans {
+	if open {
 		p.data.Network().End()
+	}
+	if !p.spans {
+		p.foreign.forget()
 	}
 	p.Messages.Leave()
 	p.stopped = true

@@ -162,16 +162,28 @@ func Pset(name string) *group.Group {
 }
 
 // CreateFromGroup implements MPI_Comm_create_from_group (MPI-5.0 7.4.2). Collective over g, which must contain this
-// process. Errors: MPI_ERR_GROUP if it does not; MPI_ERR_PROC_ABORTED if a member has ended or failed; MPI_ERR_NO_MEM.
-func (p *Instance) CreateFromGroup(g *group.Group, stringTag string) (*comm.Comm, error) {
+// process. It also waits until the members of the other groups can receive messages. Errors: MPI_ERR_GROUP if g does
+// not contain this process; MPI_ERR_PROC_ABORTED if a process has ended or failed; MPI_ERR_NO_MEM.
+func (p *Instance) CreateFromGroup(g *group.Group, stringTag string, others ...*group.Group) (*comm.Comm, error) {
 	if g.Rank(p.Number()) == group.Undefined {
 		return nil, mpierr.New(abi.MPI_ERR_GROUP, "the calling process (rank %d of the job) is not in the "+
 			"group", p.Rank)
 	}
-	if err := p.awaitOpen(g); err != nil {
+	for _, x := range append(others, g) {
+		if err := p.awaitOpen(x); err != nil {
+			return nil, err
+		}
+	}
+	c, err := p.sessionComm.CreateGroup(g, sessionTag(stringTag, g))
+	if err != nil {
 		return nil, err
 	}
-	return p.sessionComm.CreateGroup(g, sessionTag(stringTag, g))
+	// A member may end as soon as it returns, so it waits until no member is in awaitOpen.
+	if err := c.Synchronize(); err != nil {
+		c.Free()
+		return nil, err
+	}
+	return c, nil
 }
 
 // CreateInterFromGroups implements MPI_Intercomm_create_from_groups (MPI-5.0 7.6.2). Collective over both groups. The
@@ -196,14 +208,13 @@ func (p *Instance) CreateInterFromGroups(local *group.Group, localLeader int, re
 		return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d; valid ranks of remote_group are 0 to %d",
 			remoteLeader, remote.Size()-1)
 	}
-	c, err := p.CreateFromGroup(local, stringTag)
+	// The leaders exchange messages after CreateFromGroup. So no member of either group returns while another one
+	// is in awaitOpen.
+	c, err := p.CreateFromGroup(local, stringTag, remote)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Free()
-	if err := p.awaitOpen(remote); err != nil {
-		return nil, err
-	}
 	return c.NewInter(localLeader, p.sessionComm, int(remote.World(remoteLeader)), sessionTag(stringTag, nil))
 }
 

@@ -1,12 +1,14 @@
 package core
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"strings"
+	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
@@ -15,16 +17,12 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Dynamic processes (MPI-5.0 11.8 to 11.10). The processes on one node know each other by numbers: the index on the
-// node. So a group of processes of several jobs needs no translation, and an intercommunicator between jobs is created
-// as one within a job. The leaders of the two groups find each other by gompirun: a spawned job receives the number of
-// the process that started it, and a port name contains the number of the process that opened it.
+// Dynamic processes (MPI-5.0 11.8 to 11.10). The processes on one node under one gompirun know each other by numbers:
+// the index on the node. So a group of processes of several jobs needs no translation, and an intercommunicator between
+// jobs is created as one within a job. Processes of other jobs are added to the table of processes (foreign.go).
 
 // spawner returns the interface to the gompirun that starts processes, or an error of the given class.
-func (p *Instance) spawner(class int32, what string) (boot.Spawner, error) {
-	if p.NodeMap.NodeCount > 1 {
-		return nil, mpierr.New(class, "%s is possible only if the job is on one node", what)
-	}
+func (p *Instance) spawner(class int32) (boot.Spawner, error) {
 	s, err := boot.SpawnerOf(p.Boot, p.Node.Fd(), p.Node.Me)
 	if err != nil {
 		return nil, mpierr.New(class, "%v", err)
@@ -41,218 +39,246 @@ func connectionTag(text string) int32 {
 	return int32(sum.Sum64() >> 33)
 }
 
+// newTag returns a tag for the messages of a new connection, and a text that identifies the connection.
+func (p *Instance) newTag() (tag int32, text string) {
+	text = fmt.Sprintf("%d.%d", p.Number(), connections.Add(1))
+	return connectionTag(text), text
+}
+
 // Spawn implements MPI_Comm_spawn and MPI_Comm_spawn_multiple. Collective over c; the function `what`, which describes
 // the processes, is called at the member of rank root only. It returns the intercommunicator with the new job. Errors:
 // MPI_ERR_SPAWN, with the index of the part that cannot be started in *failedPart at the root, or -1.
+//
+// If this job is on one node, the new processes use its memory. Otherwise, and if this job itself has been started in
+// this way, they have a memory of their own and connect to a port of the root.
 func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*pmi1.Spawn, error),
 	failedPart *int) (*comm.Comm, error) {
-	n, err := c.NewInterTo(root, func() (comm.Leader, error) {
-		*failedPart = -1
-		s, err := what()
-		if err != nil {
-			return comm.Leader{}, err
-		}
-		launcher, err := p.spawner(abi.MPI_ERR_SPAWN, "starting processes")
-		if err != nil {
-			return comm.Leader{}, err
-		}
-		s.Parent = fmt.Sprintf("%d.%d", p.Number(), connections.Add(1))
-		first, err := launcher.Spawn(s)
-		var refused *pmi1.SpawnError
-		if errors.As(err, &refused) {
-			*failedPart = refused.Part
-			return comm.Leader{}, mpierr.New(abi.MPI_ERR_SPAWN, "%s", refused.Reason)
-		}
-		if err != nil {
-			return comm.Leader{}, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
-		}
-		if err := p.awaitNumber(first); err != nil {
-			return comm.Leader{}, mpierr.New(abi.MPI_ERR_SPAWN, "a started process has ended before it "+
-				"called MPI_Init")
-		}
-		return comm.Leader{Peer: p.sessionComm, Rank: first, Tag: connectionTag(s.Parent)}, nil
-	})
+	if p.spans || boot.IsPortName(boot.Parent(p.Boot)) {
+		return p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
+			return p.spawnApart(what, failedPart, introduce)
+		})
+	}
+	var b []byte
+	var err error
+	if c.Rank() == root {
+		b, err = p.spawnHere(what, failedPart)
+	}
+	if b, err = c.BcastFrom(root, b, err); err != nil {
+		return nil, err
+	}
+	n, err := c.NewInter(root, p.sessionComm, int(binary.LittleEndian.Uint32(b)),
+		int32(binary.LittleEndian.Uint32(b[4:])))
 	p.data.ProcessesAdded(p.Node)
 	return n, err
 }
 
+// startProcesses starts processes, and returns the number of the first one.
+func (p *Instance) startProcesses(s *pmi1.Spawn, failedPart *int) (first int, err error) {
+	launcher, err := p.spawner(abi.MPI_ERR_SPAWN)
+	if err != nil {
+		return 0, err
+	}
+	first, err = launcher.Spawn(s)
+	var refused *pmi1.SpawnError
+	if errors.As(err, &refused) {
+		*failedPart = refused.Part
+		return 0, mpierr.New(abi.MPI_ERR_SPAWN, "%s", refused.Reason)
+	}
+	if err != nil {
+		return 0, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
+	}
+	return first, nil
+}
+
+func errEndedEarly() error {
+	return mpierr.New(abi.MPI_ERR_SPAWN, "a started process has ended before it called MPI_Init")
+}
+
+// spawnHere starts processes that use the memory of this node. It returns the number of the first one, and the tag of
+// the messages that connect them to this job.
+func (p *Instance) spawnHere(what func() (*pmi1.Spawn, error), failedPart *int) ([]byte, error) {
+	*failedPart = -1
+	s, err := what()
+	if err != nil {
+		return nil, err
+	}
+	tag, text := p.newTag()
+	s.Parent = text
+	first, err := p.startProcesses(s, failedPart)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.awaitNumber(first); err != nil {
+		return nil, errEndedEarly()
+	}
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(tag)), nil
+}
+
+// spawnApart starts processes that have a memory of their own, and returns the connection to the one of rank 0.
+func (p *Instance) spawnApart(what func() (*pmi1.Spawn, error), failedPart *int,
+	introduce func(net.Conn) error) (net.Conn, error) {
+	*failedPart = -1
+	s, err := what()
+	if err != nil {
+		return nil, err
+	}
+	port, err := boot.OpenPort(p.data.Permitted())
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_SPAWN, "cannot open a port for the processes: %v", err)
+	}
+	defer port.Close()
+	s.Parent, s.Apart = port.Name, true
+	if _, err := p.startProcesses(s, failedPart); err != nil {
+		return nil, err
+	}
+	launcher, err := p.spawner(abi.MPI_ERR_SPAWN)
+	for err == nil {
+		select {
+		case link := <-port.Arrivals:
+			if err := introduce(link); err != nil {
+				link.Close()
+				return nil, errEndedEarly()
+			}
+			return link, nil
+		case <-time.After(endedInterval):
+		}
+		// gompirun publishes this name if the processes end before they have connected.
+		if _, ended := launcher.Lookup(pmi1.EndedName(s.Parent)); ended == nil {
+			err = errEndedEarly()
+		} else if !errors.Is(ended, pmi1.ErrName) {
+			err = mpierr.New(abi.MPI_ERR_SPAWN, "%v", ended)
+		}
+	}
+	return nil, err
+}
+
+// endedInterval is the interval at which a process asks gompirun whether processes have ended that it has started.
+const endedInterval = 100 * time.Millisecond
+
 // connectToParent creates Parent, if this job was spawned. Collective over the job.
 func (p *Instance) connectToParent() (err error) {
-	control, _ := p.Boot.Control()
-	if control.Parent == "" {
-		return nil
-	}
+	parent := boot.Parent(p.Boot)
 	var root, number int
-	if _, err := fmt.Sscanf(control.Parent, "%d.%d", &root, &number); err != nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "%s is %q, which gompirun has not set: do not change it",
-			boot.EnvParent, control.Parent)
+	switch {
+	case parent == "":
+		return nil
+	case boot.IsPortName(parent):
+		p.Parent, err = p.Connect(p.WorldComm, 0, func() (string, error) { return parent, nil })
+	default:
+		if _, err := fmt.Sscanf(parent, "%d.%d", &root, &number); err != nil {
+			return mpierr.New(abi.MPI_ERR_OTHER, "%s is %q, which gompirun has not set: do not change it",
+				boot.EnvParent, parent)
+		}
+		p.Parent, err = p.WorldComm.NewInter(0, p.sessionComm, root, connectionTag(parent))
 	}
-	p.Parent, err = p.WorldComm.NewInter(0, p.sessionComm, root, connectionTag(control.Parent))
 	if err != nil {
 		return mpierr.Wrap(err, "while connecting to the processes that started this job")
 	}
 	return nil
 }
 
-// Ports. A port name is "gompirma:JOB:NUMBER:COUNT": the name of gompirun's job, the number of the process that opened
-// the port, and a count. gompirun's table of names has each open port.
-type port struct {
-	name   string
-	number int
-}
-
-const portPrefix = "gompirma:"
-
-// openPorts holds the names of the ports that this process has opened.
+// openPorts holds the ports that this process has opened, by name.
 var openPorts struct {
 	sync.Mutex
-	count int
-	names map[string]bool
+	byName map[string]*boot.Port
 }
 
-// OpenPort implements MPI_Open_port. It is local, and returns the name of the port. Errors: MPI_ERR_PORT if the
-// launcher is not gompirun.
+// OpenPort implements MPI_Open_port. It is local, and returns the name of the port. Errors: MPI_ERR_OTHER if no socket
+// can be opened.
 func (p *Instance) OpenPort() (string, error) {
-	s, err := p.spawner(abi.MPI_ERR_PORT, "a port")
+	port, err := boot.OpenPort(p.data.Permitted())
 	if err != nil {
-		return "", err
+		return "", mpierr.New(abi.MPI_ERR_OTHER, "cannot open a port: %v", err)
 	}
 	openPorts.Lock()
 	defer openPorts.Unlock()
-	openPorts.count++
-	name := fmt.Sprintf("%s%s:%d:%d", portPrefix, boot.JobName(p.Boot), p.Number(), openPorts.count)
-	if err := s.Publish(name, name); err != nil {
-		return "", mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	if openPorts.byName == nil {
+		openPorts.byName = map[string]*boot.Port{}
 	}
-	if openPorts.names == nil {
-		openPorts.names = map[string]bool{}
+	openPorts.byName[port.Name] = port
+	return port.Name, nil
+}
+
+// portOf returns an open port of this process. Errors: MPI_ERR_PORT.
+func portOf(name string) (*boot.Port, error) {
+	openPorts.Lock()
+	defer openPorts.Unlock()
+	port := openPorts.byName[name]
+	if port == nil {
+		return nil, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not an open port of this process", name)
 	}
-	openPorts.names[name] = true
-	return name, nil
+	return port, nil
 }
 
 // ClosePort implements MPI_Close_port. Errors: MPI_ERR_PORT if this process has not opened the port.
 func (p *Instance) ClosePort(name string) error {
+	port, err := portOf(name)
+	if err != nil {
+		return err
+	}
 	openPorts.Lock()
 	defer openPorts.Unlock()
-	if !openPorts.names[name] {
-		return mpierr.New(abi.MPI_ERR_PORT, "%.200q is not an open port of this process", name)
-	}
-	delete(openPorts.names, name)
-	if s, err := p.spawner(abi.MPI_ERR_PORT, "a port"); err == nil {
-		s.Unpublish(name)
-	}
+	delete(openPorts.byName, name)
+	port.Close()
 	return nil
 }
 
-// parsePort returns the process that has opened a port. Errors: MPI_ERR_PORT if the text is not the name of a port of
-// this gompirun, or if the port is closed.
-func (p *Instance) parsePort(name string) (port, error) {
-	s, err := p.spawner(abi.MPI_ERR_PORT, "a port")
-	if err != nil {
-		return port{}, err
+// closePorts closes the ports that the application has left open.
+func closePorts() {
+	openPorts.Lock()
+	defer openPorts.Unlock()
+	for _, port := range openPorts.byName {
+		port.Close()
 	}
-	x := port{name: name}
-	fields := strings.Split(strings.TrimPrefix(name, portPrefix), ":")
-	if !strings.HasPrefix(name, portPrefix) || len(fields) != 3 {
-		return port{}, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not the name of a port", name)
-	}
-	if _, err := fmt.Sscanf(fields[1], "%d", &x.number); err != nil || x.number < 0 || x.number >= p.Node.Slots {
-		return port{}, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not the name of a port", name)
-	}
-	if _, err := s.Lookup(name); errors.Is(err, pmi1.ErrName) {
-		return port{}, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q is closed, or belongs to the job of "+
-			"another gompirun", name)
-	} else if err != nil {
-		return port{}, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
-	}
-	return x, nil
+	openPorts.byName = nil
 }
 
 // Accept implements MPI_Comm_accept. Collective over c; the function portName is called at the member of rank root
 // only, which has opened the port. It waits for a call of Connect. Errors: MPI_ERR_PORT, and those of portName.
 func (p *Instance) Accept(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
-	return c.NewInterTo(root, func() (comm.Leader, error) {
+	return p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
 		name, err := portName()
 		if err != nil {
-			return comm.Leader{}, err
+			return nil, err
 		}
-		openPorts.Lock()
-		known := openPorts.names[name]
-		openPorts.Unlock()
-		if !known {
-			return comm.Leader{}, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not an open port of this "+
-				"process", name)
+		port, err := portOf(name)
+		if err != nil {
+			return nil, err
 		}
-		source, tag, err := p.Messages.RecvNumber(p.sessionComm, comm.Creation, connectionTag(name))
-		return comm.Leader{Peer: p.sessionComm, Rank: source, Tag: tag}, err
+		for {
+			link, err := port.Accept()
+			if err != nil {
+				return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q has been closed", name)
+			}
+			if introduce(link) == nil {
+				return link, nil
+			}
+			link.Close() // the process has ended meanwhile
+		}
 	})
 }
 
 // Connect implements MPI_Comm_connect. Collective over c; the function portName is called at the member of rank root
 // only. It waits for a call of Accept. Errors: MPI_ERR_PORT if there is no such port, and those of portName.
 func (p *Instance) Connect(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
-	return c.NewInterTo(root, func() (comm.Leader, error) {
+	return p.meet(c, root, false, func(introduce func(net.Conn) error) (net.Conn, error) {
 		name, err := portName()
 		if err != nil {
-			return comm.Leader{}, err
+			return nil, err
 		}
-		x, err := p.parsePort(name)
+		link, err := boot.Dial(name)
+		if errors.Is(err, boot.ErrPortName) {
+			return nil, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not the name of a port", name)
+		}
 		if err != nil {
-			return comm.Leader{}, err
+			return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q is closed, or its process has ended "+
+				"or cannot be reached: %v", name, err)
 		}
-		if err := p.awaitNumber(x.number); err != nil {
-			return comm.Leader{}, mpierr.New(abi.MPI_ERR_PORT, "the process that opened the port %.200q "+
-				"has ended", name)
+		if err := introduce(link); err != nil {
+			link.Close()
+			return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q has been closed, or its process has "+
+				"ended", name)
 		}
-		tag := connectionTag(fmt.Sprintf("%s %d.%d", name, p.Number(), connections.Add(1)))
-		err = p.Messages.SendNumber(p.sessionComm, comm.Creation, x.number, connectionTag(name), tag)
-		return comm.Leader{Peer: p.sessionComm, Rank: x.number, Tag: tag}, err
+		return link, nil
 	})
-}
-
-// nameError converts an error of the table of names to an MPI error of the given class.
-func nameError(err error, class int32, format string, args ...any) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, pmi1.ErrName):
-		return mpierr.New(class, format, args...)
-	}
-	return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
-}
-
-// serviceKey returns the key of a service name in the table of names, which also has ports.
-func serviceKey(service string) string { return "service:" + service }
-
-// PublishName, LookupName and UnpublishName implement MPI_Publish_name and related calls. Names are known to all jobs
-// of one gompirun. Errors: MPI_ERR_SERVICE if the name is published already, or cannot be unpublished because it is not
-// published; MPI_ERR_NAME if LookupName does not find it; MPI_ERR_OTHER if the launcher is not gompirun.
-func (p *Instance) PublishName(service, port string) error {
-	s, err := p.spawner(abi.MPI_ERR_OTHER, "MPI_Publish_name")
-	if err != nil {
-		return err
-	}
-	return nameError(s.Publish(serviceKey(service), port), abi.MPI_ERR_SERVICE,
-		"the service name %.200q is published already", service)
-}
-
-// LookupName returns the port that is published under a service name.
-func (p *Instance) LookupName(service string) (string, error) {
-	s, err := p.spawner(abi.MPI_ERR_OTHER, "MPI_Lookup_name")
-	if err != nil {
-		return "", err
-	}
-	port, err := s.Lookup(serviceKey(service))
-	return port, nameError(err, abi.MPI_ERR_NAME, "the service name %.200q is not published", service)
-}
-
-// UnpublishName removes a service name.
-func (p *Instance) UnpublishName(service string) error {
-	s, err := p.spawner(abi.MPI_ERR_OTHER, "MPI_Unpublish_name")
-	if err != nil {
-		return err
-	}
-	return nameError(s.Unpublish(serviceKey(service)), abi.MPI_ERR_SERVICE,
-		"the service name %.200q is not published", service)
 }

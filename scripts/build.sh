@@ -97,7 +97,7 @@ done
 
 # Writes suppressions for valgrind, which would report Go's stack switches as errors. A suppression matches only errors
 # whose innermost frame is Go code.
-mkdir -p "$out/share/gompirma"
+mkdir -p "$out/share/gompirma" "$out/share/modulefiles/gompirma"
 for kind in Addr1 Addr2 Addr4 Addr8 Addr16 Addr32 Cond Value1 Value2 Value4 Value8 Value16; do
 	for code in 'runtime.*' 'gompirma/*' 'main.*' 'internal/*' 'os.*' 'io.*' 'sync.*' 'syscall.*' 'strconv.*' 'strings.*' 'slices.*' 'fmt.*' 'bytes.*' \
 		'bufio.*' 'errors.*' 'reflect.*' 'sort.*' 'time.*' 'context.*' 'encoding/*' 'golang.org/*' 'type:*' '_cgo_*' 'x_cgo_*' 'crosscall*'; do
@@ -110,5 +110,12 @@ fill cmake/gompirma.pc.in "$out/lib/pkgconfig/gompirma.pc"
 fill cmake/gompirma-abi.pc.in "$out/lib/pkgconfig/gompirma-abi.pc"
 fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake"
 fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"
+rm -f "$out"/share/modulefiles/gompirma/*
+fill packages/modulefile.in "$out/share/modulefiles/gompirma/$version"
 
 scripts/fortran.sh "$out" "$version"
+
+# The manual pages and the completion of shells. Their date is SOURCE_DATE_EPOCH, else that of the last commit, else today.
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+go build -o "$out/obj/bin/man" ./man/gen
+"$out/obj/bin/man" -date "$(date -u -d "@$epoch" +%Y-%m-%d)" -tools "$out" "$out/share"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks that the requirements of a step are installed:
 #
-#   scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|fresh
+#   scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|deb|fresh
 #
 # It installs missing Debian packages with apt without asking, if it runs as root or sudo needs no password. Otherwise,
 # or with GOMPIRMA_NO_APT=1, it prints the command to run and fails. A missing Fortran compiler never makes it fail.
@@ -59,17 +59,25 @@ test | ref | bench | bench-fabric | cluster)
 	headers libmpich-dev mpicc.mpich mpi.h
 	need openmpi-bin mpirun.openmpi # tests start gompirma with Open MPI's launcher, through PMIx
 	need gdb-minimal gdb # a test checks that a debugger shows faults as it does without gompirma
+	need mandoc mandoc   # a test checks the manual pages
+	need man-db man
 	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
 browser) # a separate step, because Chromium needs some 300 MB
 	need chromium chromium
+	;;
+deb)
+	need debhelper dh
+	need dpkg-dev dpkg-buildpackage
+	need gfortran gfortran # a package has the Fortran bindings
+	need lintian lintian
 	;;
 fresh)
 	need git git
 	need mmdebstrap mmdebstrap
 	need util-linux unshare
 	;;
-*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|fresh" >&2; exit 2 ;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|deb|fresh" >&2; exit 2 ;;
 esac
 case ${1:-build} in
 bench-fabric | cluster)

@@ -147,6 +147,9 @@ for name in http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_
 	if [ -n "${!name:-}" ]; then settings+=("$name=${!name}"); fi
 done
 
+# GOMPIRMA_FRESH_FOLDERS: additional entries, separated by spaces
+for name in ${GOMPIRMA_FRESH_FOLDERS:-}; do folders+=("$name"); done
+
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gompirma-fresh.XXXXXX") || exit 1
 cleanup() {
 	trap '' INT TERM HUP

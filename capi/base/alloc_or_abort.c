@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -19,6 +20,26 @@ bool gompi_memory_is_low(void) {
 	if (!gompi_cas_strong(&reserve, &expected, new_reserve))
 		free(new_reserve); // another thread was first
 	return false;
+}
+
+// Writes a limit of the process in KiB, as ulimit prints it.
+static void write_limit(int resource, char text[24]) {
+	struct rlimit l;
+	const bool is_limited = getrlimit((__rlimit_resource_t)resource, &l) == 0 && l.rlim_cur != RLIM_INFINITY;
+	if (is_limited)
+		snprintf(text, 24, "%llu", (unsigned long long)l.rlim_cur >> 10);
+	else
+		snprintf(text, 24, "unlimited");
+}
+
+const char *gompi_no_memory_text(const char *what) {
+	static _Thread_local char text[200];
+	char address_space[24], locked[24];
+	write_limit(RLIMIT_AS, address_space);
+	write_limit(RLIMIT_MEMLOCK, locked);
+	snprintf(text, sizeof text, "%s: out of memory (ulimit -v %s; ulimit -l %s, if memory is locked)", what,
+		 address_space, locked);
+	return text;
 }
 
 void gompi_abort_out_of_memory(size_t bytes) {

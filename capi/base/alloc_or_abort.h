@@ -17,6 +17,10 @@ void *gompi_alloc_or_abort(size_t bytes);
 // fails. The caller must then start no operation that allocates memory.
 bool gompi_memory_is_low(void);
 
+// Returns an error text that memory is short, with the limits of this process. The text is valid until the next call in
+// the same thread. The argument `what` is the beginning of the text.
+const char *gompi_no_memory_text(const char *what);
+
 // Terminates the process with a message that an allocation of this many bytes has failed.
 _Noreturn void gompi_abort_out_of_memory(size_t bytes);
 

@@ -1,7 +1,7 @@
 // Failed processes, and the waits that depend on them. The cell of a failed process of this node has the state
-// GOMPI_STATE_FAILED. The node header lists the failed processes of other nodes. A wait specifies the processes on
-// which it depends: a single process, or all members of an object. The package of the object enumerates its members
-// (member_process of struct gompi_service).
+// GOMPI_STATE_FAILED. The node header lists the failed processes of other nodes, which are of this process' job. A wait
+// specifies the processes on which it depends: a single process, or all members of an object. The package of the object
+// enumerates its members (member_process of struct gompi_service).
 //
 // A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
 // inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
@@ -48,24 +48,32 @@ static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_faile
 	return NULL;
 }
 
+// Returns the first failed process of this node among the n processes from number `first` on, or else the first failed
+// process of another node, or GOMPI_NONE_FAILED.
+static int first_failed_of(int first, int n) {
+	for (int rank = first; rank < first + n; rank++) {
+		int process = gompi_local_index(rank);
+		if (process >= 0 && is_failed_local(process))
+			return rank;
+	}
+	return (int)gompi_load(&gompi_node_header()->failed_processes[0].rank) - 1;
+}
+
 bool gompi_is_failed(int rank) {
 	struct gompi_failed_process *free;
 	int process = gompi_local_index(rank);
-	return process >= 0 ? is_failed_local(process) : failed_entry_of(rank, &free) != NULL;
+	if (process >= 0)
+		return is_failed_local(process);
+	return gompi_process_has_failed(gompi_node.processes, rank) || failed_entry_of(rank, &free) != NULL;
 }
 
 int gompi_first_failed(void) {
 	struct gompi_node_header *h = gompi_node_header();
 	if (h == NULL)
 		return GOMPI_UNKNOWN_FAILED;
-	for (int rank = 0; rank < gompi_processes_count(gompi_node.processes); rank++) {
-		int process = gompi_local_index(rank);
-		if (process >= 0 && is_failed_local(process))
-			return rank;
-	}
-	uint32_t first = gompi_load(&h->failed_processes[0].rank);
-	if (first != 0)
-		return (int)first - 1;
+	int failed = first_failed_of(0, gompi_processes_count(gompi_node.processes));
+	if (failed != GOMPI_NONE_FAILED)
+		return failed;
 	return gompi_load(&h->failed_count) != 0 ? GOMPI_UNKNOWN_FAILED : GOMPI_NONE_FAILED;
 }
 
@@ -82,6 +90,14 @@ bool gompi_record_failure(int rank, uint32_t cause) {
 			return true;
 		}
 	}
+}
+
+bool gompi_record_foreign_failure(int number) {
+	struct gompi_processes *t = gompi_node.processes;
+	if ((gompi_or(&gompi_process(t, number)->job, GOMPI_JOB_FAILED) & GOMPI_JOB_FAILED) != 0)
+		return false;
+	gompi_add_seq_cst(&t->failed_count, 1);
+	return true;
 }
 
 // --- Dependencies of waits
@@ -123,7 +139,12 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	for (; (rank = gompi_services_member(desc->object, i)) >= 0; i++)
 		if (gompi_is_unreachable(rank, stuck))
 			return rank;
-	return i > 0 ? GOMPI_NONE_FAILED : gompi_first_failed();
+	if (i > 0)
+		return GOMPI_NONE_FAILED;
+	for (; i < desc->member_count; i++)
+		if (gompi_is_unreachable(desc->members[i], stuck))
+			return desc->members[i];
+	return first_failed_of(gompi_node.processes->world_first, gompi_node.processes->world_size);
 }
 
 int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place) { return GOMPI_NONE_FAILED; }
@@ -149,9 +170,21 @@ static const char *cause_text(uint32_t cause) {
 	return "ended without calling MPI_Finalize";
 }
 
+// Returns a failed process of another job, or GOMPI_NONE_FAILED.
+static int first_failed_foreign(void) {
+	const struct gompi_processes *t = gompi_node.processes;
+	if (gompi_load(&t->failed_count) > 0)
+		for (int i = 0; i < gompi_processes_count(t); i++)
+			if (gompi_process_has_failed(t, i))
+				return i;
+	return GOMPI_NONE_FAILED;
+}
+
 const char *gompi_failure_text(void) {
 	static _Thread_local char text[240];
-	const int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
+	int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
+	if (failed == GOMPI_NONE_FAILED)
+		failed = first_failed_foreign();
 	noted_failed = GOMPI_NONE_FAILED;
 	if (failed == GOMPI_REVOKED)
 		return "the communicator has been revoked";
@@ -172,10 +205,15 @@ const char *gompi_failure_text(void) {
 			 name, pid);
 		return text;
 	}
-	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	char host[80] = "?";
 	if (gompi_go_callbacks.host_of != NULL)
 		gompi_go_callbacks.host_of(failed, host, sizeof host);
+	if (gompi_process_is_foreign(t, failed)) {
+		snprintf(text, sizeof text, "rank %d of another job, on host %s, has ended, or its network has failed",
+			 gompi_process(t, failed)->rank, host);
+		return text;
+	}
+	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
 		 cause_text(l == NULL ? 0 : gompi_load(&l->cause)));
 	return text;

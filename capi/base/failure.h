@@ -26,14 +26,22 @@ int gompi_first_failed(void);
 // used, only sets failed_overflow. Returns true if the node header has changed. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
+// Notes that a process of another job has failed. Only this process knows it. Returns false if it has been noted
+// before.
+bool gompi_record_foreign_failure(int number);
+// Returns the number of failures that this process knows.
+static inline uint32_t gompi_failure_count(void) {
+	return gompi_load_acquire(&gompi_node_header()->failed_count) +
+	       gompi_load_acquire(&gompi_node.processes->failed_count);
+}
+
 // Returns a failed or unreachable process on which the wait depends, or GOMPI_NONE_FAILED. The argument `stuck` is as
 // in gompi_is_unreachable. gompi_find_failed_for_wait may check every member of the object; gompi_failed_for_wait calls
 // that function only if a process has failed.
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck);
 static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
-	return __builtin_expect(gompi_load(&gompi_node_header()->failed_count) == 0, 1)
-		       ? GOMPI_NONE_FAILED
-		       : gompi_find_failed_for_wait(desc, stuck);
+	return __builtin_expect(gompi_failure_count() == 0, 1) ? GOMPI_NONE_FAILED
+							       : gompi_find_failed_for_wait(desc, stuck);
 }
 
 // Implements find_failed (struct gompi_wait_desc) for a wait that continues whichever processes fail.

@@ -140,7 +140,9 @@ struct gompi_node_header {
 	uint32_t slot_count;     // maximum number of processes
 	uint32_t creator_pid;
 	uint32_t core_count;
-	uint32_t segment;        // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
+	uint32_t segment; // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
+	// random number that identifies the processes which share this memory, for processes of other jobs
+	uint64_t universe;
 	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
 	// number of failed processes and of revocations found; if not 0, each wait checks whether it depends on one of
 	// them
@@ -193,11 +195,11 @@ struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed);
 
 // This process' view of its node. gompi_node_open writes it once, before any call can use it.
 struct gompi_node {
-	char *control;                           // start of the shared memory: node header, cells
-	int n, local_index;                      // maximum number of processes on the node; index of this process
-	int core_count;                          // number of cores that the processes of the node may use
-	int self;                                // number of this process (process.h)
-	const struct gompi_processes *processes; // all known processes
+	char *control;                     // start of the shared memory: node header, cells
+	int n, local_index;                // maximum number of processes on the node; index of this process
+	int core_count;                    // number of cores that the processes of the node may use
+	int self;                          // number of this process (process.h)
+	struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
 	bool has_cma;           // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
 	bool is_fault_tolerant; // the job continues when a process fails: GOMPIRMA_FT=1

@@ -57,3 +57,14 @@ int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const in
 	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_count
 	return first;
 }
+
+int gompi_processes_add_foreign(struct gompi_processes *t, uint32_t job, int rank, int node) {
+	const int number = gompi_processes_count(t);
+	if (!alloc_chunks(t, (int64_t)number + 1))
+		return -1;
+	*gompi_process(t, number) = (struct gompi_process){.job = job, .rank = rank, .node = node, .local_index = -1};
+	if (node >= t->node_count)
+		t->node_count = node + 1;
+	gompi_store_release(&t->n, number + 1); // pairs with gompi_processes_count
+	return number;
+}

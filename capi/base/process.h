@@ -3,7 +3,7 @@
 // processes of a job have consecutive numbers, in the order of their ranks in MPI_COMM_WORLD. The processes of this
 // process' own job come first, so they all use the same numbers for each other.
 //
-// The table grows at its end while other threads read it. Existing entries never change.
+// The table grows at its end while other threads read it. Of existing entries, only the flag of a failure changes.
 #ifndef GOMPI_PROCESS_H
 #define GOMPI_PROCESS_H
 
@@ -12,21 +12,25 @@
 #pragma GCC visibility push(hidden)
 
 struct gompi_process {
-	uint32_t job;        // number of its job; 0 for this process' own job
+	// Number of its job; 0 for this process' own job. The flag GOMPI_JOB_FAILED is added when a process of another
+	// job has failed.
+	gompi_a32 job;
 	int32_t rank;        // in MPI_COMM_WORLD of its job
 	int32_t node;        // number of its node, among all known nodes
 	int32_t local_index; // index on this process' node; -1 if it is on another node
 };
 
 enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
+#define GOMPI_JOB_FAILED (1u << 31)
 struct gompi_processes {
 	int32_t self; // number of this process
 	// the processes of this process' job have the numbers world_first to world_first + world_size - 1
 	int32_t world_first, world_size;
 	// the first in_order_count processes are on this node; the local_index of each equals its number
 	int32_t in_order_count;
-	gompi_ai32 n;       // number of processes; the release store publishes their entries
-	int32_t node_count; // number of nodes of these processes
+	gompi_ai32 n;           // number of processes; the release store publishes their entries
+	int32_t node_count;     // number of nodes of these processes
+	gompi_a32 failed_count; // number of processes of other jobs that are known to have failed
 	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i has GOMPI_FIRST_CHUNK_ENTRIES << i entries
 };
 
@@ -39,6 +43,10 @@ void gompi_processes_free(struct gompi_processes *t);
 // process with rank 0, or -1 if out of memory. Only one thread at a time may call the function.
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index);
 
+// Adds a process of another job, which has the given rank in its MPI_COMM_WORLD, and runs on another node. Returns its
+// number, or -1 if out of memory. Only one thread at a time may call the function.
+int gompi_processes_add_foreign(struct gompi_processes *t, uint32_t job, int rank, int node);
+
 static inline int gompi_processes_count(const struct gompi_processes *t) {
 	return gompi_load_acquire(&t->n); // pairs with the release in gompi_processes_add
 }
@@ -49,6 +57,15 @@ static inline struct gompi_process *gompi_process(const struct gompi_processes *
 	// number of the chunk: 0 if `at` is 64 to 127, 1 if it is 128 to 255, and so on
 	const int i = 25 - __builtin_clz(at);
 	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_CHUNK_ENTRIES << i)];
+}
+
+// Returns true if a process is of another job that has none of its processes on this node.
+static inline bool gompi_process_is_foreign(const struct gompi_processes *t, int number) {
+	return number >= t->in_order_count && gompi_load(&gompi_process(t, number)->job) != 0;
+}
+// Returns true if a process of another job is known to have failed.
+static inline bool gompi_process_has_failed(const struct gompi_processes *t, int number) {
+	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_FAILED) != 0;
 }
 
 // Returns the index of a process on this node; -1 if it is on another node or does not exist.

@@ -49,8 +49,8 @@ struct gompi_service {
 	uint64_t (*stuck_entry)(int process);
 };
 
-// Adds a service to every wait. Must be called before the first wait. The service must stay valid until the process
-// ends.
+// Adds a service to every wait, also to waits in progress. Does nothing if it has been added before. The service must
+// stay valid until the process ends.
 void gompi_service_add(const struct gompi_service *s);
 
 // Calls has_work of each service, and then `serve` if the service has work. Returns true if there was work.

@@ -29,6 +29,7 @@
 #include "base/failure.h"
 #include "base/tuning.h"
 #include "base/go_callbacks.h"
+#include "base/wait_time.h"
 
 // A wait first polls for some microseconds if there is a core for each process: a partner on another core usually
 // answers within that time. Then it yields its core between checks. A yield is cheap if no other thread wants the core.
@@ -82,7 +83,7 @@ static int reserve_wait_record(struct gompi_cell *me, int first, int end) {
 static bool knows_other_jobs(void) {
 	const struct gompi_processes *p = gompi_node.processes;
 	const int n = gompi_processes_count(p);
-	return n > 0 && gompi_process(p, n - 1)->job != 0;
+	return n > 0 && gompi_load(&gompi_process(p, n - 1)->job) != 0;
 }
 
 static void write_text(_Atomic char *to, size_t size, const char *text) {
@@ -101,6 +102,29 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 		gompi_store(&r->missing_bitmap[i], t->missing_bitmap[i]);
 }
 
+// Foreign members (gompi_awaited_foreign), by index of the wait record.
+static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
+
+// Returns a member of the wait's object that is of another job and on another node, or -1. Different processes return
+// different members, as far as there are enough.
+static int find_foreign_member(const struct gompi_wait_desc *desc) {
+	const struct gompi_processes *p = gompi_node.processes;
+	int found = -1;
+	if (!knows_other_jobs())
+		return found;
+	for (int i = 0;; i++) {
+		int member = gompi_services_member(desc->object, i);
+		if (member < 0 && i < desc->member_count)
+			member = desc->members[i];
+		if (member < 0)
+			return found;
+		if (gompi_process_is_foreign(p, member) && (found < 0 || i <= p->self - p->world_first))
+			found = member;
+	}
+}
+
+int gompi_awaited_foreign(int record) { return gompi_load(&foreign_members[record]); }
+
 // Writes the record of a wait, or of one of the events that may end it, and publishes it.
 static void write_record(struct gompi_wait_record *r, const struct gompi_wait_desc *desc, struct gompi_wait_details *t,
 			 int parent_record, int event_count) {
@@ -109,6 +133,7 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 		thread = (int)syscall(SYS_gettid);
 	gompi_store(&r->peer, desc->peer);
 	gompi_store(&r->object, desc->object);
+	gompi_store(&foreign_members[r - gompi_my_cell()->wait_records], find_foreign_member(desc));
 	write_text(r->call, sizeof r->call, desc->call);
 	gompi_store(&r->thread, thread);
 	gompi_add(&r->wait_count, 1);
@@ -228,7 +253,7 @@ static inline void begin_wait(struct gompi_wait *t) {
 	gompi_add(&me->blocked_count, 1);
 	gompi_add_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw(); // pairs with the fence in gompi_cell_ring_doorbell
-	t->now_ns = gompi_now_ns();
+	t->start_ns = t->now_ns = gompi_now_ns();
 	t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
 	t->poll_count = gompi_node.policy.is_oversubscribed ? GOMPI_PAUSED_POLLS : 0;
 	t->eager_polls_left = 0;
@@ -326,6 +351,8 @@ static inline void end_wait(struct gompi_wait *t) {
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
 	gompi_serve_at_wait_end();
+	if (__builtin_expect(gompi_load(&gompi_wait_times_requested) != 0, 0))
+		gompi_wait_time_add(&t->desc, gompi_now_ns() - t->start_ns);
 }
 
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc) {

@@ -59,10 +59,14 @@ struct gompi_stuck_entry {
 // Describes a wait. The description serves the launcher's report on a hang, and decides which failed processes end the
 // wait.
 struct gompi_wait_desc {
-	const char *call;    // name of the MPI function that the application called
-	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
-	int32_t tag;         // tag or other number, as enum gompi_wait_reason defines
-	uint64_t object;     // handle of the communicator, window or file; 0 if none
+	const char *call; // name of the MPI function that the application called
+	int32_t peer;     // number of the awaited process, or one of enum gompi_wait_peers
+	int32_t tag;      // tag or other number, as enum gompi_wait_reason defines
+	uint64_t object;  // handle of the communicator, window or file; 0 if none
+	// Numbers of the awaited processes of this node, for an object that has no handle, such as a communicator that
+	// is being created. Ignored if `object` has members. May be NULL if all are of this job.
+	const int32_t *members;
+	int member_count;
 	bool depends_on_all; // the peer must act next, but a failure of any member of the object ends the wait
 	uint8_t reason;      // enum gompi_wait_reason
 	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and
@@ -78,9 +82,9 @@ struct gompi_wait_desc {
 };
 
 // Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process on which the wait depends
-// fails. This is the peer if desc names one; otherwise any member of the object; without an object, any process. The
-// thread sleeps on w; every thread that makes the condition true must wake the sleepers of w. While it polls, this
-// thread serves the rings of its process.
+// fails. This is the peer if desc names one; otherwise any member of the object. If the object has no known members, it
+// is any process of this job, or of `members`. The thread sleeps on w; every thread that makes the condition true must
+// wake the sleepers of w. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc);
 
 // Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
@@ -91,7 +95,7 @@ enum gompi_wait_stage { WAIT_POLLING, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;
 	struct gompi_wait_desc desc;
-	int64_t now_ns, poll_end_ns; // poll_end_ns: time when polling ends
+	int64_t start_ns, now_ns, poll_end_ns; // start_ns, poll_end_ns: times when the wait began and when polling ends
 	uint32_t poll_count, wake_seen;
 	int32_t eager_polls_left, record_index; // record_index: index of the wait record while asleep
 	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps
@@ -107,6 +111,8 @@ void gompi_wait_end(struct gompi_wait *t);
 // nothing if desc->call is NULL or empty. gompi_await and gompi_wait_step call both functions around a sleep.
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
+// Returns a process of another job and node that is a member of the object in a published wait record, or -1.
+int gompi_awaited_foreign(int record);
 
 // Sleeps until `*word` differs from `seen`, until a wake-up, or for `ns` nanoseconds.
 void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);

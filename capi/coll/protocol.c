@@ -33,6 +33,11 @@ static void publish_finished(struct gompi_shm_coll *t) {
 	gompi_wake(&me->wait);
 }
 
+static struct gompi_wait_desc describe_wait(const struct gompi_shm_coll *t, int32_t peer) {
+	return (struct gompi_wait_desc){
+		.call = t->call_name, .peer = peer, .object = t->object, .members = t->peers, .member_count = t->n};
+}
+
 // Waits until *word >= min. Member i updates the word.
 static int wait_word(struct gompi_shm_coll *t, gompi_a64 *word, uint64_t min, int i) {
 	struct word_wait w = {word, min};
@@ -41,8 +46,8 @@ static int wait_word(struct gompi_shm_coll *t, gompi_a64 *word, uint64_t min, in
 	publish_finished(t);
 	if (spin_on_word(&w, GOMPI_SHM_POLLS))
 		return 0;
-	struct gompi_wait_desc waiting = {
-		.call = t->call_name, .peer = t->peers[i], .object = t->object, .depends_on_all = true};
+	struct gompi_wait_desc waiting = describe_wait(t, t->peers[i]);
+	waiting.depends_on_all = true;
 	return gompi_await(&t->member[i].wait, word_reached, &w, &waiting);
 }
 
@@ -51,7 +56,7 @@ int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *a
 	for (int k = gompi_node.policy.is_oversubscribed ? GOMPI_SHM_POLLS : 0; k < GOMPI_SHM_POLLS; k++)
 		if (done(arg))
 			return 0;
-	struct gompi_wait_desc waiting = {.call = t->call_name, .peer = -1, .object = t->object};
+	struct gompi_wait_desc waiting = describe_wait(t, -1);
 	return gompi_await(&t->member[t->me].wait, done, arg, &waiting);
 }
 

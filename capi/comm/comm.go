@@ -15,6 +15,7 @@ import (
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
+	_ "gompirma/capi/session"
 )
 
 // The embedded headers are part of the package's contents, so that go build recompiles the importers when a header

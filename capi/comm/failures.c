@@ -10,7 +10,7 @@
 // The members that are known to have failed, in the order of detection. The first `acked` of them are acknowledged.
 struct gompi_comm_failures {
 	int count, acked;
-	uint32_t seen; // failed_count in the node header at the last search
+	uint32_t seen; // gompi_failure_count() at the last search
 	int32_t member[];
 };
 
@@ -42,7 +42,7 @@ static bool is_failure_listed(const struct gompi_comm_failures *f, int member) {
 // Adds members that have failed to the list. Returns the list, or NULL if no member has failed or memory ran out. The
 // caller holds failures_lock.
 static struct gompi_comm_failures *update_locked(struct gompi_comm *c) {
-	const uint32_t now = gompi_load_seq_cst(&gompi_node_header()->failed_count);
+	const uint32_t now = gompi_failure_count();
 	struct gompi_comm_failures *f = c->failures;
 	if (f == NULL && now != 0 && (f = calloc(1, sizeof *f + (size_t)member_count(c) * sizeof f->member[0])) != NULL)
 		c->failures = f;

@@ -6,6 +6,7 @@
 #include "comm/comm.h"
 #include "comm/z_calls.h"
 #include "info/values.h"
+#include "session/session.h"
 
 // The assertions, in the order in which MPI_Comm_get_info adds them. Each assertion is a bit of hints.asserted.
 static const struct {
@@ -74,7 +75,9 @@ int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 	}
 	if (c->hints.alloc_kinds != NULL)
 		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, c->hints.alloc_kinds);
-	gompi_memory_kinds_add(x, c->hints.alloc_kinds);
+	// The value of MPI_COMM_WORLD and MPI_COMM_SELF never changes: it is that of all objects without an assertion.
+	bool is_predefined = c == &gompi_comm_world || c == &gompi_comm_self;
+	gompi_memory_kinds_add(x, is_predefined ? NULL : c->hints.alloc_kinds, gompi_session_kinds(c->members.session));
 	int class = gompi_info_finish(x, info_used, &v);
 	return class == MPI_SUCCESS ? class : gompi_return_error(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }

@@ -2,6 +2,7 @@
 #include "attribute/name.h"
 #include "base/state.h"
 #include "comm/comm.h"
+#include "comm/parent.h"
 #include "comm/z_calls.h"
 
 int gompi_comm_name(MPI_Comm comm, char *name) {
@@ -10,9 +11,10 @@ int gompi_comm_name(MPI_Comm comm, char *name) {
 		return 0;
 	// acquire: pairs with the release in gompi_attributes_make
 	return gompi_name_get(gompi_load_acquire(&c->attributes),
-			      comm == MPI_COMM_WORLD  ? GOMPI_DEFAULT_NAME("MPI_COMM_WORLD")
-			      : comm == MPI_COMM_SELF ? GOMPI_DEFAULT_NAME("MPI_COMM_SELF")
-						      : GOMPI_DEFAULT_NAME(""),
+			      comm == MPI_COMM_WORLD                   ? GOMPI_DEFAULT_NAME("MPI_COMM_WORLD")
+			      : comm == MPI_COMM_SELF                  ? GOMPI_DEFAULT_NAME("MPI_COMM_SELF")
+			      : (uintptr_t)comm == gompi_comm_parent() ? GOMPI_DEFAULT_NAME("MPI_COMM_PARENT")
+								       : GOMPI_DEFAULT_NAME(""),
 			      name);
 }
 

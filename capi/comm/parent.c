@@ -9,6 +9,8 @@ static _Atomic uintptr_t parent; // handle; 0 if no processes of MPI started thi
 
 void gompi_comm_set_parent(uintptr_t handle) { gompi_store(&parent, handle); }
 
+uintptr_t gompi_comm_parent(void) { return gompi_load(&parent); }
+
 // Stores MPI_COMM_NULL if the job was not spawned, or if the application has freed or disconnected the communicator.
 int gompi_comm_get_parent(MPI_Comm *to) {
 	static const char call[] = "MPI_Comm_get_parent";

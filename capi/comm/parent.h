@@ -9,5 +9,8 @@
 // Sets the intercommunicator with the processes that started this job.
 void gompi_comm_set_parent(uintptr_t handle);
 
+// Returns the handle of this intercommunicator, which the application may have freed; 0 if MPI did not start this job.
+uintptr_t gompi_comm_parent(void);
+
 #pragma GCC visibility pop
 #endif

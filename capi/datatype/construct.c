@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc_or_abort.h"
 #include "base/error_status.h"
 #include "base/minmax.h"
 #include "datatype/checked.h"
@@ -628,8 +629,7 @@ static __attribute__((cold, noinline)) int construct_error(const struct gompi_re
 		class = gompi_set_error(v, MPI_ERR_VALUE_TOO_LARGE,
 					"the size of the datatype or a displacement exceeds 64 bits");
 	if (class == MPI_SUCCESS)
-		class = gompi_set_error(v, MPI_ERR_NO_MEM,
-					"cannot create a datatype: out of memory, or too many datatypes exist");
+		class = gompi_set_error(v, MPI_ERR_NO_MEM, "%s", gompi_no_memory_text("cannot create a datatype"));
 	return class;
 }
 

@@ -2,6 +2,7 @@
 // returns their counts.
 #include <string.h>
 
+#include "base/alloc_or_abort.h"
 #include "base/error_status.h"
 #include "datatype/label.h"
 #include "datatype/type_props.h"
@@ -157,8 +158,7 @@ static __attribute__((cold, noinline)) int raise_contents(const struct type_cont
 	if (class == MPI_SUCCESS)
 		class = check_capacity("datatypes", c->max_types, f->types, c->types, label, &v);
 	if (class == MPI_SUCCESS)
-		class = gompi_set_error(&v, MPI_ERR_NO_MEM,
-					"cannot create a datatype: out of memory, or too many datatypes exist");
+		class = gompi_set_error(&v, MPI_ERR_NO_MEM, "%s", gompi_no_memory_text("cannot create a datatype"));
 	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);
 }
 

@@ -3,6 +3,7 @@
 // request.
 #include <string.h>
 
+#include "base/alloc_or_abort.h"
 #include "base/biased_mutex.h"
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
@@ -138,8 +139,7 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 	struct gompi_type *t = copy_of_named(named, combiner, p, r);
 	uintptr_t handle = t != NULL ? gompi_type_add_handle(t) : 0;
 	if (handle == 0)
-		return gompi_return_error(MPI_ERR_NO_MEM, call,
-					  "cannot create a datatype: out of memory, or too many datatypes exist",
+		return gompi_return_error(MPI_ERR_NO_MEM, call, gompi_no_memory_text("cannot create a datatype"),
 					  GOMPI_ON_NONE, 0);
 	gompi_biased_lock(&unnamed.lock);
 	type = find_unnamed(combiner, p, r);

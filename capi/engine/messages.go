@@ -12,6 +12,7 @@ package engine
 
 #include "base/failure.h"
 #include "message/engine.h"
+#include "message/remote.h"
 #include "message/request.h" // complete struct: with an incomplete one, a Request in an interface allocates memory
 */
 import "C"
@@ -62,11 +63,11 @@ func (m *Messages) Close() {
 }
 
 // Enter and the following methods implement p2p.Carrier.
-func (m *Messages) Enter()           { C.gompi_engine_attach(m.c) }
-func (m *Messages) Leave()           { C.gompi_engine_detach() }
-func (m *Messages) Progress() bool   { return bool(C.gompi_engine_progress(m.c)) }
-func (m *Messages) NotifyReceivers() { C.gompi_engine_remind(m.c) }
-
+func (m *Messages) Enter()                    { C.gompi_engine_attach(m.c) }
+func (m *Messages) Leave()                    { C.gompi_engine_detach() }
+func (m *Messages) Progress() bool            { return bool(C.gompi_engine_progress(m.c)) }
+func (m *Messages) NotifyReceivers()          { C.gompi_engine_remind(m.c) }
+func (m *Messages) OpenNetwork()              { C.gompi_remote_open(m.c) }
 func (m *Messages) Failed(process int32) bool { return bool(C.gompi_is_failed(C.int(process))) }
 func (m *Messages) AllSent() bool             { return bool(C.gompi_engine_flushed(m.c)) }
 func (m *Messages) ErrorClass() int32         { return int32(C.gompi_engine_inbox_error(m.c)) }
@@ -81,6 +82,7 @@ func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {
 		urgent: C.bool(o.Urgent), persistent: C.bool(o.Persistent),
 		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count),
 		datatype: C.uintptr_t(o.Datatype), program: C.uintptr_t(o.Program),
+		members: C.uintptr_t(o.Members), member_count: C.int32_t(o.MemberCount),
 	}
 }
 

@@ -54,6 +54,16 @@ func (t *Processes) Add(job uint32, nodeOf, index []int32) (first int32, err err
 	return first, nil
 }
 
+// AddForeign implements proc.Table.
+func (t *Processes) AddForeign(job uint32, rank, node int32) (int32, error) {
+	number := int32(C.gompi_processes_add_foreign(t.c, C.uint32_t(job), C.int(rank), C.int(node)))
+	if number < 0 {
+		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the table of processes: it has %d "+
+			"entries, and 1 must be added", t.Count())
+	}
+	return number, nil
+}
+
 // SetSelf implements proc.Table.
 func (t *Processes) SetSelf(number, first int32, size int) {
 	t.c.self, t.c.world_first, t.c.world_size = C.int32_t(number), C.int32_t(first), C.int32_t(size)

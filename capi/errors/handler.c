@@ -1,5 +1,6 @@
 #include "errors/handler.h"
 
+#include "base/event.h"
 #include "errors/codes.h"
 #include "errors/z_calls.h"
 
@@ -166,6 +167,8 @@ int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call
 	uintptr_t h = gompi_load(&r->function);
 	if (code < 0)
 		return invalid_code_error(call, code, kind, object);
+	if (code == MPI_ERR_RMA_CONFLICT) // gompirun --check=error calls the error handler of the object
+		gompi_event_raise(EVENT_CONFLICT_FOUND, MPI_T_CB_REQUIRE_MPI_RESTRICTED, (uint64_t)kind, object, 0);
 	if (h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT)
 		return gompi_return_error(code, call, NULL, kind, object); // ends the job
 	gompi_error_note_called(code, kind, object);

@@ -67,6 +67,8 @@ void gompi_connect_back_open(void) {
 // network repeats the request until it has a connection to the peer, so a dropped request is only delayed.
 void gompi_connect_back_request(int peer) {
 	uint32_t empty = 0;
+	if (peer >= gompi_net.size)
+		return; // no other process of this job knows how to reach a process of another job
 	gompi_cas_strong(&gompi_my_cell()->unreachable[peer % GOMPI_UNREACHABLE_SLOTS], &empty, (uint32_t)peer + 1);
 }
 

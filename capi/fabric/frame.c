@@ -82,7 +82,7 @@ void gompi_frames_reset(void) {
 // --- Arrival
 
 const char *gompi_frame_error(int peer, const char *bytes, size_t length) {
-	if (peer < 0 || peer >= gompi_net.size || gompi_local_index(peer) >= 0)
+	if (peer < 0 || peer >= gompi_net.capacity || gompi_local_index(peer) >= 0)
 		return "sender";
 	if (length < sizeof(struct gompi_frame_head) || length > GOMPI_FRAME_BYTES || length % 8 != 0)
 		return "length of the message";

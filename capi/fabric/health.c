@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/event.h"
 #include "base/failure.h"
 #include "base/go_callbacks.h"
 #include "base/wait.h"
@@ -72,6 +73,11 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 
 // --- A process has failed
 
+static void wake_all(struct gompi_cell *c) {
+	gompi_add_seq_cst(&c->wait.wake_seq, 1);
+	syscall(SYS_futex, &c->wait.wake_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
 // failed process. Returns false if the failure was already recorded; in this case the other nodes have been notified,
 // too.
@@ -79,11 +85,8 @@ static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
-	for (int i = 0; i < gompi_node_count(); i++) {
-		struct gompi_waitword *w = &gompi_cell(i)->wait;
-		gompi_add_seq_cst(&w->wake_seq, 1);
-		syscall(SYS_futex, &w->wake_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-	}
+	for (int i = 0; i < gompi_node_count(); i++)
+		wake_all(gompi_cell(i));
 	return true;
 }
 
@@ -91,8 +94,7 @@ bool gompi_fabric_peer_failed(int peer) {
 	struct gompi_peer *p = gompi_peer_find(peer);
 	if (p != NULL && gompi_load(&p->has_failed) != 0)
 		return true;
-	return gompi_load(&gompi_node_header()->failed_count) != 0 && (uint32_t)peer < (uint32_t)gompi_net.size &&
-	       gompi_is_failed(peer);
+	return gompi_failure_count() != 0 && (uint32_t)peer < (uint32_t)gompi_net.size && gompi_is_failed(peer);
 }
 
 // Marks the peer `rank` as failed or, if `cause` is GOMPI_FAILED_NODE_TIMEOUT, all peers on its node. Their transfers
@@ -142,7 +144,14 @@ static void report_failure(int rank, int cause) {
 	}
 }
 
+// Declares that a process has failed. Only this process has to know the failure of a process of another job.
 static void declare_failed(int rank, int cause) {
+	if (rank >= gompi_net.size) {
+		mark_failed(rank, GOMPI_FAILED_CONNECTION);
+		if (gompi_record_foreign_failure(rank))
+			wake_all(gompi_my_cell());
+		return;
+	}
 	mark_failed(rank, cause);
 	if (record_failure(rank, cause))
 		report_failure(rank, cause);
@@ -171,6 +180,8 @@ static int living_below(void) {
 
 // Reports the failed processes of this node.
 static void check_local_processes(void) {
+	if (health.nodes == 1)
+		return; // there are no other nodes to report to
 	for (int i = 0; i < gompi_node_count(); i++) {
 		if (health.is_reported[i] || gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_FAILED)
 			continue;
@@ -274,16 +285,17 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one.
+// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one. A call on an
+// object with processes of other jobs also waits for these, because other processes may not report their failure.
 static int awaited_peer(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
 		const struct gompi_wait_record *r = &me->wait_records[i];
 		if (gompi_load_acquire(&r->state) != RECORD_PUBLISHED)
 			continue;
-		int rank = gompi_load(&r->peer);
-		if (rank >= 0 && rank < gompi_net.size && gompi_local_index(rank) < 0)
-			return rank;
+		for (int rank = gompi_load(&r->peer), k = 0; k < 2; k++, rank = gompi_awaited_foreign(i))
+			if (rank >= 0 && rank < gompi_net.capacity && gompi_local_index(rank) < 0)
+				return rank;
 	}
 	return -1;
 }
@@ -327,10 +339,21 @@ static void report_failed_peers(void) {
 										    : GOMPI_FAILED_CONNECTION);
 }
 
+// Raises an event for each failed peer for which none has been raised.
+static void raise_lost_connections(void) {
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (!p->is_loss_raised && gompi_load(&p->has_failed) != 0) {
+			p->is_loss_raised = true;
+			gompi_event_raise(EVENT_CONNECTION_LOST, MPI_T_CB_REQUIRE_THREAD_SAFE, (uint64_t)p->rank, 0, 0);
+		}
+}
+
 int64_t gompi_health_tick(int64_t now) {
 	if (gompi_load(&health.is_stopped) != 0 || health.lowest_rank == NULL)
 		return INT64_MAX;
 	report_failed_peers();
+	if (gompi_event_is_observed(EVENT_CONNECTION_LOST))
+		raise_lost_connections();
 	if (now < health.next_tick_ns) {
 		if (health.next_tick_ns - now > health.interval_ns && gompi_peers_busy())
 			health.next_tick_ns = now + health.interval_ns;

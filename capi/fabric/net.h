@@ -19,6 +19,7 @@ struct gompi_net {
 	size_t inject_bytes;   // messages up to this size are injected (copied, sent without a completion)
 	uint64_t max_op_bytes; // maximum bytes of a read or write
 	int size;              // number of processes in the job
+	int capacity;          // peers have numbers below this one; those from `size` on belong to other jobs
 
 	_Alignas(64) struct gompi_mutex lock;
 	gompi_a32 waiting_senders; // number of threads that wait for gompi_net.lock in order to send

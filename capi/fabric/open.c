@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/go_callbacks.h"
 #include "fabric/connect_back.h"
@@ -92,6 +93,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_NE
 						       .host_name = host_name};
 	struct gompi_net *n = &gompi_net;
 	n->size = job->size;
+	n->capacity = job->size + job->max_added;
 	gompi_records_reset();
 	gompi_net_progress_open();
 	if (!n->ops->begin(job, &events, error_detail))
@@ -113,6 +115,32 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_NE
 	gompi_net_poll_in_waits();
 	gompi_store_release(&gompi_fabric_open_flag, true); // pairs with the acquire of gompi_fabric_is_open
 	return true;
+}
+
+enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f) {
+	if (gompi_net.ops->add == NULL || f->peer < gompi_net.size || f->peer >= gompi_net.capacity)
+		return NET_FAILED;
+	gompi_net_lock();
+	enum gompi_net_error error = gompi_net.ops->add(f);
+	gompi_net_unlock();
+	int class;
+	struct gompi_peer *p = error == NET_SUCCESS ? gompi_peer_get(f->peer, &class) : NULL;
+	if (p != NULL)
+		p->was_connected = true; // if it refuses connections, it has ended
+	return error;
+}
+
+void gompi_net_drain(void) {
+	enum { LIMIT_MS = 5000 };
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
+		if (p->rank < gompi_net.size || !gompi_peer_busy(p))
+			continue;
+		gompi_fabric_flush(p->rank);
+		gompi_peer_probe(p); // the peer acknowledges at once
+		for (int i = 0; i < LIMIT_MS && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p); i++)
+			if (!gompi_fabric_progress())
+				usleep(1000);
+	}
 }
 
 // Drops pending operations. After this call, threads that still wait no longer serve the network.

@@ -29,6 +29,13 @@ bool gompi_net_open(const struct gompi_provider *provider, struct gompi_net_endp
 // and writes the reason to error_detail.
 bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_NET_ERROR_BYTES]);
 
+// Makes a process of another job a peer. Errors: NET_FAILED if the network cannot have such peers, or the data is
+// invalid; NET_NO_MEM.
+enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f);
+
+// Waits until the processes of other jobs have received all frames, but not longer than some seconds.
+void gompi_net_drain(void);
+
 // Closes the network. The caller ensures that no thread of this process uses the network, and that no other process
 // waits for this process.
 void gompi_net_end(void);

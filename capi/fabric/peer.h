@@ -56,6 +56,7 @@ struct gompi_peer {
 	gompi_a32 has_failed;
 	gompi_a32 is_unreachable; // 1 if the peer has failed because it cannot be reached
 	gompi_a32 is_reported;    // 1 if the peer's failure has been reported to all nodes
+	bool is_loss_raised;      // EVENT_CONNECTION_LOST has been raised; only the progress thread uses it
 
 	// Liveness (health.c). Only the progress thread uses these fields, except activity_seen, sends_in_flight and
 	// reply_pending.
@@ -82,7 +83,7 @@ struct gompi_peer *gompi_peer_get(int rank, int *class);
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
 static inline struct gompi_peer *gompi_peer_find(int rank) {
 	// pairs with the release in gompi_peer_get
-	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
+	return (uint32_t)rank < (uint32_t)gompi_net.capacity ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
 }
 
 // Frames that are sent but not acknowledged, over all peers.

@@ -37,7 +37,7 @@ struct gompi_peer *gompi_peer_get(int rank, int *class) {
 	if (__builtin_expect(p != NULL, 1))
 		return p;
 	*class = MPI_ERR_PROC_ABORTED;
-	if ((uint32_t)rank >= (uint32_t)gompi_net.size || gompi_local_index(rank) >= 0)
+	if ((uint32_t)rank >= (uint32_t)gompi_net.capacity || gompi_local_index(rank) >= 0)
 		return NULL;
 	*class = MPI_ERR_NO_MEM;
 	gompi_mutex_lock(&peer_create_lock);
@@ -78,7 +78,7 @@ static void free_peers(void) {
 
 bool gompi_peers_open(void) {
 	free_peers();
-	gompi_peers = calloc((size_t)gompi_net.size, sizeof *gompi_peers);
+	gompi_peers = calloc((size_t)gompi_net.capacity, sizeof *gompi_peers);
 	return gompi_peers != NULL;
 }
 

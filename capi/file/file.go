@@ -23,6 +23,7 @@ import (
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/pack"
 	_ "gompirma/capi/rma"
+	_ "gompirma/capi/session"
 	_ "gompirma/capi/win"
 )
 

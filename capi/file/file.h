@@ -58,6 +58,9 @@ enum gompi_file_choice { GOMPI_FILE_AUTOMATIC, GOMPI_FILE_ENABLE, GOMPI_FILE_DIS
 struct gompi_file_hints {
 	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of one of the words in hints.c
 	char access_style[64];           // as the application has set it; "" if it has not
+	// mpi_assert_memory_alloc_kinds (info/values.h), if has_alloc_kinds
+	char alloc_kinds[MPI_MAX_INFO_VAL];
+	bool has_alloc_kinds;
 };
 
 // Accesses that a thread of the library executes in order (queue.c). The first one is being executed.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "info/values.h"
+#include "session/session.h"
 
 // The words that are values of hints: `choices` in the order of enum gompi_file_choice, `switches` for hints that are
 // false (0) or true (1).
@@ -36,6 +37,7 @@ void gompi_file_hints_default(struct gompi_file_hints *hints, int cb_nodes) {
 		hints->value[i] = known[i].standard;
 	hints->value[GOMPI_HINT_CB_NODES] = cb_nodes;
 	hints->access_style[0] = 0;
+	hints->has_alloc_kinds = false;
 }
 
 // Returns the index of a key among the known hints, or -1.
@@ -60,6 +62,14 @@ static void set_file_hint(struct gompi_file_hints *hints, struct gompi_text_view
 	} else if (gompi_text_view_equals(key, "access_style") && value.length < sizeof hints->access_style) {
 		memcpy(hints->access_style, value.at, value.length);
 		hints->access_style[value.length] = 0;
+	} else if (gompi_text_view_equals(key, GOMPI_KEY_ASSERT_KINDS) && value.length < sizeof hints->alloc_kinds) {
+		char *kinds = NULL;
+		gompi_memory_kinds_set(&kinds, value);
+		if (kinds == NULL)
+			return;
+		strcpy(hints->alloc_kinds, kinds); // not longer than the value
+		hints->has_alloc_kinds = true;
+		free(kinds);
 	} else if (i == GOMPI_HINT_FILE_PERM) {
 		// an octal number, as in chmod(1)
 		int64_t mode = 0;
@@ -122,6 +132,10 @@ int gompi_file_hints_info(const struct gompi_file *f, MPI_Info *info, struct gom
 	}
 	if (f->hints.access_style[0] != 0)
 		gompi_info_add(x, "access_style", f->hints.access_style);
+	const char *asserted = f->hints.has_alloc_kinds ? f->hints.alloc_kinds : NULL;
+	if (asserted != NULL)
+		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, asserted);
+	gompi_memory_kinds_add(x, asserted, gompi_session_kinds(gompi_comm_get(f->comm)->members.session));
 	char processes[12];
 	snprintf(processes, sizeof processes, "%d", f->size);
 	gompi_info_add(x, "nb_proc", processes);

@@ -43,7 +43,7 @@ bool gompi_value_number(struct gompi_text_view value, int64_t *number) {
 
 void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value) {
 	char *list = malloc(value.length + 1), *to = list;
-	bool last_kind = list == NULL, last_part;
+	bool last_kind = list == NULL || gompi_text_view_trim(value).length == 0, last_part;
 	while (!last_kind) {
 		struct gompi_text_view kind = gompi_text_view_next(&value, ',', &last_kind);
 		do {
@@ -61,27 +61,36 @@ void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value) {
 	}
 	if (list == NULL)
 		return;
-	to[-1] = 0;
+	to[to > list ? -1 : 0] = 0; // the last separator
 	free(*kinds);
 	*kinds = list;
 }
 
-void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds) {
-	static const char *const supported[] = {"mpi", "system"};
-	if (kinds == NULL) {
-		gompi_info_add(x, GOMPI_KEY_KINDS, "mpi,system");
-		return;
-	}
-	char common[MPI_MAX_INFO_VAL], *to = common;
-	struct gompi_text_view remaining = {kinds, strlen(kinds)};
-	for (bool last = false; !last;) {
-		struct gompi_text_view kind = gompi_text_view_next(&remaining, ',', &last), restrictors = kind;
-		bool none;
-		if (gompi_value_index(gompi_text_view_next(&restrictors, ':', &none), supported, 2) < 0)
+// Returns true if the library supports a memory allocation kind with all its restrictors.
+static bool is_supported_kind(struct gompi_text_view kind) {
+	static const char *const kinds[] = {"system", "mpi"};
+	static const char *const restrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"}; // of "mpi"
+	bool last;
+	int i = gompi_value_index(gompi_text_view_next(&kind, ':', &last), kinds, 2);
+	while (!last)
+		if (gompi_value_index(gompi_text_view_next(&kind, ':', &last), restrictors, 3) < 0 || i == 0)
+			return false;
+	return i >= 0;
+}
+
+void gompi_memory_kinds_add(struct gompi_info *x, const char *asserted, const char *requested) {
+	char value[MPI_MAX_INFO_VAL] = "mpi,system";
+	const char *kinds = asserted != NULL ? asserted : requested;
+	char *to = asserted != NULL ? value : value + strlen(value), *const end = value + sizeof value - 1;
+	struct gompi_text_view remaining = {kinds, kinds == NULL ? 0 : strlen(kinds)};
+	for (bool last = kinds == NULL; !last;) {
+		struct gompi_text_view kind = gompi_text_view_next(&remaining, ',', &last);
+		bool is_listed = asserted == NULL && memchr(kind.at, ':', kind.length) == NULL;
+		if (is_listed || !is_supported_kind(kind) || kind.length + 1 > (size_t)(end - to))
 			continue;
-		if (to > common)
+		if (to > value)
 			*to++ = ',';
 		to = (char *)memcpy(to, kind.at, kind.length) + kind.length;
 	}
-	gompi_info_append(x, GOMPI_KEY_KINDS, strlen(GOMPI_KEY_KINDS), common, (size_t)(to - common));
+	gompi_info_append(x, GOMPI_KEY_KINDS, strlen(GOMPI_KEY_KINDS), value, (size_t)(to - value));
 }

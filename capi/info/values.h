@@ -32,20 +32,20 @@ int gompi_value_index(struct gompi_text_view value, const char *const names[], i
 // 64 bits.
 bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 
-// The keys of memory allocation kinds (MPI-5.0 11.4.3). The library only reports GOMPI_KEY_KINDS; the application sets
-// GOMPI_KEY_ASSERT_KINDS.
+// The keys of memory allocation kinds (MPI-5.0 11.4.3). The application passes GOMPI_KEY_KINDS to MPI_Session_init, to
+// request kinds, and GOMPI_KEY_ASSERT_KINDS to calls on communicators, windows and files. The library reports both
+// keys.
 #define GOMPI_KEY_KINDS "mpi_memory_alloc_kinds"
 #define GOMPI_KEY_ASSERT_KINDS "mpi_assert_memory_alloc_kinds"
 
-// Replaces *kinds, which is NULL or allocated by malloc, by a value of GOMPI_KEY_ASSERT_KINDS without blanks. Accepts
-// kinds that only other libraries know ("cuda:device"): the assertion is a promise about buffers, not a request. A kind
-// may be followed by restrictors after colons. Leaves *kinds unchanged if the value is not a list of kinds, or if out
-// of memory.
+// Replaces *kinds, which is NULL or allocated by malloc, by a value of one of these keys without blanks. Accepts kinds
+// that only other libraries know ("cuda:device"). A kind may be followed by restrictors after colons. The empty value
+// is the list of no kinds. Leaves *kinds unchanged if the value is not a list of kinds, or if out of memory.
 void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value);
-// Adds the key GOMPI_KEY_KINDS to x. `kinds` is the list of the asserted kinds, or NULL if none are asserted. The key's
-// value is the list of all supported kinds. If `kinds` is not NULL, the value has only the supported kinds in that
-// list, with their restrictors.
-void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds);
+// Adds the key GOMPI_KEY_KINDS to x. Its value is "mpi,system", followed by the requested kinds with restrictors. If
+// `asserted` is not NULL, the value is the list of the asserted kinds instead. In both cases, only kinds are listed
+// that the library supports with all their restrictors. `requested` may be NULL.
+void gompi_memory_kinds_add(struct gompi_info *x, const char *asserted, const char *requested);
 
 #pragma GCC visibility pop
 #endif

@@ -149,6 +149,14 @@ void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait
 	what->find_failed_arg = r;
 }
 
+static _Thread_local const int32_t *pending_members;
+static _Thread_local int pending_member_count;
+
+void gompi_request_set_members(const int32_t *members, int n) {
+	pending_members = members;
+	pending_member_count = n;
+}
+
 // Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
@@ -162,6 +170,8 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .peer = world,
 				       .tag = r->tag,
 				       .object = r->comm,
+				       .members = pending_members,
+				       .member_count = pending_member_count,
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
 	if (r->receive)
 		gompi_request_set_failures(r, &what);

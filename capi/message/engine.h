@@ -21,7 +21,7 @@ struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
 	int n, me;
-	const struct gompi_processes *processes; // must stay valid, at this address, until gompi_engine_close
+	struct gompi_processes *processes; // must stay valid, at this address, until gompi_engine_close
 	bool oversubscribed, no_cma;
 };
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_config *place);
@@ -47,6 +47,8 @@ struct gompi_engine_operation {
 	int64_t size, count;
 	uintptr_t datatype; // handle; 0 if the buffer is contiguous
 	uintptr_t program;  // address of the caller's struct gompi_type; used if C does not know the handle
+	uintptr_t members;  // address of member_count process numbers, see gompi_request_set_members
+	int32_t member_count;
 };
 
 // Starts the operation o. If o is persistent, only creates its request. Returns NULL if the operation is already

@@ -62,7 +62,8 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 	for (int i = 0; i < GOMPI_VCI_COUNT && is_open; i++)
 		is_open = open_vci(m, i);
 	if (is_open && open_probe(m)) {
-		gompi_remote_open(m);
+		if (node->processes->node_count > 1)
+			gompi_remote_open(m);
 		return m;
 	}
 	gompi_messages_close(m);

@@ -62,7 +62,7 @@ void gompi_remote_close(struct gompi_vci *l);
 
 // Input (remote_arrive.c).
 
-// Registers the handler for records from the network, if the job spans nodes.
+// Registers the handler for records from the network. Called when the network is opened.
 void gompi_remote_open(struct gompi_messages *m);
 // Implements the handlers for events of the network, for one message layer; exported for tests.
 // gompi_remote_handle_record handles a received record. gompi_remote_handle_space sends pending output to a peer after

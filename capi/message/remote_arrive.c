@@ -4,15 +4,16 @@
 
 void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length) {
 	struct gompi_record h;
-	const uint32_t n = (uint32_t)gompi_processes_count(m->node.processes);
-	if (length < sizeof h || length > RECORD_LINE + REMOTE_MAX_DATA || (uint32_t)peer >= n ||
+	if (length < sizeof h || length > RECORD_LINE + REMOTE_MAX_DATA ||
+	    (uint32_t)peer >= (uint32_t)gompi_processes_count(m->node.processes) ||
 	    gompi_messages_node_index(m, peer) >= 0)
 		return;
 	memcpy(&h, data, sizeof h);
 	h.from = peer;
 	enum gompi_record_kind kind = gompi_record_kind(h.word);
+	// The source may be a rank in a communicator of more processes than this process knows yet.
 	if (gompi_record_length(h.word) != (int64_t)length || h.valid_flag >= GOMPI_VCI_COUNT ||
-	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && (uint32_t)h.source >= n))
+	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && h.source < 0))
 		return;
 	struct gompi_vci *l = &m->vci[h.valid_flag];
 	gompi_vci_lock(l);
@@ -51,10 +52,6 @@ static void on_message_space(int peer) {
 
 void gompi_remote_open(struct gompi_messages *m) {
 	static const struct gompi_port_handler port = {on_message_record, on_message_space};
-	for (int i = m->node.processes->in_order_count; i < gompi_processes_count(m->node.processes); i++)
-		if (gompi_process_index(m->node.processes, i) < 0) {
-			gompi_or(&m->hooks, HOOK_NETWORK);
-			gompi_fabric_set_handler(FABRIC_MESSAGES, &port);
-			return;
-		}
+	gompi_fabric_set_handler(FABRIC_MESSAGES, &port);
+	gompi_or(&m->hooks, HOOK_NETWORK);
 }

@@ -54,9 +54,12 @@ struct gompi_net_endpoint {
 	bool has_rdma;         // reads and writes do not need the CPUs
 };
 
-// The job, for `begin`. The arrays are valid only during the call.
+// The job, for `begin`. The arrays are valid only during the call. The peers of the job have the numbers 0 to size - 1.
+// The function `add` adds at most max_added processes of other jobs, with the next numbers.
 struct gompi_net_job {
 	int size, rank;
+	int max_added;
+	uint64_t universe;     // identifies the processes that have common numbers
 	const char *addresses; // by rank, address_bytes each
 	size_t address_bytes;
 	int nodes;
@@ -66,6 +69,16 @@ struct gompi_net_job {
 	const int32_t *node_of; // node numbers by rank, from 0
 	uint64_t secret[2];
 	int64_t timeout_ns; // time after which a peer counts as unreachable; 0 if it never does
+};
+
+// A process of another job, for `add`. The pointers are valid only during the call.
+struct gompi_net_foreign {
+	int peer, node;    // its number, and the number of its node, in this process
+	uint64_t universe; // identifies the processes among which it has the number `number`
+	uint32_t number;
+	const char *address, *host; // as in struct gompi_net_endpoint
+	size_t address_bytes, host_bytes;
+	uint64_t secret[2]; // the secret of its job
 };
 
 // Event callbacks. The network calls them inside its functions, so the thread holds the caller's lock.
@@ -139,6 +152,9 @@ struct gompi_net_ops {
 	// and writes the reason to error_detail.
 	bool (*begin)(const struct gompi_net_job *job, const struct gompi_net_events *events,
 		      char error_detail[GOMPI_NET_ERROR_BYTES]);
+	// Makes a process of another job a peer. NULL if the network cannot have such peers. Errors: NET_FAILED if the
+	// data is invalid, NET_NO_MEM.
+	enum gompi_net_error (*add)(const struct gompi_net_foreign *f);
 	// Ends all operations without completions, ends all registrations, and frees all state.
 	void (*close)(void);
 

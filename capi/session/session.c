@@ -71,7 +71,7 @@ int gompi_session_get_info(MPI_Session session, MPI_Info *info_used) {
 		return gompi_null_argument_error(call, "info_used", GOMPI_ON_SESSION, (uintptr_t)session);
 	struct gompi_info *x = gompi_info_begin();
 	gompi_info_add(x, "thread_level", "MPI_THREAD_MULTIPLE");
-	gompi_memory_kinds_add(x, s->alloc_kinds);
+	gompi_memory_kinds_add(x, NULL, s->alloc_kinds);
 	int class = gompi_info_finish(x, info_used, &v);
 	return class == MPI_SUCCESS ? class
 				    : gompi_return_error(class, call, v.text, GOMPI_ON_SESSION, (uintptr_t)session);

@@ -26,6 +26,15 @@ static inline struct gompi_session *gompi_session_get(MPI_Session session) {
 	return gompi_table_get(&gompi_sessions.handles.table, (uintptr_t)session);
 }
 
+// Returns the memory allocation kinds that were requested for a session, or NULL if none were. The argument is the
+// `session` of a struct gompi_ranks, 0 for no session.
+static inline const char *gompi_session_kinds(int32_t session) {
+	if (session == 0)
+		return NULL;
+	const struct gompi_session *s = gompi_session_get((MPI_Session)(uintptr_t)(uint32_t)session);
+	return s == NULL ? NULL : s->alloc_kinds;
+}
+
 // Creates a session with the memory allocation kinds of an info object, and returns its handle. Takes over the caller's
 // reference to the error handler. Returns 0 if that fails, and describes the error in *v: MPI_ERR_NO_MEM, or
 // MPI_ERR_INFO if `info` is not an info object.

@@ -57,7 +57,8 @@ struct hello {
 	uint64_t greeting, nonce[2];
 };
 struct request {
-	uint32_t source, destination;
+	uint32_t source, destination; // numbers in the universes of the two processes
+	uint64_t universe;            // of the source
 	uint64_t nonce[2], proof;
 };
 struct response {
@@ -96,15 +97,13 @@ static void enable_pacing_if_far(int fd) {
 		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, bbr_name, sizeof bbr_name - 1);
 }
 
-static uint64_t proof(uint64_t message, uint32_t source, uint32_t destination, const uint64_t acceptor_nonce[2],
-		      const uint64_t connector_nonce[2]) {
-	const uint64_t words[] = {message,
-				  source | (uint64_t)destination << 32,
-				  acceptor_nonce[0],
-				  acceptor_nonce[1],
-				  connector_nonce[0],
+// Returns the proof of a message of the handshake, which is keyed with the secret of the accepting process.
+static uint64_t proof(const uint64_t secret[2], uint64_t message, uint64_t universe, uint32_t source,
+		      uint32_t destination, const uint64_t acceptor_nonce[2], const uint64_t connector_nonce[2]) {
+	const uint64_t words[] = {message,           universe,          source | (uint64_t)destination << 32,
+				  acceptor_nonce[0], acceptor_nonce[1], connector_nonce[0],
 				  connector_nonce[1]};
-	return gompi_siphash(gompi_tcp_state.job.secret, words, sizeof words / sizeof *words);
+	return gompi_siphash(secret, words, sizeof words / sizeof *words);
 }
 
 // --- Unauthenticated links
@@ -286,7 +285,7 @@ static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_host *h = peer_host(p);
 	const bool is_local = h->identity == t->local_host.identity;
-	const int worked = t->good_address[t->job.node_of[p->rank]];
+	const int worked = t->good_address[t->job.node_of[p->rank]] - 1;
 	p->address_count = 0;
 	if (worked >= 0)
 		p->address_order[p->address_count++] = worked;
@@ -408,7 +407,7 @@ static const char *error_text(int error) {
 
 void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct gompi_tcp_peer *p = (uint32_t)peer < (uint32_t)t->job.size ? t->peers[peer] : NULL;
+	struct gompi_tcp_peer *p = (uint32_t)peer < (uint32_t)t->peer_count ? t->peers[peer] : NULL;
 	char mine[80] = "?", theirs[80] = "?";
 	text[0] = 0;
 	if (p == NULL || !(p->wants_link || p->is_unreachable) || (p->round == 0 && p->next_address == 0))
@@ -417,7 +416,8 @@ void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 		t->events->host_name(t->job.rank, mine, sizeof mine);
 		t->events->host_name(peer, theirs, sizeof theirs);
 	}
-	int at = snprintf(text, bytes, "rank %d on %s cannot reach rank %d on %s:", t->job.rank, mine, peer, theirs);
+	int at = snprintf(text, bytes, "rank %d on %s cannot reach %s %u on %s:", t->job.rank, mine,
+			  peer < t->job.size ? "rank" : "another job's process", p->number, theirs);
 	uint16_t port;
 	memcpy(&port, t->job.addresses + (size_t)peer * GOMPI_TCP_PORT_BYTES, sizeof port);
 	for (int i = 0; i < p->address_count && at < (int)bytes; i++) {
@@ -446,7 +446,7 @@ static bool all_errors_definite(const struct gompi_tcp_peer *p) {
 }
 
 static bool all_refused(const struct gompi_tcp_peer *p) {
-	const int worked = gompi_tcp_state.good_address[gompi_tcp_state.job.node_of[p->rank]];
+	const int worked = gompi_tcp_state.good_address[gompi_tcp_state.job.node_of[p->rank]] - 1;
 	if (worked >= 0)
 		return p->address_errors[worked].error == ECONNREFUSED;
 	for (int i = 0; i < p->address_count; i++)
@@ -607,10 +607,16 @@ static int receive_message(struct gompi_tcp_link *l, size_t bytes) {
 	return 1;
 }
 
+// Returns true if the request of a peer has priority over the request of this process to the peer.
+static bool has_priority(const struct gompi_tcp_peer *p) {
+	const struct gompi_net_job *job = &gompi_tcp_state.job;
+	return p->universe != job->universe ? p->universe < job->universe : p->number < (uint32_t)job->rank;
+}
+
 static enum handshake_answer answer_for_peer(struct gompi_tcp_peer *p) {
 	if (p->link != NULL)
 		return ANSWER_BUSY;
-	if (p->rank < gompi_tcp_state.job.rank)
+	if (has_priority(p))
 		return ANSWER_YES;
 	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
 		if (p->attempts[i] != NULL && p->attempts[i]->request_sent)
@@ -618,13 +624,24 @@ static enum handshake_answer answer_for_peer(struct gompi_tcp_peer *p) {
 	return ANSWER_YES;
 }
 
+// Returns the peer that has sent a request; NULL if it is not known, or if memory is short.
+static struct gompi_tcp_peer *source_of(const struct request *r) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (r->universe == t->job.universe)
+		return r->source < (uint32_t)t->job.size ? gompi_tcp_peer((int)r->source) : NULL;
+	for (int i = t->job.size; i < t->peer_count; i++)
+		if (t->peers[i] != NULL && t->peers[i]->universe == r->universe && t->peers[i]->number == r->source)
+			return t->peers[i];
+	return NULL; // this process will add the peer soon, so the peer should try again
+}
+
 // Handles the request on an unauthenticated link.
 static void handle_request(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
+	const uint64_t *secret = t->job.secret;
 	struct request r;
 	memcpy(&r, l->in.bytes, sizeof r);
-	if (r.proof != proof(1, r.source, r.destination, l->local_nonce, r.nonce) ||
-	    r.source >= (uint32_t)t->job.size) {
+	if (r.proof != proof(secret, 1, r.universe, r.source, r.destination, l->local_nonce, r.nonce)) {
 		gompi_tcp_counts.unauth_closed++;
 		gompi_link_close(l);
 		return;
@@ -632,10 +649,11 @@ static void handle_request(struct gompi_tcp_link *l) {
 	struct response v = {.answer = ANSWER_ERROR};
 	struct gompi_tcp_peer *p = NULL;
 	if (r.destination == (uint32_t)t->job.rank) {
-		p = gompi_tcp_peer((int)r.source);
+		p = source_of(&r);
 		v.answer = p == NULL || p->has_failed ? ANSWER_BUSY : answer_for_peer(p);
 	}
-	v.proof = proof(2 | (uint64_t)v.answer << 32, r.source, r.destination, l->local_nonce, r.nonce);
+	v.proof = proof(secret, 2 | (uint64_t)v.answer << 32, r.universe, r.source, r.destination, l->local_nonce,
+			r.nonce);
 	if (!send_now(l, &v, sizeof v) || v.answer != ANSWER_YES) {
 		gompi_tcp_counts.crossed_requests += v.answer == ANSWER_CROSSED;
 		gompi_link_close(l);
@@ -658,9 +676,10 @@ static void send_request(struct gompi_tcp_link *l) {
 		return;
 	}
 	memcpy(l->remote_nonce, h.nonce, sizeof l->remote_nonce);
-	struct request r = {.source = (uint32_t)t->job.rank, .destination = (uint32_t)l->peer->rank};
+	struct request r = {
+		.source = (uint32_t)t->job.rank, .destination = l->peer->number, .universe = t->job.universe};
 	memcpy(r.nonce, l->local_nonce, sizeof r.nonce);
-	r.proof = proof(1, r.source, r.destination, l->remote_nonce, l->local_nonce);
+	r.proof = proof(l->peer->secret, 1, r.universe, r.source, r.destination, l->remote_nonce, l->local_nonce);
 	l->request_sent = true;
 	if (!send_now(l, &r, sizeof r))
 		attempt_failed(l, ECONNRESET);
@@ -672,8 +691,8 @@ static void handle_response(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	struct response v;
 	memcpy(&v, l->in.bytes, sizeof v);
-	if (v.proof != proof(2 | (uint64_t)v.answer << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->remote_nonce,
-			     l->local_nonce) ||
+	if (v.proof != proof(p->secret, 2 | (uint64_t)v.answer << 32, t->job.universe, (uint32_t)t->job.rank, p->number,
+			     l->remote_nonce, l->local_nonce) ||
 	    v.answer == ANSWER_ERROR) {
 		attempt_failed(l, -1);
 		return;
@@ -688,7 +707,7 @@ static void handle_response(struct gompi_tcp_link *l) {
 		return;
 	}
 	gompi_tcp_counts.connected++;
-	gompi_tcp_state.good_address[t->job.node_of[p->rank]] = (int8_t)l->address_index;
+	gompi_tcp_state.good_address[t->job.node_of[p->rank]] = (int8_t)(l->address_index + 1);
 	open_link(l, p, LINK_OPEN);
 	p->was_connected = true;
 	gompi_link_send(l);

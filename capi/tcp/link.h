@@ -125,7 +125,10 @@ struct gompi_tcp_link {
 };
 
 struct gompi_tcp_peer {
-	int rank;
+	int rank; // its number in this process
+	// its number in its universe, and the secret that it accepts; both differ from this job's for another job
+	uint64_t universe, secret[2];
+	uint32_t number;
 	struct gompi_tcp_link *link;                         // link that is open or LINK_ACCEPTED; NULL if none
 	struct gompi_tcp_link *attempts[GOMPI_MAX_ATTEMPTS]; // connection attempts of this side
 	bool has_failed;
@@ -160,11 +163,12 @@ struct gompi_tcp_state {
 	int listeners[GOMPI_HOST_MAX_ADDRESSES], listener_count;
 	int epoll, timer;              // descriptors of epoll(7) and of the timer (timerfd)
 	int64_t timer_ns;              // time at which `timer` expires; 0 if it is not set
-	struct gompi_tcp_peer **peers; // by rank
+	struct gompi_tcp_peer **peers; // by number
+	int peer_count;                // all peers have numbers below this one
 	struct gompi_tcp_host *hosts;  // by node
 	struct gompi_key_table memory; // registered memory (struct gompi_tcp_memory)
 	struct gompi_completion_queue completions;
-	int8_t *good_address; // by node: index of the address that worked last; -1 if none
+	int8_t *good_address; // by node: index of the address that worked last, plus 1; 0 if none
 	struct gompi_tcp_link *links;
 	struct gompi_tcp_peer *wanting_peers; // list of the peers whose wants_link is true
 	struct gompi_net_op *posted;          // list of receive buffers

@@ -1,5 +1,6 @@
 // The state of the network: the table of peers, and the epoll events of links.
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include "tcp/link.h"
@@ -11,6 +12,9 @@ struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 	struct gompi_tcp_peer *p = t->peers[rank];
 	if (p == NULL && (p = calloc(1, sizeof *p)) != NULL) {
 		p->rank = rank;
+		p->number = (uint32_t)rank;
+		p->universe = t->job.universe;
+		memcpy(p->secret, t->job.secret, sizeof p->secret);
 		t->peers[rank] = p;
 	}
 	return p;

@@ -285,12 +285,15 @@ static bool tcp_open(const struct gompi_provider *provider, struct gompi_net_end
 static bool tcp_begin(const struct gompi_net_job *job, const struct gompi_net_events *events,
 		      char error_detail[GOMPI_NET_ERROR_BYTES]) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	const size_t size = (size_t)job->size, nodes = (size_t)job->nodes;
-	char *ports = malloc(size * GOMPI_TCP_PORT_BYTES);
-	int32_t *node_of = malloc(size * sizeof *node_of);
-	t->peers = calloc(size, sizeof *t->peers);
+	const size_t size = (size_t)job->size, capacity = size + (size_t)job->max_added;
+	// Each process of another job may be on a node of its own. Untouched pages of these arrays use no memory.
+	const size_t nodes = (size_t)job->nodes + (size_t)job->max_added;
+	char *ports = calloc(capacity, GOMPI_TCP_PORT_BYTES);
+	int32_t *node_of = calloc(capacity, sizeof *node_of);
+	t->peers = calloc(capacity, sizeof *t->peers);
+	t->peer_count = job->size;
 	t->hosts = calloc(nodes, sizeof *t->hosts);
-	t->good_address = malloc(nodes);
+	t->good_address = calloc(nodes, 1);
 	t->events = events;
 	t->job = *job;
 	t->job.addresses = ports;
@@ -303,14 +306,34 @@ static bool tcp_begin(const struct gompi_net_job *job, const struct gompi_net_ev
 	}
 	memcpy(ports, job->addresses, size * GOMPI_TCP_PORT_BYTES);
 	memcpy(node_of, job->node_of, size * sizeof *node_of);
-	memset(t->good_address, -1, nodes);
-	for (size_t i = 0; i < nodes; i++)
+	for (int i = 0; i < job->nodes; i++)
 		gompi_host_decode(&t->hosts[i], job->hosts + job->host_offsets[i],
 				  job->host_offsets[i + 1] - job->host_offsets[i]);
 	struct rlimit r = {0};
 	getrlimit(RLIMIT_NOFILE, &r);
 	t->max_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
 	return true;
+}
+
+static enum gompi_net_error tcp_add(const struct gompi_net_foreign *f) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_host host = {0};
+	if (f->address_bytes != GOMPI_TCP_PORT_BYTES || !gompi_host_decode(&host, f->host, f->host_bytes))
+		return NET_FAILED;
+	struct gompi_tcp_peer *p = gompi_tcp_peer(f->peer);
+	if (p == NULL)
+		return NET_NO_MEM;
+	p->universe = f->universe;
+	p->number = f->number;
+	memcpy(p->secret, f->secret, sizeof p->secret);
+	p->was_connected = true; // it listened at its address when the jobs connected
+	t->hosts[f->node] = host;
+	((int32_t *)(uintptr_t)t->job.node_of)[f->peer] = f->node;
+	memcpy((char *)(uintptr_t)t->job.addresses + (size_t)f->peer * GOMPI_TCP_PORT_BYTES, f->address,
+	       GOMPI_TCP_PORT_BYTES);
+	if (t->peer_count <= f->peer)
+		t->peer_count = f->peer + 1;
+	return NET_SUCCESS;
 }
 
 static void tcp_close(void) {
@@ -325,7 +348,7 @@ static void tcp_close(void) {
 	close(t->epoll);
 	if (t->spare_fd >= 0)
 		close(t->spare_fd);
-	for (int i = 0; t->peers != NULL && i < t->job.size; i++)
+	for (int i = 0; t->peers != NULL && i < t->peer_count; i++)
 		if (t->peers[i] != NULL) {
 			gompi_tcp_peer_fail(t->peers[i]);
 			free(t->peers[i]);
@@ -358,6 +381,7 @@ const struct gompi_net_ops gompi_tcp_ops = {.name = "tcp",
 					    .list = tcp_list,
 					    .open = tcp_open,
 					    .begin = tcp_begin,
+					    .add = tcp_add,
 					    .close = tcp_close,
 					    .send = tcp_send,
 					    .inject = tcp_inject,

@@ -11,7 +11,7 @@
 
 enum {
 	GOMPI_TCP_PORT_BYTES = 2, // bytes of the data that a process publishes: its port
-	GOMPI_TCP_VERSION = 2,    // version of the protocol
+	GOMPI_TCP_VERSION = 3,    // version of the protocol
 };
 
 // The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict the addresses and ports.

@@ -1,5 +1,5 @@
-// Categories of the tool information interface (MPI-5.0 15.3.9). They contain variables, and no events or other
-// categories. They never change.
+// Categories of the tool information interface (MPI-5.0 15.3.9). They contain variables and events, and no
+// other categories. They never change.
 #include <string.h>
 
 #include "tool/tool.h"
@@ -17,12 +17,23 @@ static const struct {
 	[CATEGORY_PROGRESS] = {"progress", "waits, and the work of progress threads and of Go"},
 };
 
-// Stores the indices of the control variables (of_cvars) or performance variables of a category, at most `len` of them.
-// Returns the number of all.
-static int list_members(int category, bool of_cvars, int len, int indices[]) {
+// What a category contains.
+enum member_kind { MEMBER_CVARS, MEMBER_PVARS, MEMBER_EVENTS };
+
+static enum gompi_tool_category category_of(enum member_kind of, int i) {
+	return of == MEMBER_CVARS   ? gompi_cvars[i].category
+	       : of == MEMBER_PVARS ? gompi_pvars[i].category
+				    : gompi_event_types[i].category;
+}
+
+// Stores the indices of the members of a category, at most `len` of them. Returns the number of all.
+static int list_members(int category, enum member_kind of, int len, int indices[]) {
+	const int counts[] = {[MEMBER_CVARS] = gompi_cvar_count,
+			      [MEMBER_PVARS] = gompi_pvar_count,
+			      [MEMBER_EVENTS] = gompi_event_type_count};
 	int n = 0;
-	for (int i = 0; i < (of_cvars ? gompi_cvar_count : gompi_pvar_count); i++) {
-		if ((int)(of_cvars ? gompi_cvars[i].category : gompi_pvars[i].category) != category)
+	for (int i = 0; i < counts[of]; i++) {
+		if ((int)category_of(of, i) != category)
 			continue;
 		if (n < len)
 			indices[n] = i;
@@ -44,8 +55,8 @@ int gompi_t_category_get_info(int cat_index, char *name, int *name_len, char *de
 		return class;
 	gompi_tool_store_text(categories[cat_index].name, name, name_len);
 	gompi_tool_store_text(categories[cat_index].desc, desc, desc_len);
-	gompi_tool_store(num_cvars, list_members(cat_index, true, 0, NULL));
-	gompi_tool_store(num_pvars, list_members(cat_index, false, 0, NULL));
+	gompi_tool_store(num_cvars, list_members(cat_index, MEMBER_CVARS, 0, NULL));
+	gompi_tool_store(num_pvars, list_members(cat_index, MEMBER_PVARS, 0, NULL));
 	gompi_tool_store(num_categories, 0);
 	return MPI_SUCCESS;
 }
@@ -74,7 +85,7 @@ static int check_list(int cat_index, int len, const int indices[]) {
 int gompi_t_category_get_cvars(int cat_index, int len, int indices[]) {
 	int class = check_list(cat_index, len, indices);
 	if (class == MPI_SUCCESS)
-		list_members(cat_index, true, len, indices);
+		list_members(cat_index, MEMBER_CVARS, len, indices);
 	return class;
 }
 GOMPI_ENTRY(MPI_T_category_get_cvars, gompi_t_category_get_cvars);
@@ -82,7 +93,7 @@ GOMPI_ENTRY(MPI_T_category_get_cvars, gompi_t_category_get_cvars);
 int gompi_t_category_get_pvars(int cat_index, int len, int indices[]) {
 	int class = check_list(cat_index, len, indices);
 	if (class == MPI_SUCCESS)
-		list_members(cat_index, false, len, indices);
+		list_members(cat_index, MEMBER_PVARS, len, indices);
 	return class;
 }
 GOMPI_ENTRY(MPI_T_category_get_pvars, gompi_t_category_get_pvars);
@@ -94,9 +105,16 @@ GOMPI_ENTRY(MPI_T_category_get_categories, gompi_t_category_get_categories);
 
 int gompi_t_category_get_num_events(int cat_index, int *num_events) {
 	int class = gompi_tool_check_index(cat_index, GOMPI_TOOL_CATEGORIES);
-	return class == MPI_SUCCESS ? gompi_tool_store_count(num_events, 0) : class;
+	return class == MPI_SUCCESS
+		       ? gompi_tool_store_count(num_events, list_members(cat_index, MEMBER_EVENTS, 0, NULL))
+		       : class;
 }
 GOMPI_ENTRY(MPI_T_category_get_num_events, gompi_t_category_get_num_events);
 
-int gompi_t_category_get_events(int cat_index, int len, int indices[]) { return check_list(cat_index, len, indices); }
+int gompi_t_category_get_events(int cat_index, int len, int indices[]) {
+	int class = check_list(cat_index, len, indices);
+	if (class == MPI_SUCCESS)
+		list_members(cat_index, MEMBER_EVENTS, len, indices);
+	return class;
+}
 GOMPI_ENTRY(MPI_T_category_get_events, gompi_t_category_get_events);

@@ -1,8 +1,10 @@
 // Control variables (MPI-5.0 15.3.6): the environment variables of the library. They have the same names.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/node.h"
+#include "base/wait_time.h"
 #include "tool/tool.h"
 #include "tool/z_calls.h"
 #include "win/hints.h"
@@ -39,6 +41,8 @@ const struct gompi_cvar gompi_cvars[] = {
 	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
 	{"GOMPIRMA_FT", "the job continues when a process fails (gompirun --ft)", CATEGORY_LAUNCHER,
 	 MPI_T_VERBOSITY_USER_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
+	{"GOMPIRMA_LOCK_EVENT_US", "microseconds from which a wait for a lock raises the event lock_waited",
+	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_TIME, .fallback = "1000", .ns = &gompi_lock_event_ns},
 };
 const int gompi_cvar_count = GOMPI_ARRAY_LENGTH(gompi_cvars);
 
@@ -57,15 +61,48 @@ static const char *text_value(const struct gompi_cvar *c) {
 	return text == NULL ? c->fallback : text;
 }
 
+enum { NS_PER_US = 1000 };
+
+// Stores the microseconds that an environment variable contains. Returns MPI_T_ERR_INVALID unless they are an int that
+// is not negative.
+static int parse_time(const char *text, int64_t *us) {
+	char *end;
+	const long value = strtol(text, &end, 10);
+	if (end == text || *end != 0 || value < 0 || value > INT_MAX)
+		return MPI_T_ERR_INVALID;
+	*us = value;
+	return MPI_SUCCESS;
+}
+
+void gompi_cvar_times_read(void) {
+	static bool is_read;
+	for (int i = 0; i < gompi_cvar_count && !is_read; i++) {
+		const struct gompi_cvar *c = &gompi_cvars[i];
+		int64_t us = 0;
+		if (c->kind != CVAR_TIME)
+			continue;
+		if (parse_time(text_value(c), &us) != MPI_SUCCESS)
+			(void)parse_time(c->fallback, &us);
+		gompi_store(c->ns, (uint64_t)us * NS_PER_US);
+	}
+	is_read = true;
+}
+
 // Stores the value of a variable that is an integer. Returns MPI_SUCCESS, or MPI_T_ERR_INVALID if the environment
 // variable has an invalid value.
 static int integer_value(const struct gompi_cvar *c, int *value) {
 	struct gompi_error_status ignored;
 	if (c->kind == CVAR_HINT)
 		return gompi_hint_default(c->hint, value, &ignored) == MPI_SUCCESS ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+	if (c->kind == CVAR_TIME) {
+		*value = (int)(gompi_load(c->ns) / NS_PER_US);
+		return MPI_SUCCESS;
+	}
 	*value = strcmp(text_value(&(struct gompi_cvar){.name = c->name, .fallback = ""}), "1") == 0;
 	return MPI_SUCCESS;
 }
+
+static bool is_writable(const struct gompi_cvar *c) { return c->kind == CVAR_HINT || c->kind == CVAR_TIME; }
 
 int gompi_t_cvar_get_num(int *num_cvar) { return gompi_tool_store_count(num_cvar, gompi_cvar_count); }
 GOMPI_ENTRY(MPI_T_cvar_get_num, gompi_t_cvar_get_num);
@@ -81,11 +118,12 @@ int gompi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbos
 	if (datatype != NULL)
 		*datatype = c->kind == CVAR_TEXT ? MPI_CHAR : MPI_INT;
 	if (enumtype != NULL)
-		*enumtype = c->kind == CVAR_TEXT ? MPI_T_ENUM_NULL
-						 : (MPI_T_enum)(uintptr_t)&gompi_tool_enums[c->enumeration];
+		*enumtype = c->kind == CVAR_TEXT || c->kind == CVAR_TIME
+				    ? MPI_T_ENUM_NULL
+				    : (MPI_T_enum)(uintptr_t)&gompi_tool_enums[c->enumeration];
 	gompi_tool_store_text(c->desc, desc, desc_len);
 	gompi_tool_store(bind, MPI_T_BIND_NO_OBJECT);
-	gompi_tool_store(scope, c->kind == CVAR_HINT ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_READONLY);
+	gompi_tool_store(scope, is_writable(c) ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_READONLY);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_T_cvar_get_info, gompi_t_cvar_get_info);
@@ -187,11 +225,15 @@ int gompi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf) {
 	int class = find_cvar_handle(handle, &h);
 	if (class != MPI_SUCCESS)
 		return class;
-	if (h.var->kind != CVAR_HINT)
+	if (!is_writable(h.var))
 		return MPI_T_ERR_CVAR_SET_NEVER;
-	if (buf == NULL || *(const int *)buf < 0 || *(const int *)buf >= gompi_tool_enums[h.var->enumeration].count)
+	if (buf == NULL || *(const int *)buf < 0 ||
+	    (h.var->kind == CVAR_HINT && *(const int *)buf >= gompi_tool_enums[h.var->enumeration].count))
 		return MPI_T_ERR_INVALID;
-	gompi_hint_set_default(h.var->hint, *(const int *)buf);
+	if (h.var->kind == CVAR_HINT)
+		gompi_hint_set_default(h.var->hint, *(const int *)buf);
+	else
+		gompi_store(h.var->ns, (uint64_t)(*(const int *)buf) * NS_PER_US);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_T_cvar_write, gompi_t_cvar_write);

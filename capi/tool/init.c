@@ -6,6 +6,7 @@ int gompi_t_init_thread(int required, int *provided) {
 	if (provided == NULL)
 		return MPI_T_ERR_INVALID;
 	gompi_mutex_lock(&gompi_tool_mutex);
+	gompi_cvar_times_read();
 	gompi_add(&gompi_tool_users, 1);
 	gompi_mutex_unlock(&gompi_tool_mutex);
 	*provided = MPI_THREAD_MULTIPLE;
@@ -20,6 +21,7 @@ int gompi_t_finalize(void) {
 	if (gompi_load(&gompi_tool_users) == 1) {
 		gompi_cvar_handles_free();
 		gompi_pvar_sessions_free();
+		gompi_event_registrations_free();
 	}
 	gompi_sub(&gompi_tool_users, 1);
 	gompi_tool_unlock();

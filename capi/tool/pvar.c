@@ -89,8 +89,8 @@ static void free_pvar_handle(struct pvar_handle *h) {
 	while (*at != h)
 		at = &(*at)->next;
 	*at = h->next;
-	if (h->var->counts_operations)
-		gompi_sub(&gompi_counting, 1);
+	if (h->var->requests != NULL)
+		gompi_sub(h->var->requests, 1);
 	gompi_win_counts_release(h->counts);
 	gompi_handles_remove(&pvar_pool.handles, h->handle);
 	gompi_pool_free(&pvar_pool, h);
@@ -143,8 +143,8 @@ static uintptr_t new_pvar_handle(struct pvar_session *s, const struct gompi_pvar
 	}
 	*h = (struct pvar_handle){.handle = new, .var = p, .session = s, .next = s->handles, .counts = counts};
 	s->handles = h;
-	if (p->counts_operations)
-		gompi_add(&gompi_counting, 1);
+	if (p->requests != NULL)
+		gompi_add(p->requests, 1);
 	return new;
 }
 

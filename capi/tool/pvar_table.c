@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/state.h"
+#include "base/wait_time.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
 #include "fabric/net.h"
@@ -173,22 +174,34 @@ static bool sample_state(const struct gompi_pvar *p, const struct gompi_win_coun
 	return true;
 }
 
+// Reads the time of a kind of waits. arg: enum gompi_wait_kind
+static bool sample_wait_time(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+	*value = gompi_load(&gompi_wait_times[p->arg]);
+	return true;
+}
+
 #define COUNTER(name, category, sample, arg, desc)                                                                \
 	{                                                                                                         \
 		name, desc, category, MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, \
-			sample, arg, false                                                                        \
+			sample, arg, NULL                                                                         \
 	}
 #define LEVEL(name, category, sample, arg, desc)                                                                \
 	{                                                                                                       \
 		name, desc, category, MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_LEVEL, MPI_T_BIND_NO_OBJECT, \
-			sample, arg, false                                                                      \
+			sample, arg, NULL                                                                       \
+	}
+
+#define WAIT_TIME(name, category, kind, desc)                                                                   \
+	{                                                                                                       \
+		name, desc, category, MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_TIMER, MPI_T_BIND_NO_OBJECT, \
+			sample_wait_time, kind, &gompi_wait_times_requested                                     \
 	}
 
 // The variables of the operations of one kind on one path: calls and bytes, of a window and of all windows.
 #define OPERATION(prefix, text, class, bind, kind, path, field)                                          \
 	{                                                                                                \
 		prefix, text, CATEGORY_RMA, MPI_T_VERBOSITY_USER_DETAIL, class, bind, sample_operations, \
-			offsetof(struct gompi_win_counts, count[kind][path].field), true                 \
+			offsetof(struct gompi_win_counts, count[kind][path].field), &gompi_counting      \
 	}
 #define OPERATIONS(name, text, kind, path)                                                                     \
 	OPERATION("win_" name "_calls", "number of " text " on a window", MPI_T_PVAR_CLASS_COUNTER,            \
@@ -233,7 +246,7 @@ const struct gompi_pvar gompi_pvars[] = {
 	LEVEL("memory_resident_bytes", CATEGORY_MEMORY, sample_resident, 0, "resident memory of the process"),
 	{"memory_resident_peak_bytes", "maximum of the resident memory since the process started", CATEGORY_MEMORY,
 	 MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_T_BIND_NO_OBJECT, sample_resident_peak, 0,
-	 false},
+	 NULL},
 
 	COUNTER("network_frames_sent", CATEGORY_NETWORK, sample_network, offsetof(struct gompi_net_counts, frames_sent),
 		"network messages with records that were sent"),
@@ -264,10 +277,21 @@ const struct gompi_pvar gompi_pvars[] = {
 	LEVEL("blocked_threads", CATEGORY_PROGRESS, sample_cell, BLOCKED_THREADS, "threads inside a blocking call"),
 
 	{"mpi_state", "state of MPI in this process", CATEGORY_LAUNCHER, MPI_T_VERBOSITY_USER_BASIC,
-	 MPI_T_PVAR_CLASS_STATE, MPI_T_BIND_NO_OBJECT, sample_state, 0, false},
+	 MPI_T_PVAR_CLASS_STATE, MPI_T_BIND_NO_OBJECT, sample_state, 0, NULL},
 	LEVEL("node_processes", CATEGORY_LAUNCHER, sample_cell, NODE_PROCESSES,
 	      "processes that exist or have existed on this node"),
 	LEVEL("failed_processes", CATEGORY_LAUNCHER, sample_cell, FAILED_PROCESSES,
 	      "failed processes that the processes of this node have found"),
+
+	WAIT_TIME("lock_wait_time", CATEGORY_RMA, WAIT_FOR_LOCK, "nanoseconds of waits for locks of windows"),
+	WAIT_TIME("fence_wait_time", CATEGORY_RMA, WAIT_IN_FENCE, "nanoseconds of waits in MPI_Win_fence"),
+	WAIT_TIME("flush_wait_time", CATEGORY_RMA, WAIT_IN_FLUSH,
+		  "nanoseconds of waits for one-sided operations, as in MPI_Win_flush and MPI_Win_unlock"),
+	WAIT_TIME("pscw_wait_time", CATEGORY_RMA, WAIT_IN_PSCW,
+		  "nanoseconds of waits in MPI_Win_start, MPI_Win_complete, MPI_Win_post and MPI_Win_wait"),
+	WAIT_TIME("message_wait_time", CATEGORY_MESSAGES, WAIT_FOR_MESSAGE,
+		  "nanoseconds of waits in functions of messages and requests"),
+	WAIT_TIME("collective_wait_time", CATEGORY_MESSAGES, WAIT_IN_ANOTHER,
+		  "nanoseconds of waits in all other functions, which are almost all collective"),
 };
 const int gompi_pvar_count = GOMPI_ARRAY_LENGTH(gompi_pvars);

@@ -9,6 +9,12 @@ const struct gompi_tool_enum gompi_tool_enums[GOMPI_TOOL_ENUMS] = {
 	[ENUM_BOOL] = {"bool", 2, {"false", "true"}},
 	[ENUM_SHARE_IN_PLACE] = {"share_in_place", 3, {"false", "true", "require"}},
 	[ENUM_MPI_STATE] = {"mpi_state", 3, {"not_started", "running", "finalized"}},
+	[ENUM_WINDOW_CREATED] = {"window_created", 3, {"window", "bytes", "flavor"}},
+	[ENUM_WINDOW_FREED] = {"window_freed", 1, {"window"}},
+	[ENUM_LOCK_WAITED] = {"lock_waited", 3, {"window", "rank", "nanoseconds"}},
+	[ENUM_PROCESS_FAILED] = {"process_failed", 2, {"process", "cause"}},
+	[ENUM_CONNECTION_LOST] = {"connection_lost", 1, {"process"}},
+	[ENUM_CONFLICT_FOUND] = {"conflict_found", 2, {"kind", "object"}},
 };
 
 struct gompi_mutex gompi_tool_mutex;

@@ -1,5 +1,5 @@
 // Package tool implements, in C, the tool information interface (MPI-5.0 15.3): control variables, performance
-// variables, categories, enumerations and sources of events. It also implements MPI_Pcontrol.
+// variables, categories, enumerations and events. It also implements MPI_Pcontrol.
 //
 // It reads the state of all other packages. No other package may know it.
 package tool
@@ -17,6 +17,7 @@ import (
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/file"
 	_ "gompirma/capi/group"
+	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/session"
 	_ "gompirma/capi/win"

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/abi.h"
+#include "base/event.h"
 #include "base/mutex.h"
 #include "base/object_pool.h"
 
@@ -32,11 +33,23 @@ struct gompi_tool_enum {
 	int count;
 	const char *items[3];
 };
-enum { ENUM_BOOL, ENUM_SHARE_IN_PLACE, ENUM_MPI_STATE, GOMPI_TOOL_ENUMS };
+enum {
+	ENUM_BOOL,
+	ENUM_SHARE_IN_PLACE,
+	ENUM_MPI_STATE,
+	// the names of the elements of events
+	ENUM_WINDOW_CREATED,
+	ENUM_WINDOW_FREED,
+	ENUM_LOCK_WAITED,
+	ENUM_PROCESS_FAILED,
+	ENUM_CONNECTION_LOST,
+	ENUM_CONFLICT_FOUND,
+	GOMPI_TOOL_ENUMS
+};
 extern const struct gompi_tool_enum gompi_tool_enums[GOMPI_TOOL_ENUMS];
 
 // The kinds of the handles of this interface. They differ from the kinds of base/object_pool.h.
-enum { KIND_TOOL_CVAR = 29, KIND_TOOL_PVAR, KIND_TOOL_PVAR_SESSION };
+enum { KIND_TOOL_EVENT = 28, KIND_TOOL_CVAR, KIND_TOOL_PVAR, KIND_TOOL_PVAR_SESSION };
 
 // A control variable (cvar.c).
 struct gompi_cvar {
@@ -45,11 +58,12 @@ struct gompi_cvar {
 	enum gompi_tool_category category;
 	int verbosity;
 	// CVAR_TEXT: the value is a text. CVAR_FLAG: true if the environment variable is 1. CVAR_HINT: default of an
-	// info key (win/hints.h), which can be written
-	enum { CVAR_TEXT, CVAR_FLAG, CVAR_HINT } kind;
+	// info key (win/hints.h), which can be written. CVAR_TIME: microseconds, which can be written
+	enum { CVAR_TEXT, CVAR_FLAG, CVAR_HINT, CVAR_TIME } kind;
 	int hint;             // CVAR_HINT: enum gompi_default_hint
-	int enumeration;      // index of gompi_tool_enums; not used for a text
-	const char *fallback; // value of a text if the environment variable is not set
+	int enumeration;      // CVAR_FLAG, CVAR_HINT: index of gompi_tool_enums
+	const char *fallback; // value of a text or a time if the environment variable is not set
+	gompi_a64 *ns;        // CVAR_TIME: the nanoseconds that the library uses
 };
 extern const struct gompi_cvar gompi_cvars[];
 extern const int gompi_cvar_count;
@@ -63,16 +77,32 @@ struct gompi_pvar {
 	// Stores the current value and returns true. Returns false if the value does not exist, because MPI is not
 	// running. The argument `counts` is the counters of the window to which the handle is bound (win/counts.h).
 	bool (*sample)(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value);
-	size_t arg;             // argument of `sample`
-	bool counts_operations; // the variable needs the counters of operations (gompi_counting)
+	size_t arg;          // argument of `sample`
+	gompi_a32 *requests; // number of requests to update the variable; NULL if it is always up to date
 };
 extern const struct gompi_pvar gompi_pvars[];
 extern const int gompi_pvar_count;
 
+// An event type (event.c).
+struct gompi_event_type {
+	const char *name, *desc;
+	enum gompi_tool_category category;
+	enum gompi_event_kind kind;
+	int bind;
+	int elements;                    // index of the gompi_tool_enums with the names of the elements
+	bool is_int[GOMPI_EVENT_VALUES]; // element i is an MPI_INT, else an MPI_UNSIGNED_LONG_LONG
+};
+extern const struct gompi_event_type gompi_event_types[];
+extern const int gompi_event_type_count;
+
+// Starts to raise EVENT_PROCESS_FAILED, for processes that fail from now on. The caller holds the lock.
+void gompi_failure_events_start(void);
+
 // Returns true if the handles of a variable are started and stopped, and count from 0. The other variables are
 // continuous and read-only: their value is a property of the process at the time of the read.
 static inline bool gompi_pvar_counts(const struct gompi_pvar *p) {
-	return p->class == MPI_T_PVAR_CLASS_COUNTER || p->class == MPI_T_PVAR_CLASS_AGGREGATE;
+	return p->class == MPI_T_PVAR_CLASS_COUNTER || p->class == MPI_T_PVAR_CLASS_AGGREGATE ||
+	       p->class == MPI_T_PVAR_CLASS_TIMER;
 }
 
 // Returns the object of a handle, or NULL. The null handles of this interface are 0, which is no valid argument of
@@ -93,9 +123,13 @@ int gompi_tool_check_index(int index, int count);
 bool gompi_tool_lock(void);
 void gompi_tool_unlock(void);
 
-// Frees all handles of control variables, and all sessions with their handles. The caller holds the lock.
+// Reads the times among the control variables from the environment, at the first call. The caller holds the lock.
+void gompi_cvar_times_read(void);
+// Frees all handles of control variables, all sessions with their handles, and all handles of events. The caller holds
+// the lock. gompi_event_registrations_free releases it while it calls functions of tools.
 void gompi_cvar_handles_free(void);
 void gompi_pvar_sessions_free(void);
+void gompi_event_registrations_free(void);
 
 // Stores an int unless `to` is NULL.
 static inline void gompi_tool_store(int *to, int value) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/sparse.h"
+#include "base/wait_time.h"
 #include "win/error_detail.h"
 
 static struct gompi_streams *get_streams(struct gompi_win *w) {
@@ -120,6 +121,8 @@ int gompi_stream_await(struct gompi_stream *s, bool (*done)(void *), uint64_t nu
 					  .object = s->w->handle,
 					  .fill_details = describe_stream_wait,
 					  .fill_details_arg = &n};
+	if (__builtin_expect(gompi_load(&gompi_wait_times_requested) != 0, 0))
+		gompi_stream_describe_wait(s, &waiting); // now, because the lock may have been acquired at the end
 	int rc = gompi_await(&gompi_my_cell()->wait, done, &n, &waiting);
 	if (rc == MPI_SUCCESS)
 		rc = broken_class(s);

@@ -344,7 +344,7 @@ static gompi_a32 failures_seen;
 // check. A failed process may hold a lock, which must be released for other origins on any node.
 static bool has_lock_work(void) {
 	return gompi_load(&locks_waiting) != 0 ||
-	       __builtin_expect(gompi_load(&gompi_node_header()->failed_count) != gompi_load(&failures_seen), 0);
+	       __builtin_expect(gompi_failure_count() != gompi_load(&failures_seen), 0);
 }
 
 // Ends the wait of a stream for a lock that may never be released: a process of this node that may hold the lock has
@@ -364,7 +364,7 @@ static bool poll_lock_queue(void) {
 		return false;
 	gompi_mutex_lock(&target_mu);
 	// This store precedes the checks, so that a failure that is found later causes another check.
-	gompi_store(&failures_seen, gompi_load_acquire(&gompi_node_header()->failed_count));
+	gompi_store(&failures_seen, gompi_failure_count());
 	for (struct gompi_stream *s = lock_streams, *next; s != NULL; s = next) {
 		next = s->next_lock;
 		bool peer_failed = gompi_fabric_peer_failed(s->peer);
@@ -374,8 +374,7 @@ static bool poll_lock_queue(void) {
 			progressed = true;
 			// the queued records of s may have released a lock that other streams wait for
 			next = lock_streams;
-		} else if (s->waits_for == WAITS_FOR_LOCK &&
-			   __builtin_expect(gompi_load(&gompi_node_header()->failed_count) != 0, 0)) {
+		} else if (s->waits_for == WAITS_FOR_LOCK && __builtin_expect(gompi_failure_count() != 0, 0)) {
 			if (gompi_win_failed_local(s->w) != GOMPI_NONE_FAILED)
 				abort_lock_wait(s);
 		}
@@ -416,8 +415,6 @@ static void free_streams(struct gompi_win *w) {
 }
 
 void gompi_stream_open(void) {
-	if (gompi_node.processes->node_count == 1)
-		return;
 	static const struct gompi_port_handler handler = {.on_record = on_record};
 	static const struct gompi_service service = {.has_work = has_lock_work, .serve = poll_lock_queue};
 	gompi_fabric_set_handler(FABRIC_RMA, &handler);

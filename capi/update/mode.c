@@ -134,7 +134,7 @@ static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint
 			sched_yield();
 			continue;
 		}
-		if (gompi_load_seq_cst(&gompi_node_header()->failed_count) != 0) {
+		if (gompi_failure_count() != 0) {
 			int failed = gompi_node.is_fault_tolerant ? find_failed_holder_of(w, m, &sleeps)
 								  : gompi_win_failed_local(w);
 			gompi_note_failed(failed);

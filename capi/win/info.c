@@ -4,6 +4,7 @@
 
 #include "base/go_callbacks.h"
 #include "info/values.h"
+#include "session/session.h"
 #include "win/win.h"
 #include "win/z_calls.h"
 
@@ -132,7 +133,7 @@ int gompi_win_get_info(MPI_Win win, MPI_Info *info_used) {
 	add_number(x, "mpi_minimum_memory_alignment", (uint64_t)h->alignment);
 	gompi_info_add(x, "gompirma_huge_pages", bool_text(h->huge_pages));
 	gompi_info_add(x, "gompirma_share_in_place", in_place[h->in_place]);
-	gompi_memory_kinds_add(x, h->kinds);
+	gompi_memory_kinds_add(x, h->kinds, gompi_session_kinds(w->members.session));
 	if (h->shared_in_place != NULL)
 		gompi_info_add(x, "gompirma_shared_in_place", h->shared_in_place);
 	if (h->kinds != NULL)

@@ -19,6 +19,7 @@ import (
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
+	_ "gompirma/capi/session"
 )
 
 // The headers are embedded so that packages which import this one are rebuilt when a header changes.

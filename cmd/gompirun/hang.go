@@ -187,9 +187,5 @@ func (j *job) printLines(lines []string) {
 // reportOnSignal handles SIGUSR1: it prints the report of a hang, and forwards the signal to the ranks that catch it.
 func (j *job) reportOnSignal() {
 	j.printLines(append([]string{"state of the ranks:"}, j.report()...))
-	for i := range j.ranks {
-		if r := &j.ranks[i]; r.pid != 0 && !r.ended && catches("/proc", r.pid, syscall.SIGUSR1) {
-			j.signalRank(r, syscall.SIGUSR1)
-		}
-	}
+	j.signalCatchers(syscall.SIGUSR1)
 }

@@ -62,7 +62,8 @@ type job struct {
 
 	served *served // not nil if gompirun serves a process that it has not started
 
-	hang hang
+	hang      hang
+	startTime time.Time
 
 	sites callSites
 
@@ -160,12 +161,14 @@ const (
 	giveUp                    // stop waiting for the reader of gompirun's output
 	recheckEnds               // call judgeEnds again
 	checkHang                 // check whether the job hangs
+	showProgress              // print the line of --progress
 )
 
 func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
 
 // run starts the job and returns gompirun's exit status when the job has ended.
 func (j *job) run() int {
+	j.startTime = time.Now()
 	j.watchSignals()
 	if j.opts.timeout > 0 {
 		j.after(j.opts.timeout, timeUp)
@@ -177,6 +180,9 @@ func (j *job) run() int {
 	}
 	if j.opts.deadlock != deadlockOff {
 		j.after(j.lookInterval(), checkHang)
+	}
+	if j.opts.progress && isTerminal(unix.Stderr) {
+		j.after(progressInterval, showProgress)
 	}
 	if j.served != nil {
 		go j.served.reapChildren(j)
@@ -194,6 +200,9 @@ func (j *job) run() int {
 		if err := j.observation.finish(j.hurry); err != nil && j.failure == nil {
 			j.failure = &failure{statusFailed, []string{err.Error()}}
 		}
+	}
+	if j.opts.progress && !j.opts.quiet {
+		j.out.stderr.printText("gompirun: "+j.progressLine()+"\n", !j.forced)
 	}
 	if j.failure == nil {
 		j.failure = j.unsurvived()
@@ -276,7 +285,9 @@ func (j *job) end(s syscall.Signal) {
 	j.ending = s
 	// Announces the end before the first rank ends. Otherwise other ranks would report that rank as failed.
 	for i := range j.nodes {
-		j.nodes[i].memory.AnnounceEnd()
+		if n := &j.nodes[i]; n.memory != nil {
+			n.memory.AnnounceEnd()
+		}
 	}
 	j.signalAll(s)
 	j.signalAll(syscall.SIGCONT)
@@ -295,11 +306,14 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 	st := j.pmiState(rank)
 	v, hard := j.judge(rank, status, st)
+	if w.apart && (v != nil || !st.Initialized) {
+		j.names.Publish(pmi1.EndedName(w.parent), "ended")
+	}
 	if v == nil {
 		w.ended = append(w.ended, rank)
 		j.noteEnded(rank)
 		if w.number > 0 && len(w.ended) == w.size {
-			j.freeRanks = append(j.freeRanks, span{w.first, w.size})
+			j.freeWorld(w)
 		}
 		if w.pmi.InBarrier() {
 			v, hard = j.absentFailure(rank), true
@@ -375,7 +389,7 @@ func (j *job) interrupted(s syscall.Signal) {
 	case syscall.SIGUSR1:
 		j.reportOnSignal()
 	case syscall.SIGUSR2:
-		j.signalAll(s)
+		j.progressOnSignal()
 	case syscall.SIGTSTP:
 		j.signalAll(syscall.SIGSTOP)
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -409,6 +423,8 @@ func (j *job) tick(t tick) {
 		}
 	case checkHang:
 		j.watchHangs()
+	case showProgress:
+		j.watchProgress()
 	case kill:
 		j.signalAll(syscall.SIGKILL)
 	case endLinger:

@@ -19,6 +19,8 @@
 //	deadlock.go    which ranks wait for each other
 //	calls.go       source locations of the calls in which ranks wait
 //	unwind.go      stacks of other processes
+//	progress.go    how many ranks compute and wait
+//	hints.go       hints for options that gompirun does not have
 //	signals.go     signals to gompirun
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine

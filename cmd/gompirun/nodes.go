@@ -17,8 +17,9 @@ type node struct {
 	number      int
 	host        string // "" for this host
 	first, size int    // the node's ranks are `first` to `first` + `size` - 1
+	apart       bool   // the ranks belong to a job that has a memory of its own
 	control     *os.File
-	memory      *shm.Node // gompirun's mapping of control
+	memory      *shm.Node // gompirun's mapping of control; nil if all ranks have ended
 }
 
 // blocks distributes n ranks over nodes in order. Each node gets perNode ranks, the last one the remaining ranks. If
@@ -71,17 +72,30 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 	first := 0
 	for i, size := range sizes {
 		n := node{number: i, first: first, size: size}
-		if n.control, err = shm.CreateControl(size, len(sizes)); err != nil {
-			return nil, err
-		}
-		n.control = aboveOpen(n.control)
-		if n.memory, err = shm.Open(int(n.control.Fd()), -1); err != nil {
+		if err := n.open(len(sizes)); err != nil {
 			return nil, err
 		}
 		nodes = append(nodes, n)
 		first += size
 	}
 	return nodes, nil
+}
+
+// open creates the shared memory of a node. The argument `nodes` is the number of nodes that share the machine.
+func (n *node) open(nodes int) (err error) {
+	if n.control, err = shm.CreateControl(n.size, nodes); err != nil {
+		return err
+	}
+	n.control = aboveOpen(n.control)
+	n.memory, err = shm.Open(int(n.control.Fd()), -1)
+	return err
+}
+
+// close releases the shared memory of a node.
+func (n *node) close() {
+	n.memory.Close()
+	n.control.Close()
+	n.memory = nil
 }
 
 // aboveOpen moves f to a descriptor above all open ones and sets close-on-exec. In the child process, syscall.ForkExec
@@ -118,13 +132,14 @@ func (j *job) noteEnded(rank int) {
 	n.memory.NoteEnded(rank - n.first)
 }
 
-// markFailed marks a rank as failed, so that waits of other ranks for this rank end with an error.
+// markFailed marks a rank as failed, so that waits of other ranks for this rank end with an error. Ranks of jobs that
+// do not share numbers with it notice the end of its connections.
 func (j *job) markFailed(rank int) {
 	own := j.nodeOf(rank)
 	for i := range j.nodes {
 		if n := &j.nodes[i]; n == own {
 			n.memory.MarkFailed(rank - n.first)
-		} else {
+		} else if !own.apart && !n.apart {
 			n.memory.MarkRemoteFailed(rank)
 		}
 	}

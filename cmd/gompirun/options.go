@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gompirma/cmd/internal/nearest"
 	"gompirma/core/boot"
 	"gompirma/core/shm"
 )
@@ -32,7 +31,7 @@ For each program:
                           gompirun's environment. May be repeated. By default, gompirun passes on
                           its whole environment
   -env NAME V             like -x NAME=V; also -env NAME=V
-  -envall, -envnone, -envlist A,B,...
+  -envall; -envnone; -envlist A,B,...
                           pass on all, none, or the listed variables of gompirun's environment
   -wdir, -wd, -cwd DIR    start in this directory; a relative path of the program starts there
   -H, -host, -hosts LIST  run on host[:slots],...: names and addresses of this machine or of others
@@ -42,7 +41,7 @@ For each program:
                           # begins a comment
 
 For the job, before the first program:
-  -genv NAME V, -genvall, -genvnone, -genvlist A,B,...
+  -genv NAME V; -genvall; -genvnone; -genvlist A,B,...
                           like -env..., for all programs; the options of a program take precedence
   -l, -prepend-rank, --tag-output
                           print [rank] before each line
@@ -50,7 +49,7 @@ For the job, before the first program:
                           equal size, or of -ppn ranks, and communicate with other blocks over the
                           network only. Default: the variable GOMPIRMA_NODES
   --output-dir DIR        write the output and errors of each rank to DIR/rank-R.txt
-  -outfile-pattern P, -errfile-pattern P
+  -outfile-pattern P; -errfile-pattern P
                           write the output, or the errors, of each rank to a file: %r is the rank,
                           %0r the rank with leading zeros, %h the host, %g the number of the
                           program, %p is 0, %% is a percent sign
@@ -58,19 +57,25 @@ For the job, before the first program:
                           DIR/1/rank.R/stderr
   --timeout S             end the job after S seconds, print what each rank waited for, exit with
                           status 124. Default: the variable MPIEXEC_TIMEOUT, if above 0
-  --deadlock WHAT         what to do when all ranks wait in MPI without progress: report prints once
+  --progress              print once a second how many ranks compute, wait in MPI and have ended. If
+                          the standard error is not a terminal, print this only at the end and at
+                          the signal SIGUSR2
+  --deadlock report|abort|off
+                          what to do when all ranks wait in MPI without progress: report prints once
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
   --deadlock-after S      report a deadlock after S seconds without progress (default 5)
   --ft                    if a rank is killed or exits before MPI_Finalize, the other ranks continue, and
                           their calls return errors (docs/PROCESSES.md, "Failures"). Default: the
                           variable GOMPIRMA_FT
-  --bind-to WHAT          core, hwthread: bind each rank to one core or hardware thread, if there
+  --bind-to core|hwthread|socket|numa|none
+                          core, hwthread: bind each rank to one core or hardware thread, if there
                           are enough; socket, numa: bind a block of ranks to all processors of a
                           socket or NUMA node; none: do not bind. Default: each rank is bound to an
                           equal share of the cores, if there are at least as many cores as ranks.
                           On other hosts, Slurm or the other launcher binds the ranks
-  --map-by WHAT           PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
+  --map-by slot|core|socket|node|ppr:N:node
+                          PLACE:PE=N binds each rank to N cores (N hardware threads with --bind-to
                           hwthread); PLACE is slot, core, socket or node. ppr:N:node is the same as
                           -ppn N
   --stats, --stats=FILE   at the end of the job, print calls, bytes and times of each function and
@@ -103,17 +108,27 @@ has tasks there, or equally many. -H localhost uses this machine only. Each host
 ranks. gompirun rejects options that the launcher does not support. The launcher handles input, and
 ends the other ranks when a rank fails. The program needs the same path on all hosts.
 
-Options have one or two dashes and values as "--opt V" or "--opt=V". These have no effect, because
-they are the default or have no meaning on one machine: --oversubscribe --nooversubscribe -v
---verbose -localonly --report-bindings --use-hwthread-cpus -disable-auto-cleanup --rank-by. These
-are passed on to MPICH's mpiexec on other hosts: -disable-hostname-propagation, and with a value
--launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface. These are passed on to Open MPI's
-mpirun: --allow-run-as-root, and with two values --mca --gmca --omca --prtemca. A job has at most
-%MAX% processes.
+Without effect, because they are the default or have no meaning on one machine:
+  --oversubscribe; --nooversubscribe; -v, --verbose; -localonly; --report-bindings;
+  --use-hwthread-cpus; -disable-auto-cleanup; --rank-by slot|core|socket|node
+
+For the launcher on other hosts, MPICH's mpiexec:
+  -disable-hostname-propagation; -launcher V; -launcher-exec V; -bootstrap V; -bootstrap-exec V;
+  -rmk V; -iface V
+
+For the launcher on other hosts, Open MPI's mpirun:
+  --allow-run-as-root; --mca NAME V; --gmca NAME V; --omca NAME V; --prtemca NAME V
+
+Options have one or two dashes and values as "--opt V" or "--opt=V". A job has at most %MAX%
+processes.
 
 Rank 0 reads the input; the other ranks read an empty file. gompirun prints whole lines of each
 rank. It appends the directory of gompirma's libraries, which includes libmpi_abi.so, to
 LD_LIBRARY_PATH of the ranks.
+
+Signals: SIGUSR1 prints what each rank does, and SIGUSR2 the line of --progress; both are also
+forwarded to ranks that catch them. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job. SIGTSTP and
+SIGCONT stop and continue it.
 
 Exit status: 0, or the status of the first rank that failed: its exit status, 128 + the signal
 that killed it, the status that it passed to MPI_Abort, or 1 if it exited without MPI_Finalize; 4
@@ -144,6 +159,7 @@ type options struct {
 	quiet         bool
 	ft            bool       // the job continues if a rank fails
 	listeners     []listener // options that process the calls of the ranks
+	progress      bool       // print how many ranks compute and wait
 	preflight     bool       // check the hosts, and start no program
 }
 
@@ -239,6 +255,8 @@ var table = []option{
 		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
 	{names: []string{"output-filename"}, value: "directory", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
+	{names: []string{"progress"}, job: true,
+		set: func(p *parser, _ string) error { p.opts.progress = true; return nil }},
 	{names: []string{"deadlock"}, value: "value: report, abort or off", job: true, set: (*parser).setDeadlock},
 	{names: []string{"deadlock-after"}, value: "number of seconds", job: true, set: (*parser).setDeadlockAfter},
 	{names: []string{"ft"}, job: true, set: func(p *parser, _ string) error { p.opts.ft = true; return nil }},
@@ -437,8 +455,7 @@ func (p *parser) options(args []string) (rest []string, err error) {
 		}
 		switch {
 		case o == nil:
-			return nil, fmt.Errorf("unknown option %s%s", arg, cmp.Or(similar(arg, name,
-				optionNames()...), " (gompirun --help lists the options)"))
+			return nil, fmt.Errorf("unknown option %s%s", arg, optionHint(arg, name))
 		case o.job && len(p.opts.parts) > 0:
 			return nil, fmt.Errorf("%s applies to the whole job: write it before the first program", arg)
 		case o.value == "" && attached:
@@ -473,19 +490,6 @@ func optionNames() (names []string) {
 		names = append(names, o.names...)
 	}
 	return names
-}
-
-// similar returns the end of the message about an unknown option, which suggests the option with the most similar name;
-// "" if no name is similar.
-func similar(arg, name string, names ...string) string {
-	known := strings.TrimPrefix(nearest.Word(name, names), "-")
-	switch {
-	case known == "":
-		return ""
-	case len(known) == 1 || !strings.HasPrefix(arg, "--"):
-		return ". Did you mean -" + known + "?"
-	}
-	return ". Did you mean --" + known + "?"
 }
 
 func find(name string) *option {
@@ -734,6 +738,9 @@ func (p *parser) checkRemote() error {
 		return fmt.Errorf("--deadlock abort is not supported on several machines: gompirun "+
 			"cannot observe the ranks on host %s",
 			p.opts.remote)
+	case p.opts.progress:
+		return fmt.Errorf("--progress is not supported on several machines: gompirun cannot observe the "+
+			"ranks on host %s", p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s is not supported on several machines: gompirun places the ranks in "+
 			"blocks", p.order)

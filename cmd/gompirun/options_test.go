@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/man/help"
 )
 
 func lookup(name string) (string, bool) {
@@ -137,6 +139,11 @@ func TestParseRefuses(t *testing.T) {
 		"-n 99999999999999999999 prog": "from 1 to 4096",
 		"--frobnicate prog": "unknown option --frobnicate (gompirun --help lists the " +
 			"options)",
+		"--bind-to-core prog": "unknown option --bind-to-core, which another launcher has: write " +
+			"--bind-to core",
+		"-N 4 prog": "unknown option -N, which another launcher has: write -ppn for the number of " +
+			"processes on each host",
+		"--bind-too core prog":    "unknown option --bind-too. Did you mean --bind-to?",
 		"-n4 prog":                "unknown option -n4. Did you mean -n?",
 		"--cheque prog":           "unknown option --cheque. Did you mean --check?",
 		"-timeuot=3 prog":         "unknown option -timeuot=3. Did you mean -timeout?",
@@ -275,4 +282,60 @@ func FuzzParse(f *testing.F) {
 			require.GreaterOrEqual(t, p.n, 1)
 		}
 	})
+}
+
+// TestOtherOptions checks that gompirun has none of the options for which it names a replacement.
+func TestOtherOptions(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range otherOptions {
+		require.NotEmpty(t, o.hint)
+		for _, name := range strings.Fields(o.names) {
+			require.Nil(t, find(name), name)
+			require.False(t, seen[name], name)
+			seen[name] = true
+		}
+	}
+}
+
+// TestHelpOptions checks that the manual describes the options as the table has them, because man/gen makes the manual
+// page and the completion of shells from it.
+func TestHelpOptions(t *testing.T) {
+	text := help.Parse(manual)
+	described := map[string]int{} // number of values by name; -1 if the value is optional
+	for _, o := range text.Options() {
+		for _, name := range o.Names {
+			values := len(o.Values)
+			if entry := find(strings.TrimLeft(name, "-")); entry != nil && entry.choice {
+				values = -1
+			}
+			described[name] = values
+		}
+	}
+	for _, o := range table {
+		for _, n := range o.names {
+			values := 0
+			switch {
+			case o.choice:
+				values = -1
+			case o.second != "":
+				values = 2
+			case o.value != "":
+				values = 1
+			}
+			found := false
+			for _, dashes := range []string{"-", "--"} {
+				got, is := described[dashes+n]
+				if strings.HasPrefix(n, "-") {
+					got, is = described[n]
+				} else if find(dashes+n) != nil {
+					continue // this spelling is another option
+				}
+				if is {
+					require.Equal(t, values, got, n)
+					found = true
+				}
+			}
+			require.True(t, found, "the manual does not describe -%s", n)
+		}
+	}
 }

@@ -11,6 +11,7 @@ type world struct {
 	number, first, size int
 	id                  string
 	parent              string // value of boot.EnvParent; "" for the job of the command line
+	apart               bool   // the ranks have a memory of their own
 	pmi                 *pmi1.Server
 	ended               []int    // ranks that ended successfully
 	hasFailed           bool     // a rank has failed, so the others are being ended
@@ -45,7 +46,7 @@ func (j *job) addWorld(first, size int) *world {
 		Names:    j.names,
 		Notify:   func(rank int, e pmi1.Event) { j.mail.send(stateChange{first + rank, e}) },
 	}
-	if len(j.nodes) == 1 && j.opts.remote == "" {
+	if j.opts.remote == "" {
 		config.Spawn = j.requestSpawn
 	}
 	w.pmi = pmi1.NewServer(config)

@@ -228,12 +228,14 @@ func withRankVariables(env []string, w *world, rank, nodes int, n *node) []strin
 	if w.number > 0 {
 		local, size = rank-w.first, w.size
 	}
+	// gompirun itself may run in a process that MPI_Comm_spawn has started.
+	env = without(without(env, boot.EnvFirst), boot.EnvParent)
 	env = append(env[:len(env):len(env)],
 		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank-w.first), "PMI_SIZE="+text(w.size),
 		boot.EnvJob+"="+w.id, boot.EnvControlFd+"="+text(fdControl),
 		boot.EnvLocalRank+"="+text(local), boot.EnvLocalRanks+"="+text(size))
 	if w.number > 0 {
-		env = append(env, boot.EnvFirst+"="+text(w.first), boot.EnvParent+"="+w.parent)
+		env = append(env, boot.EnvFirst+"="+text(w.first-n.first), boot.EnvParent+"="+w.parent)
 	}
 	if nodes > 1 {
 		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, boot.EnvNode+"=") })

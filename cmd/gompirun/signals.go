@@ -53,3 +53,12 @@ func (j *job) signalAll(s syscall.Signal) {
 		j.signalRank(&j.ranks[i], s)
 	}
 }
+
+// signalCatchers sends a signal to every running rank that catches it. The other ranks would be killed.
+func (j *job) signalCatchers(s syscall.Signal) {
+	for i := range j.ranks {
+		if r := &j.ranks[i]; r.pid != 0 && !r.ended && catches("/proc", r.pid, s) {
+			j.signalRank(r, s)
+		}
+	}
+}

@@ -11,8 +11,9 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Ranks start further processes with MPI_Comm_spawn. These form a job of their own (world), run on the node of
-// gompirun, and end with the job of the command line.
+// Ranks start further processes with MPI_Comm_spawn. These form a job of their own (world), run on the machine of
+// gompirun, and end with the job of the command line. They use the memory of the ranks of the node, unless the job of
+// the command line has several nodes.
 
 // spawnRequest is the event that a rank asks for processes.
 type spawnRequest struct {
@@ -70,7 +71,13 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	if err := checkDescriptors(len(j.ranks)+total, j.opts.nodes); err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
 	}
-	first, err := j.newRanks(total)
+	var first int
+	var err error
+	if what.Apart {
+		first, err = j.newNode(total)
+	} else {
+		first, err = j.newRanks(total)
+	}
 	if err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
 	}
@@ -84,7 +91,7 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		}
 	}
 	w := j.addWorld(first, total)
-	w.parent = what.Parent
+	w.parent, w.apart = what.Parent, what.Apart
 	if j.spawner == nil {
 		j.spawner = make(chan func())
 		go runOnThread(j.spawner)
@@ -111,6 +118,22 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		w.abandoned = true
 		return 0, &pmi1.SpawnError{Part: failedPart - parts, Reason: err.Error()}
 	}
+	return first, nil
+}
+
+// newNode returns the first of n consecutive numbers for new ranks that have a memory of their own.
+func (j *job) newNode(n int) (first int, err error) {
+	last := &j.nodes[len(j.nodes)-1]
+	first = last.first + last.size
+	added := node{number: len(j.nodes), first: first, size: n, apart: true}
+	if err := added.open(1); err != nil {
+		return 0, err
+	}
+	j.nodes = append(j.nodes, added)
+	for len(j.ranks) < first { // ranks that this gompirun has not started
+		j.ranks = append(j.ranks, rank{world: j.worlds[0]})
+	}
+	j.ranks = append(j.ranks, make([]rank, n)...)
 	return first, nil
 }
 
@@ -141,6 +164,15 @@ func (j *job) newRanks(n int) (first int, err error) {
 	}
 	j.ranks = append(j.ranks, make([]rank, n)...)
 	return first, nil
+}
+
+// freeWorld releases what a job that has ended used.
+func (j *job) freeWorld(w *world) {
+	if !w.apart {
+		j.freeRanks = append(j.freeRanks, span{w.first, w.size})
+		return
+	}
+	j.nodeOf(w.first).close()
 }
 
 // runOnThread calls functions on one thread, which never ends: the kernel kills the ranks that the thread has started

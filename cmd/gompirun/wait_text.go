@@ -19,6 +19,7 @@ type rankState struct {
 	rank       int
 	text       string // what the rank does, if that is known without wait records; else ""
 	ended      bool   // the process has ended
+	finalized  bool   // the process has called MPI_Finalize, and has not ended
 	waits      []shm.Waiting
 	unrecorded int // number of waiting threads without a wait record
 	// Number of threads of the application in a blocking call of MPI, including those that do not sleep yet.
@@ -34,6 +35,33 @@ func (j *job) snapshot() snapshot {
 	return p
 }
 
+// localize replaces, in waits of a rank of node n, the numbers that the rank uses for processes by gompirun's numbers.
+// The rank knows processes of other jobs by numbers of its own; a wait for one of them becomes a wait for no rank.
+func (j *job) localize(waits []shm.Waiting, n *node) {
+	first, end := 0, len(j.ranks)
+	if n.apart {
+		first, end = n.first, n.size
+	} else if len(j.nodes) > 1 {
+		end = j.worlds[0].size
+	}
+	for i := range waits {
+		w := &waits[i]
+		j.localize(w.Events, n)
+		if int(w.Peer) >= end {
+			w.Peer, w.Foreign = shm.PeersAny, true
+		} else if w.Peer >= 0 {
+			w.Peer += int32(first)
+		}
+		for k := range min(w.Members.N, len(w.Members.First)) {
+			if int(w.Members.First[k]) >= end {
+				w.Members, w.Foreign = shm.Members{}, true
+				break
+			}
+			w.Members.First[k] += int32(first)
+		}
+	}
+}
+
 func (j *job) stateOf(rank int) rankState {
 	d := rankState{rank: rank}
 	st := j.pmiState(rank)
@@ -41,10 +69,11 @@ func (j *job) stateOf(rank int) rankState {
 	case j.ranks[rank].ended:
 		d.text, d.ended = "has ended", true
 	case st.Finalized:
-		d.text = "has called MPI_Finalize"
+		d.text, d.finalized = "has called MPI_Finalize", true
 	default:
 		node := j.nodeOf(rank)
 		d.waits, d.unrecorded = node.memory.Waits(rank - node.first)
+		j.localize(d.waits, node)
 		d.blocked = node.memory.Blocked(rank - node.first)
 		if !st.Initialized && len(d.waits) == 0 {
 			d.text = "has not called MPI_Init"

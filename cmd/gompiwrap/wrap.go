@@ -30,7 +30,8 @@ var (
 
 // languageOf returns the language for the name by which the wrapper was called.
 func languageOf(argv0 string) language {
-	switch strings.TrimSuffix(filepath.Base(argv0), abiSuffix) {
+	name, _, _ := strings.Cut(filepath.Base(argv0), ".") // Debian calls the wrappers mpicc.gompirma and so on
+	switch strings.TrimSuffix(name, abiSuffix) {
 	case "gompicxx", "mpicxx", "mpic++", "mpiCC":
 		return langCXX
 	case "gompifort", "mpifort", "mpif90", "mpif77":
@@ -64,8 +65,8 @@ type wrapper struct {
 // help returns the description of the wrapper's own options.
 func (w wrapper) help() string {
 	return "This wrapper runs the " + w.lang.name + " compiler with the options for MPI. Its own options are:\n" +
-		"  -showme:WORD     print a part of the command line, and compile nothing. WORD is command,\n" +
-		"                   compile, link, incdirs, libdirs, libs, version or help\n" +
+		"  -showme:command|compile|link|incdirs|libdirs|libs|version|help\n" +
+		"                   print this part of the command line, and compile nothing\n" +
 		"  -show, -showme   print the whole command line, and compile nothing\n" +
 		"  -compile-info    print the command line without the options for linking\n" +
 		"  -link-info       print the command line without the options for compiling\n" +

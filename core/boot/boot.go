@@ -73,10 +73,9 @@ type Control struct {
 	Fd       int // descriptor of the memfd, close-on-exec
 	NodeRank int // index of this process among the processes of the node
 	NodeSize int // processes of the job on this node
-	// For a job that MPI_Comm_spawn has started: the index on this node of its process with rank 0, and the value
-	// that the parents have passed. Such a job runs on one node. First is 0 for other jobs.
-	First  int
-	Parent string
+	// For a job that MPI_Comm_spawn has started in the memory of its parents: the index on this node of its process
+	// with rank 0. 0 for other jobs.
+	First int
 }
 
 // Spawner is the interface to a launcher that starts processes at run time. The Client of a process under gompirun

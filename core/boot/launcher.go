@@ -22,7 +22,7 @@ const (
 	EnvJob        = "GOMPIRMA_JOB"
 	EnvLocalRank  = "MPI_LOCALRANKID"
 	EnvLocalRanks = "MPI_LOCALNRANKS"
-	// Only in processes that MPI_Comm_spawn has started. EnvFirst is the number, among all processes of gompirun,
+	// Only in processes that MPI_Comm_spawn has started. EnvFirst is the number, among all processes on the node,
 	// of the process with rank 0 in MPI_COMM_WORLD. EnvParent identifies the processes that called MPI_Comm_spawn.
 	EnvFirst  = "GOMPIRMA_FIRST"
 	EnvParent = "GOMPIRMA_PARENT"
@@ -40,6 +40,7 @@ type launched struct {
 	limit      int  // maximum bytes of one stored value
 	isGompirun bool // the launcher is gompirun
 	control    *Control
+	parent     string // value of EnvParent
 
 	universe func() int
 	appNum   func() (int, bool)
@@ -104,6 +105,7 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	}
 	if l.isGompirun = isGompirunJob(env, c.KvsName()); l.isGompirun {
 		l.control = findControl(env)
+		l.parent, _ = env(EnvParent)
 		l.SetWatch(byLauncher{})
 	}
 	return l, nil
@@ -144,8 +146,8 @@ func number(env func(string) (string, bool), name string) (int, error) {
 	return n, nil
 }
 
-// byGompirun reports whether the client's launcher is gompirun.
-func byGompirun(c Client) bool {
+// IsByGompirun reports whether the client's launcher is gompirun.
+func IsByGompirun(c Client) bool {
 	l, ok := c.(*launched)
 	return ok && l.isGompirun
 }
@@ -175,7 +177,6 @@ func findControl(env func(string) (string, bool)) *Control {
 	}
 	if n, err := number(env, EnvFirst); err == nil && n > 0 {
 		c.First = n
-		c.Parent, _ = env(EnvParent)
 	}
 	// A process between gompirun and this one may have closed the descriptor, and its number may belong to another
 	// file. The check for seals detects that: only a memfd has seals. Without the segment, the processes of the
@@ -187,6 +188,15 @@ func findControl(env func(string) (string, bool)) *Control {
 		return nil
 	}
 	return &c
+}
+
+// Parent returns a text that identifies the processes that have started the job of c by MPI_Comm_spawn; "" if there are
+// none.
+func Parent(c Client) string {
+	if l, ok := c.(*launched); ok {
+		return l.parent
+	}
+	return ""
 }
 
 func (l *launched) Rank() int           { return l.rank }

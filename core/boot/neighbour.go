@@ -126,7 +126,7 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 // not watched. It returns nil if the launcher watches the processes, if this is the only process, or if it cannot
 // publish.
 func listen(c Client, permitted func() ListenSpec) *Neighbour {
-	if byGompirun(c) || c.Size() == 1 {
+	if IsByGompirun(c) || c.Size() == 1 {
 		return nil
 	}
 	where := permitted()

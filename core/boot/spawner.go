@@ -42,8 +42,8 @@ func JobName(c Client) string {
 // gompirun, the first call starts gompirun for this process. The arguments are the descriptor of the shared memory of
 // the node, and the index of this process on the node. Errors: MPI_ERR_OTHER if gompirun cannot be started.
 func SpawnerOf(c Client, control, index int) (Spawner, error) {
-	if l, ok := c.(*launched); ok && l.isGompirun {
-		return l.Client, nil
+	if IsByGompirun(c) {
+		return c.(*launched).Client, nil
 	}
 	assistant.mu.Lock()
 	defer assistant.mu.Unlock()
@@ -55,6 +55,13 @@ func SpawnerOf(c Client, control, index int) (Spawner, error) {
 		assistant.client = client
 	}
 	return assistant.client, nil
+}
+
+// HasSpawner returns whether SpawnerOf would start no gompirun.
+func HasSpawner(c Client) bool {
+	assistant.mu.Lock()
+	defer assistant.mu.Unlock()
+	return IsByGompirun(c) || assistant.client != nil
 }
 
 // EndSpawner notifies the gompirun that this process has started, if there is one, that this process has finished.

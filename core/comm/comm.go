@@ -6,6 +6,7 @@
 package comm
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -68,6 +69,9 @@ type Comm struct {
 	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil
 	// otherwise.
 	Local *Comm
+	// isFirst is true in one of the two groups of an intercommunicator: where the groups need an order, that group
+	// comes first.
+	isFirst bool
 
 	// Fields that belong to other packages. Each package sets its fields once and synchronizes the access to them.
 	Descriptor unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
@@ -141,6 +145,15 @@ func (c *Comm) Peers() *group.Group {
 		return c.remote
 	}
 	return c.local
+}
+
+// Processes returns the numbers of all members, including those of the remote group.
+func (c *Comm) Processes() []int32 {
+	all := slices.Clone(c.local.Members())
+	if c.remote != nil {
+		all = append(all, c.remote.Members()...)
+	}
+	return all
 }
 
 // Context returns the number that the messages of one context carry. It is the same on all members, and no other

@@ -158,6 +158,15 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	return c.createSub(GroupCreation, tag, g, group.Of(ranks))
 }
 
+// Synchronize waits until all members have called it. Collective.
+func (c *Comm) Synchronize() error {
+	if c.size == 1 {
+		return nil
+	}
+	_, err := c.collectiveTeam().maxClass(0)
+	return err
+}
+
 // ranksIn returns the ranks in c of the members of g. Errors: MPI_ERR_GROUP if a process of g is not a member of c.
 func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	ranks := make([]int32, g.Size())

@@ -14,6 +14,11 @@ type Host interface {
 	// Node returns the number of the node on which the process with world rank w runs. Two processes have the same
 	// number if and only if they share memory.
 	Node(w int32) int
+	// Identify returns, for the process with world rank w, the number of its universe and its number in the
+	// universe. All processes use the same ones. Find is the inverse; it returns false if this process does not
+	// know the process.
+	Identify(w int32) (universe uint64, number uint32)
+	Find(universe uint64, number uint32) (w int32, ok bool)
 	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns the
 	// memory and its name.
 	AllocBlock(size int64) (b []byte, name uint64, err error)

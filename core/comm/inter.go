@@ -128,10 +128,9 @@ func unpackInts(b []byte) []int32 {
 }
 
 // newInter returns an intercommunicator without an identity.
-func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
-	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
-		Local: local}
-	return n
+func newInter(local *Comm, remote *group.Group, isFirst bool) *Comm {
+	return &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
+		Local: local, isFirst: isFirst}
 }
 
 // agreeOnID sets the identity of an intercommunicator. The leader whose link has sendsFirst set creates the identity.
@@ -158,30 +157,14 @@ func (n *Comm) agreeOnID(leader *leaderLink) error {
 
 // NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in the
 // communicator `peer` (MPI_Intercomm_create). The arguments `peer` and remoteLeader are significant at the member of
-// rank localLeader only. Collective over both groups. Errors: MPI_ERR_COMM if the groups have a member in common.
+// rank localLeader only. Collective over both groups. Errors: MPI_ERR_COMM if the groups have a member in common, or if
+// this process does not know a member of the other group.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
-	return c.NewInterTo(localLeader, func() (Leader, error) { return Leader{peer, remoteLeader, tag}, nil })
-}
-
-// Leader is the leader of a remote group: its rank in a communicator, and the tag of the messages to it.
-type Leader struct {
-	Peer *Comm
-	Rank int
-	Tag  int32
-}
-
-// NewInterTo creates an intercommunicator as NewInter does. The function `find`, which is called at the member of rank
-// localLeader only, returns the leader of the remote group. If `find` returns an error, all members return an error of
-// its class.
-func (c *Comm) NewInterTo(localLeader int, find func() (Leader, error)) (*Comm, error) {
 	var l *leaderLink
 	var b []byte
 	var err error
 	if c.rank == localLeader {
-		var remote Leader
-		if remote, err = find(); err == nil {
-			l, err = c.beginLeaderSwap(remote.Peer, remote.Rank, remote.Tag)
-		}
+		l, err = c.beginLeaderSwap(peer, remoteLeader, tag)
 	}
 	local, refused := c.Dup() // while the other leader's message is in flight
 	if l != nil && err == nil {
@@ -191,49 +174,142 @@ func (c *Comm) NewInterTo(localLeader int, find func() (Leader, error)) (*Comm, 
 		return nil, refused
 	}
 	local.Topology = nil
-	if b, err = c.rootedTeam(localLeader).bcastOrError(b, err); err != nil {
+	if b, err = c.BcastFrom(localLeader, b, err); err != nil {
 		local.Free()
 		return nil, err
 	}
-	n := newInter(local, group.Of(unpackInts(b[8:])).DerivedFrom(c.local), c)
-	n.id = binary.LittleEndian.Uint64(b)
-	return n, nil
+	members, err := c.unpackMembers(b[9:])
+	if err != nil {
+		local.Free()
+		return nil, err
+	}
+	return c.joined(local, members, b[:9]), nil
+}
+
+// BcastFrom broadcasts b from the member of the given rank and returns b at all members. If that member passes an error
+// in `failed`, all members return an error of its class instead. Collective.
+func (c *Comm) BcastFrom(root int, b []byte, failed error) ([]byte, error) {
+	return c.rootedTeam(root).bcastOrError(b, failed)
+}
+
+// NewInterOver creates an intercommunicator with a group of processes of another job. The member of rank localLeader
+// exchanges data with the leader of that group by the function `swap`. This data consists of the descriptions `mine` of
+// all members, in the order of their ranks; all descriptions have the same length. The function `find` returns the
+// numbers of the processes of the other group from their descriptions. The argument isFirst is true in one of the two
+// groups. Collective over both groups.
+func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap func(all []byte) ([]byte, error),
+	find func(theirs []byte) ([]int32, error)) (*Comm, error) {
+	local, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	local.Topology = nil
+	t := c.rootedTeam(localLeader)
+	cyclic := make([]byte, len(mine)*c.size)
+	err = t.gatherToLeader(mine, cyclic)
+	var b []byte
+	if c.rank == localLeader && err == nil {
+		b = make([]byte, 9, 9+len(cyclic))
+		binary.LittleEndian.PutUint64(b, c.host.NewID())
+		at := (c.size - localLeader) % c.size * len(mine) // of the member of rank 0
+		b = append(append(b, cyclic[at:]...), cyclic[:at]...)
+		id := [8]byte(b)
+		if b, err = swap(b); err == nil && len(b) < 9 {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
+		}
+		if err == nil && isFirst {
+			copy(b, id[:])
+		}
+	}
+	if b, err = t.bcastOrError(b, err); err == nil {
+		var members []int32
+		if members, err = find(b[9:]); err == nil {
+			b[8] = 0
+			if isFirst {
+				b[8] = 1
+			}
+			return c.joined(local, members, b[:9]), nil
+		}
+	}
+	local.Free()
+	return nil, err
+}
+
+// joined returns the intercommunicator of a duplicate of c and the given processes. The argument `head` has its
+// identity, and whether the group of c is the first one.
+func (c *Comm) joined(local *Comm, members []int32, head []byte) *Comm {
+	n := newInter(local, group.Of(members).DerivedFrom(c.local), head[8] != 0)
+	n.id = binary.LittleEndian.Uint64(head)
+	return n
+}
+
+// memberBytes is the number of bytes by which a process is identified in messages between processes that may use
+// different numbers for it (Host.Identify).
+const memberBytes = 12
+
+func (c *Comm) packMembers(b []byte) []byte {
+	for i := range c.size {
+		universe, number := c.host.Identify(c.local.World(i))
+		b = binary.LittleEndian.AppendUint64(b, universe)
+		b = binary.LittleEndian.AppendUint32(b, number)
+	}
+	return b
+}
+
+func (c *Comm) unpackMembers(b []byte) ([]int32, error) {
+	var members []int32
+	for ; len(b) > 0; b = b[memberBytes:] {
+		w, ok := c.host.Find(binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]))
+		if !ok {
+			return nil, mpierr.New(abi.MPI_ERR_COMM, "a member of the remote group belongs to a job that "+
+				"this process is not connected to: connect the jobs (MPI_Comm_connect) first")
+		}
+		members = append(members, w)
+	}
+	return members, nil
 }
 
 // beginLeaderSwap begins the leaders' exchange in NewInter: it sends the list of this group's members to the other
 // leader.
 func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leaderLink, error) {
-	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
+	them := peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
 			"the leader of the remote group (rank %d in MPI_COMM_WORLD) belongs to the local group", them)
 	}
-	l := &leaderLink{c: peer, x: Leaders, tag: tag, peer: remoteLeader, sendsFirst: me < them}
-	mine := make([]byte, 8, 8+4*c.size)
-	binary.LittleEndian.PutUint64(mine, c.host.NewID())
-	for i := range c.size {
-		mine = binary.LittleEndian.AppendUint32(mine, uint32(c.local.World(i)))
+	isFirst := peer.rank < remoteLeader
+	if peer.IsInter() {
+		isFirst = peer.isFirst
 	}
-	return l, l.begin(mine)
+	l := &leaderLink{c: peer, x: Leaders, tag: tag, peer: remoteLeader, sendsFirst: isFirst}
+	mine := make([]byte, 9, 9+memberBytes*c.size)
+	binary.LittleEndian.PutUint64(mine, c.host.NewID())
+	return l, l.begin(c.packMembers(mine))
 }
 
-// endLeaderSwap ends the leaders' exchange. It returns the identity of the new communicator, followed by the world
-// ranks of the other group.
+// endLeaderSwap ends the leaders' exchange. It returns the identity of the new communicator, a byte that is 1 if this
+// group is the first one, and the members of the other group.
 func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	b, err := l.end()
 	if err != nil {
 		return nil, err
 	}
-	if len(b) < 12 || len(b)%4 != 0 {
+	if len(b) < 9+memberBytes || (len(b)-9)%memberBytes != 0 {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 	}
+	b[8] = 0
 	if l.sendsFirst {
 		copy(b[:8], l.mine)
+		b[8] = 1
+	}
+	theirs, err := c.unpackMembers(b[9:])
+	if err != nil {
+		return nil, err
 	}
 	common, member := 0, int32(0)
-	for at := len(b); at > 8; at -= 4 {
-		if w := int32(binary.LittleEndian.Uint32(b[at-4:])); c.local.Rank(w) != group.Undefined {
-			common, member = common+1, w
+	for i := len(theirs) - 1; i >= 0; i-- {
+		if c.local.Rank(theirs[i]) != group.Undefined {
+			common, member = common+1, theirs[i]
 		}
 	}
 	if common > 0 {
@@ -246,9 +322,9 @@ func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 
 // Merge creates an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). All members of one
 // group pass the same value of `high`. The group that passes false comes first. If both groups pass the same value, the
-// group whose first process has the lower world rank comes first. Collective.
+// first of the two groups (field isFirst) comes first. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
-	l := &leaderLink{c: c, x: Creation, peer: 0, sendsFirst: c.local.World(0) < c.remote.World(0)}
+	l := &leaderLink{c: c, x: Creation, peer: 0, sendsFirst: c.isFirst}
 	var b []byte
 	var err error
 	if c.rank == 0 {
@@ -289,7 +365,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 
 // interLink returns the link of rank 0 with rank 0 of the other group.
 func (c *Comm) interLink(x Context, tag int32) *leaderLink {
-	return &leaderLink{c: c, x: x, tag: tag, sendsFirst: c.local.World(0) < c.remote.World(0)}
+	return &leaderLink{c: c, x: x, tag: tag, sendsFirst: c.isFirst}
 }
 
 func (c *Comm) dupInter(all *team) (*Comm, error) {
@@ -299,7 +375,7 @@ func (c *Comm) dupInter(all *team) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := newInter(local, c.remote, c)
+	n := newInter(local, c.remote, c.isFirst)
 	if err := n.agreeOnID(c.interLink(all.x, all.tag)); err != nil {
 		local.Free()
 		return nil, err
@@ -338,9 +414,8 @@ func (c *Comm) subInter(mine, theirs []int32) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := newInter(local, others, c)
-	if err := n.agreeOnID(&leaderLink{c: c, x: Creation, peer: int(theirs[0]),
-		sendsFirst: members.World(0) < others.World(0)}); err != nil {
+	n := newInter(local, others, c.isFirst)
+	if err := n.agreeOnID(&leaderLink{c: c, x: Creation, peer: int(theirs[0]), sendsFirst: c.isFirst}); err != nil {
 		local.Free()
 		return nil, err
 	}

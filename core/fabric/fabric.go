@@ -38,6 +38,11 @@ type Network interface {
 	Open(p Provider) (address, host string, err error)
 	// Begin passes the addresses of all processes to the network. Afterwards the network can be used.
 	Begin(j *Job) error
+	// Add makes a process of another job a peer. It may be called at any time after Begin. The network may not
+	// support such peers.
+	Add(f *Foreign) error
+	// Drain waits, for a limited time, until the processes of other jobs have received all data.
+	Drain()
 	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress
 	// while no other thread does, and sleeps while the network is idle.
 	Run()
@@ -62,38 +67,80 @@ type Job struct {
 	Hosts      []string // by node: the result `host` of Network.Open at one process of the node
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
+	Universe   uint64        // identifies the processes that use the same numbers as this process
 	Timeout    time.Duration // a peer that is silent for this time counts as failed; 0 for no limit
 }
+
+// Endpoint describes this process for processes of other jobs.
+type Endpoint struct {
+	Address, Host string // as in Network.Open
+	Universe      uint64
+	Secret        [16]byte
+}
+
+// Foreign describes a process of another job. Peer and Node are its number and that of its node in this process, Number
+// its number in its universe.
+type Foreign struct {
+	Endpoint
+	Peer, Node int32
+	Number     uint32
+}
+
+// OpenAlone opens the network n of a process whose job has one node, so that it can connect to other jobs. Local. The
+// argument `count` is the number of processes that have numbers, and self is that of this process. The network is
+// gompirma's own, because it is the only one that all jobs have.
+func OpenAlone(n Network, universe uint64, self, count int, timeout time.Duration) (*Endpoint, error) {
+	e := &Endpoint{Universe: universe}
+	provider, err := n.Choose(ownProvider)
+	if err == nil {
+		err = random.Read(e.Secret[:])
+	}
+	if err == nil {
+		e.Address, e.Host, err = n.Open(provider)
+	}
+	if err == nil {
+		err = n.Begin(&Job{Rank: self, Size: count, Addresses: make([]byte, count*len(e.Address)),
+			Hosts: []string{e.Host}, NodeOf: make([]int32, count), Secret: e.Secret, Universe: universe,
+			Timeout: timeout})
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	return e, nil
+}
+
+// ownProvider is the name of gompirma's own network.
+const ownProvider = "tcp"
 
 // Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
 // value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than `timeout` counts as
 // failed; 0 means no limit. Errors: MPI_ERR_OTHER if the provider that the user wants is not available.
-func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error {
+func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) (*Endpoint, error) {
 	var said announced
 	var err error
 	if b.Rank() == 0 {
 		if said, err = choose(n); err != nil {
-			return err
+			return nil, err
 		}
 		if err := b.Put(announcement, said.String()); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := b.Fence(); err != nil {
-		return mpierr.Wrap(err, "while waiting until all ranks have loaded the network library")
+		return nil, mpierr.Wrap(err, "while waiting until all ranks have loaded the network library")
 	}
 	if b.Rank() != 0 {
 		text, err := b.Get(0, announcement)
 		if err != nil {
-			return mpierr.Wrap(err, "while waiting for the network that rank 0 selects")
+			return nil, mpierr.Wrap(err, "while waiting for the network that rank 0 selects")
 		}
 		if said, err = parse(text); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	address, host, err := n.Open(said.provider)
 	if err != nil {
-		return failed(err)
+		return nil, failed(err)
 	}
 	published := address
 	if firstOfNode(nodeOf, b.Rank()) {
@@ -101,13 +148,13 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	}
 	all, err := boot.AllGather(b, addresses, published)
 	if err != nil {
-		return mpierr.Wrap(err, "while waiting for the network addresses of all ranks")
+		return nil, mpierr.Wrap(err, "while waiting for the network addresses of all ranks")
 	}
 	table := make([]byte, 0, len(all)*len(address))
 	var hosts []string
 	for rank, a := range all {
 		if len(a) < len(address) || (host == "" && len(a) > len(address)) {
-			return mpierr.New(abi.MPI_ERR_OTHER, "the network address of rank %d has %d bytes, "+
+			return nil, mpierr.New(abi.MPI_ERR_OTHER, "the network address of rank %d has %d bytes, "+
 				"but that of rank %d has %d: use the same protocol (IPv4 or IPv6) on all nodes", rank,
 				len(a), b.Rank(), len(address))
 		}
@@ -120,10 +167,10 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 		}
 	}
 	if err := n.Begin(&Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts,
-		NodeOf: nodeOf, Secret: said.secret, Timeout: timeout}); err != nil {
-		return failed(err)
+		NodeOf: nodeOf, Secret: said.secret, Universe: said.universe, Timeout: timeout}); err != nil {
+		return nil, failed(err)
 	}
-	return nil
+	return &Endpoint{address, host, said.universe, said.secret}, nil
 }
 
 // failed converts an error of the network to an MPI error and adds a description of the resource limit that was
@@ -144,6 +191,7 @@ func firstOfNode(nodeOf []int32, rank int) bool {
 // announced holds the values that rank 0 publishes for the other ranks.
 type announced struct {
 	secret   [16]byte // a process proves with each message to another node that it knows the secret
+	universe uint64
 	provider Provider
 }
 
@@ -151,26 +199,33 @@ func choose(n Network) (a announced, err error) {
 	if a.provider, err = n.Choose(os.Getenv(EnvProvider)); err != nil {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
-	if err = random.Read(a.secret[:]); err != nil {
+	var b [8]byte
+	if err = random.Read(a.secret[:]); err == nil {
+		err = random.Read(b[:])
+		a.universe = binary.LittleEndian.Uint64(b[:])
+	}
+	if err != nil {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot create the random key with which the processes of the "+
 			"job authenticate: %v", err)
 	}
 	return a, nil
 }
 
-// String returns the encoding: the secret, the provider's version, the provider's name.
+// String returns the encoding: the secret, the universe, the provider's version, the provider's name.
 func (a announced) String() string {
-	return string(a.secret[:]) + string(binary.LittleEndian.AppendUint32(nil, a.provider.Version)) + a.provider.Name
+	b := binary.LittleEndian.AppendUint64(a.secret[:], a.universe)
+	return string(binary.LittleEndian.AppendUint32(b, a.provider.Version)) + a.provider.Name
 }
 
 func parse(text string) (a announced, err error) {
-	const fixed = len(a.secret) + 4
+	const fixed = len(a.secret) + 12
 	if len(text) <= fixed {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "rank 0 sent an invalid description of the network (%d "+
 			"bytes)", len(text))
 	}
 	copy(a.secret[:], text)
-	a.provider.Version = binary.LittleEndian.Uint32([]byte(text[len(a.secret):fixed]))
+	a.universe = binary.LittleEndian.Uint64([]byte(text[len(a.secret):]))
+	a.provider.Version = binary.LittleEndian.Uint32([]byte(text[fixed-4:]))
 	a.provider.Name = text[fixed:]
 	return a, nil
 }

@@ -3,4 +3,4 @@ package p2p
 import "unsafe"
 
 // addressOf returns the address of b. The caller keeps b alive.
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+func addressOf[T any](b []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

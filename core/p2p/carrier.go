@@ -16,6 +16,8 @@ type Carrier interface {
 	Progress() bool
 	// NotifyReceivers tells the receivers of all sends in progress that this process waits for these sends to end.
 	NotifyReceivers()
+	// OpenNetwork makes the carrier use the network, which has been opened after the carrier.
+	OpenNetwork()
 	// AllSent returns whether no send of this process is in progress any longer.
 	AllSent() bool
 	// ErrorClass returns an error class if no more messages can arrive because of a failure. Otherwise it returns
@@ -72,6 +74,10 @@ type Operation struct {
 	Addr              uintptr
 	Size, Count       int64
 	Datatype, Program uintptr
+	// Numbers of the processes on which a receive depends if the communicator has no handle, because it is being
+	// created. The caller keeps the list alive.
+	Members     uintptr
+	MemberCount int32
 }
 
 // Request is a send, a receive or a plan in progress. The application completes, tests, starts and frees requests in C.

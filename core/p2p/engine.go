@@ -34,7 +34,9 @@ type Engine struct {
 	World *comm.Comm
 	Self  *comm.Comm
 
-	ids atomic.Uint64
+	ids         atomic.Uint64
+	names       Names
+	isConnected atomic.Bool // this process knows processes of other jobs
 }
 
 // Config describes the processes of the job to New.
@@ -43,10 +45,24 @@ type Config struct {
 	Size  int // number of processes of the job
 	// Processes is the table of all processes that this process knows.
 	Processes proc.Table
+	// Names is nil if all processes use the same numbers.
+	Names Names
 	// Open creates the carrier of this process' messages. Precondition: the memory of this process' message ring is
 	// committed. The text of an error names the resource of the system that is not available.
 	Open func(p *CarrierConfig) (Carrier, error)
 }
+
+// Names identifies processes towards processes of other jobs, which use other numbers (comm.Host).
+type Names interface {
+	Identify(w int32) (universe uint64, number uint32)
+	Find(universe uint64, number uint32) (w int32, ok bool)
+}
+
+// sameNumbers implements Names for processes that use the same numbers.
+type sameNumbers struct{}
+
+func (sameNumbers) Identify(w int32) (uint64, uint32)               { return 0, uint32(w) }
+func (sameNumbers) Find(_ uint64, number uint32) (w int32, ok bool) { return int32(number), true }
 
 // New creates the engine of this process, with COMM_WORLD and COMM_SELF. Messages can be sent as soon as all processes
 // of the node have called it. World.AttachBlock, a collective call, creates the control block of COMM_WORLD. Errors:
@@ -56,7 +72,10 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		return nil, mpierr.Wrap(err, "cannot allocate the shared memory through which rank %d receives "+
 			"messages", cfg.Processes.Self())
 	}
-	e := &Engine{nd: nd, processes: cfg.Processes}
+	e := &Engine{nd: nd, processes: cfg.Processes, names: cfg.Names}
+	if e.names == nil {
+		e.names = sameNumbers{}
+	}
 	e.ids.Store(uint64(nd.Generation()) << generationShift)
 	var err error
 	e.m, err = cfg.Open(&CarrierConfig{
@@ -100,6 +119,12 @@ func (e *Engine) NodeIndex(w int32) int {
 // advances plans. It returns whether it made any progress. It does not block: if another thread is already in Progress,
 // that thread also does the work of this call.
 func (e *Engine) Progress() bool { return e.m.Progress() }
+
+// OpenNetwork makes the engine use the network, which has been opened after the engine.
+func (e *Engine) OpenNetwork() { e.m.OpenNetwork() }
+
+// Connected is called before this process knows processes of other jobs.
+func (e *Engine) Connected() { e.isConnected.Store(true) }
 
 // NotifyReceivers notifies the receivers of all sends in progress that this process waits for the end of the sends.
 func (e *Engine) NotifyReceivers() { e.m.NotifyReceivers() }

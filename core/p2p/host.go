@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"runtime"
 
 	"gompirma/core/abi"
@@ -29,6 +30,11 @@ func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) 
 func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
+	if c.Handle == 0 && h.isConnected.Load() {
+		members := c.Processes()
+		defer runtime.KeepAlive(members)
+		o.Members, o.MemberCount = addressOf(members), int32(len(members))
+	}
 	r, err := h.perform(&o, b)
 	if err == nil && r.Bytes != int64(len(b)) {
 		err = mpierr.New(abi.MPI_ERR_OTHER,
@@ -65,7 +71,20 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 // may be 2^24 processes, each of which creates up to 2^35 communicators. The count begins at a multiple of the process'
 // generation (shm.Node.Generation). Bit 39 is set in the contexts of partitioned messages (capi/message/partition.c),
 // so these differ from all IDs.
-func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
+//
+// Processes of other jobs create such IDs too. So a process that is connected to other jobs creates random IDs.
+func (h host) NewID() uint64 {
+	if h.isConnected.Load() {
+		return rand.Uint64() &^ (15 | 1<<39)
+	}
+	return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4
+}
+
+// Identify and Find implement comm.Host.
+func (h host) Identify(w int32) (uint64, uint32) { return h.names.Identify(w) }
+func (h host) Find(universe uint64, number uint32) (int32, bool) {
+	return h.names.Find(universe, number)
+}
 
 // Node implements comm.Host.
 func (h host) Node(w int32) int {

@@ -19,6 +19,9 @@ type Table interface {
 	// process. If the argument `index` is nil, all processes are on this process' node, in the order of their
 	// ranks. At most one thread may call Add at a time. Errors: MPI_ERR_NO_MEM.
 	Add(job uint32, nodeOf, index []int32) (first int32, err error)
+	// AddForeign adds a process of another job, on another node, and returns its number. At most one thread may
+	// call AddForeign at a time. Errors: MPI_ERR_NO_MEM.
+	AddForeign(job uint32, rank, node int32) (number int32, err error)
 	// SetSelf sets the number of this process, which Self returns, and the numbers of the processes of its job:
 	// `size` numbers from `first` on.
 	SetSelf(number, first int32, size int)

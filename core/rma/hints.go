@@ -9,11 +9,11 @@ import (
 // object. After the creation of a window, C also stores its hints, for MPI_Win_set_info and MPI_Win_get_info (struct
 // gompi_hints in capi/win/hints.h).
 type Hints struct {
-	Common     Common // hints that have one value in force at all members
-	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
-	HugePages  bool   // gompirma_huge_pages: huge pages are requested
-	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "" if not given
-	InPlace    uint8  // gompirma_share_in_place: InPlaceOff, InPlaceOn or InPlaceRequired
+	Common     Common  // hints that have one value in force at all members
+	Alignment  int64   // mpi_minimum_memory_alignment, bytes; at least MinAlignment
+	HugePages  bool    // gompirma_huge_pages: huge pages are requested
+	AllocKinds *string // mpi_assert_memory_alloc_kinds, without blanks; nil if not given
+	InPlace    uint8   // gompirma_share_in_place: InPlaceOff, InPlaceOn or InPlaceRequired
 	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. It is "" if the
 	// key does not apply to the window's memory.
 	Shared string

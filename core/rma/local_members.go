@@ -14,8 +14,9 @@ type localMembers struct {
 	members int     // number of members of the window, on all nodes
 	// True if the node's control memory contains the table of all members, which its members on the node share. It
 	// is false if all members are on this node, which needs no table. It is also false if memory for the table is
-	// short; each process then has a table of its own. The node leader reports this to the other members on the
-	// node in the second exchange.
+	// short, or if the window has members of other jobs, for which processes use different numbers; each process
+	// then has a table of its own. The node leader reports this to the other members on the node in the second
+	// exchange.
 	table bool
 }
 
@@ -31,8 +32,18 @@ func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMemb
 		}
 		v.ranks = append(v.ranks, int32(i))
 	}
-	v.table = len(v.ranks) < n
+	v.table = len(v.ranks) < n && !h.hasForeign(n, world)
 	return v
+}
+
+// hasForeign returns whether a member belongs to a job that this process' job is only connected to.
+func (h *Host) hasForeign(n int, world func(rank int) int32) bool {
+	for i := range n {
+		if h.IsForeign != nil && h.IsForeign(world(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // leader returns the rank of the node leader, which reserves the memory that the node's members share.
@@ -44,7 +55,7 @@ func (v localMembers) isLeader() bool { return v.me == 0 }
 // leaders returns the world rank of the lowest member of each node, and the index of this process in that list.
 // Precondition: this process is the lowest member of its node.
 func (w *Window) leaders() (list []int32, me int) {
-	seen := make([]bool, w.host.Nodes)
+	seen := map[int32]bool{}
 	for i := range w.Group.Size() {
 		world := w.Group.World(i)
 		if node := w.host.NodeOf(world); !seen[node] {

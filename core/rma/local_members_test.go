@@ -108,7 +108,7 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		nd, err := shm.Open(d, indexOf[r])
 		require.NoError(t, err)
 		t.Cleanup(nd.Close)
-		h := &Host{Node: nd, Nodes: 2, Data: &pretended{}, NodeIndex: func(world int32) int {
+		h := &Host{Node: nd, Data: &pretended{}, NodeIndex: func(world int32) int {
 			if nodeOf[world] != nodeOf[r] {
 				return -1
 			}
@@ -195,7 +195,7 @@ func TestWindowOfManyNodes(t *testing.T) {
 	nd, err := shm.Open(fd, 0)
 	require.NoError(t, err)
 	t.Cleanup(nd.Close)
-	h := &Host{Node: nd, Nodes: nodes, Data: &pretended{}, NodeIndex: func(world int32) int {
+	h := &Host{Node: nd, Data: &pretended{}, NodeIndex: func(world int32) int {
 		if world/here == 7 {
 			return int(world % here)
 		}

@@ -20,13 +20,15 @@ import (
 
 // Host holds the functions and data of the process that windows need. Package core provides it.
 type Host struct {
-	Node  *shm.Node
-	Nodes int // number of nodes of the job
+	Node *shm.Node
 	// NodeOf returns the node number of the process with a world rank.
 	NodeOf func(world int32) int32
 	Data   DataPath
 	// NodeIndex returns the index on this node of the process with a world rank, -1 if it is on another node.
 	NodeIndex func(world int32) int
+	// IsForeign returns whether the process with a world rank belongs to a job that this process' job is only
+	// connected to. Processes may use different world ranks for it. nil if there are none.
+	IsForeign func(world int32) bool
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
 	// SharedAllgather begins a series of exchanges among the members of c, which are on several nodes. A member

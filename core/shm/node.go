@@ -10,6 +10,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/limit"
 	"gompirma/core/mpierr"
+	"gompirma/core/random"
 )
 
 // Node is one process' view of the shared memory of its node. A Node is safe for concurrent use.
@@ -112,6 +113,9 @@ func writeHeader(m backing, n, slots, cores, segment int) error {
 	*u32(header, headerCreatorPid) = uint32(os.Getpid())
 	*u32(header, headerCoreCount) = uint32(cores)
 	*u32(header, headerSegment) = uint32(segment)
+	if err := random.Read(header[headerUniverse : headerUniverse+8]); err != nil {
+		return err
+	}
 	atomic.StoreUint64(u64(header, headerMagic), Magic)
 	return nil
 }
@@ -291,6 +295,9 @@ func (nd *Node) wakeSleepers() {
 		nd.Wake(i)
 	}
 }
+
+// Universe returns the number that identifies the processes which share this memory.
+func (nd *Node) Universe() uint64 { return *u64(nd.control, headerUniverse) }
 
 // FailedCount returns how many processes are known to have failed.
 func (nd *Node) FailedCount() int {

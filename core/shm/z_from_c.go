@@ -17,6 +17,7 @@ const (
 	headerCreatorPid             = 20      // offsetof(struct gompi_node_header, creator_pid)
 	headerCoreCount              = 24      // offsetof(struct gompi_node_header, core_count)
 	headerSegment                = 28      // offsetof(struct gompi_node_header, segment)
+	headerUniverse               = 32      // offsetof(struct gompi_node_header, universe)
 	headerFailedCount            = 64      // offsetof(struct gompi_node_header, failed_count)
 	headerRevocationCount        = 68      // offsetof(struct gompi_node_header, revocation_count)
 	headerJobIsEnding            = 72      // offsetof(struct gompi_node_header, job_is_ending)

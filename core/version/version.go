@@ -1,5 +1,6 @@
 // Package version owns the release number. The file VERSION in this directory is its only source: Go embeds it, and the
-// build scripts and CMake read it. The package must not depend on other packages of the project.
+// build scripts and CMake read it. docs/PACKAGES.md lists the files that state it again. The package
+// must not depend on other packages of the project.
 package version
 
 import (

@@ -21,7 +21,8 @@ func TestDeps(t *testing.T) {
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
-			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
+			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "mandoc": "",
+			"man": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -72,7 +73,8 @@ func TestDeps(t *testing.T) {
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt,
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
-				"gdb-minimal gfortran iproute2 libmpich-dev mpich openmpi-bin pkg-config"},
+				"gdb-minimal gfortran iproute2 libmpich-dev man-db mandoc mpich openmpi-bin " +
+				"pkg-config"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "ip", "id: echo 1000",
 			"sudo: exit 1"), "",
 			"the Fortran bindings are not built; missing: gfortran; run: sudo apt-get install -y " +

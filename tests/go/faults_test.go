@@ -183,7 +183,7 @@ func TestFaults(t *testing.T) {
 		"buffer":       {1, "signal 11"},
 		"displacement": {2, "signal 11"},
 		"agent":        {2, "signal 11"},
-		"memory":       {1, "signal 6"},
+		"memory":       {1, "status 39"},
 	} {
 		t.Run(place, func(t *testing.T) {
 			status, _, stderr := gompirun(t, "-n", fmt.Sprint(c.n), program, place)

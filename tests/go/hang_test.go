@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -351,4 +352,46 @@ func TestSignalReportsRanks(t *testing.T) {
 	require.Regexp(t,
 		`gompirun: rank 0 has held the exclusive lock of target 1 in window 'halo' for \d+ s: it is not blocked in `, err)
 	require.NotContains(t, err, "deadlock")
+}
+
+// TestProgress checks the line on the ranks: at SIGUSR2 in any job, which must not end ranks that do not catch the
+// signal; with --progress at the end of the job, and once a second if the standard error is a terminal.
+func TestProgress(t *testing.T) {
+	l := prepare(t, "-n", "2", buildHangs(t), "lock-computes")
+	require.NoError(t, l.Cmd.Start())
+	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
+	require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up\n") == 2 }, hangTimeout,
+		time.Millisecond)
+	require.Eventually(t, func() bool {
+		require.NoError(t, l.Cmd.Process.Signal(syscall.SIGUSR2))
+		time.Sleep(100 * time.Millisecond)
+		return strings.Contains(l.Err.String(), " s, 2 ranks: 1 computing, 1 waiting in MPI (1 MPI_Win_lock)\n")
+	}, hangTimeout, time.Millisecond)
+	require.NoError(t, l.Cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 128+15, l.wait(t))
+	require.Regexp(t, `(?m)^gompirun: progress: \d+ s, 2 ranks: `, l.Err.String())
+
+	l = prepare(t, "--progress", "-n", "2", "sleep", "1.2")
+	require.Zero(t, l.run(t))
+	require.Equal(t, "gompirun: progress: 1 s, 2 ranks: 2 ended\n", l.Err.String())
+
+	l = prepare(t, "--progress", "-n", "2", "sleep", "2.5")
+	screen := onTerminal(t, l)
+	l.Cmd.Stderr = l.Cmd.Stdin.(*os.File)
+	require.NoError(t, l.Cmd.Start())
+	shown := make(chan string)
+	go func() {
+		text := make([]byte, 4096)
+		n := 0
+		for !strings.Contains(string(text[:n]), "2 ended") && n < len(text) {
+			k, err := screen.Read(text[n:])
+			if n += k; err != nil {
+				break
+			}
+		}
+		shown <- string(text[:n])
+	}()
+	require.Zero(t, l.wait(t))
+	const line = "gompirun: progress: %d s, 2 ranks: 2 before MPI_Init\r\n"
+	require.Equal(t, fmt.Sprintf(line+line, 1, 2)+"gompirun: progress: 2 s, 2 ranks: 2 ended\r\n", <-shown)
 }

@@ -91,7 +91,8 @@ func TestInstall(t *testing.T) {
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
 			libexec/gompirma/bin/mpicc_abi libexec/gompirma/bin/mpicxx_abi libexec/gompirma/bin/mpifort_abi
-			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun share/gompirma/valgrind.supp`)
+			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun share/gompirma/valgrind.supp
+			share/modulefiles/gompirma/0.1.0`)
 		if _, err := exec.LookPath("gfortran"); err == nil {
 			want = append(want, strings.Fields(`
 				include/mpif.h lib/gompirma/abi/libgompirma_fortran.so.0 lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0

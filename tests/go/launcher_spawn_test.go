@@ -38,6 +38,9 @@ func TestSpawned(t *testing.T) {
 			`without calling MPI_Finalize`, rank), out)
 	}
 	require.Contains(t, err, "gompirun: job 1 rank 1 (program) was killed by signal 11")
+	_, out, err = gompirun(t, "-n", "2", program, "others")
+	require.Regexp(t, `(?m)^the waits of others continue: sum 2, 1 .*a process of another job \(pid \d+\) ended`, out,
+		err)
 	status, _, err = gompirun(t, "-n", "1", "--deadlock=abort", "--deadlock-after", "1", program, "stuck")
 	require.NotZero(t, status)
 	require.Contains(t, err, "gompirun: deadlock: ")

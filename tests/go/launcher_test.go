@@ -319,6 +319,7 @@ func TestLauncherSignals(t *testing.T) {
 		// the signals that timeout(1) sends
 		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT}, "", 143, ""},
 		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
+		{[]syscall.Signal{syscall.SIGUSR2}, `trap "echo usr; exit 0" USR2;`, 0, "usr\nusr\n"},
 		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
 	} {
 		// The children sleep. They must receive the signals, too.

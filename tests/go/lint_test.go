@@ -20,6 +20,7 @@ import (
 // layers lists the layers of packages, lowest first. A package may import only packages of lower layers. A package that
 // is not listed fails the test, so that the author of a new package must choose a layer.
 var layers = [][]string{
+	{"man/help"},
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
 	{"core/comm", "core/group", "core/datatype", "core/op"},
@@ -33,7 +34,8 @@ var layers = [][]string{
 	{"capi/tcp", "capi/ofi", "capi/ucx"},
 	{"capi/fabric"},
 	{"capi/group", "capi/info"},
-	{"capi/datatype", "capi/win", "capi/comm", "capi/session"},
+	{"capi/session"},
+	{"capi/datatype", "capi/win", "capi/comm"},
 	{"capi/message"},
 	{"capi/engine", "capi/update", "capi/pack", "capi/runtime"},
 	{"capi/transport"},
@@ -300,7 +302,7 @@ func TestLintFileLocations(t *testing.T) {
 		base, ext := filepath.Base(path), filepath.Ext(path)
 		switch ext {
 		case ".c", ".h", ".S", ".cc", ".cpp":
-			require.Contains(t, []string{"capi", "include", "tests", "examples", "bench", "fortran"},
+			require.Contains(t, []string{"capi", "include", "tests", "examples", "bench", "fortran", "man"},
 				folder, "C code in %s", path)
 			fallthrough
 		case ".go", ".map", ".f90", ".F90":

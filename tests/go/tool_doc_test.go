@@ -12,7 +12,8 @@ import (
 )
 
 // TestToolVariables checks that the control variables are the variables with the prefix GOMPIRMA_ that
-// docs/ONE-SIDED.md says the library reads, and that docs/INSIGHT.md names all performance variables and categories.
+// docs/ONE-SIDED.md says the library reads. It also checks that docs/INSIGHT.md names all performance variables, event
+// types and categories.
 func TestToolVariables(t *testing.T) {
 	source := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(top, name))
@@ -40,7 +41,8 @@ func TestToolVariables(t *testing.T) {
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
 	table := source("capi/tool/pvar_table.c")
-	names := find(`(?m)^\t(?:\{|LEVEL\(|COUNTER\(|PATHS\()"(\w+)"`, table)
+	names := find(`(?m)^\t(?:\{|LEVEL\(|COUNTER\(|WAIT_TIME\(|PATHS\()"(\w+)"`, table)
+	names = append(names, find(`(?m)^\t\{"(\w+)"`, source("capi/tool/event.c"))...)
 	names = append(names, find(`OPERATIONS\(name "_(\w+)"`, table)...)
 	names = append(names, find(`(?m)^\t\[CATEGORY_\w+\] = \{"(\w+)"`, source("capi/tool/category.c"))...)
 	require.Greater(t, len(names), 40)

@@ -29,7 +29,12 @@ type SpawnPart struct {
 type Spawn struct {
 	Parts  []SpawnPart
 	Parent string // value that the new processes receive in the variable EnvParent of core/boot
+	Apart  bool   // the processes get a memory of their own, and do not share that of the process that starts them
 }
+
+// EndedName returns the name that the launcher publishes if processes end that have been started with the given value
+// of Parent, and with Apart.
+func EndedName(parent string) string { return "ended:" + parent }
 
 // SpawnError is an error of a request to start processes.
 type SpawnError struct {
@@ -138,6 +143,13 @@ type Names struct {
 
 // NewNames returns an empty table.
 func NewNames() *Names { return &Names{ports: map[string]string{}} }
+
+// Publish publishes a port under a service name, on behalf of the launcher.
+func (n *Names) Publish(service, port string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ports[encode([]byte(service))] = encode([]byte(port))
+}
 
 // name answers the requests on published names.
 func (s *Server) name(rank int, m Message) error {

@@ -3,9 +3,11 @@
  *   collectives, derived communicators, windows, files, topologies, intercommunicators (7.6.2). Groups may overlap, and
  *   string tags and threads distinguish concurrent creations. Errors are raised on the session or with the error
  *   handler of the call, and change nothing. Sessions have attached buffers (3.6). A session can be initialized again
- *   and again. Local calls do not wait for other processes.
+ *   and again. Local calls do not wait for other processes. A process may end although other members of its group are
+ *   late.
  * np: 1 2 5
  * args: objects psets groups overlap threads inter errors handlers buffers around inside again many local
+ * args: late late_inside late_inter
  * nodes: 2
  * timeout: 60
  */
@@ -502,6 +504,35 @@ static void test_again(int times, int communicate) {
 	}
 }
 
+/* Checks that a process may end the session, MPI, and itself while another member of the group is still late in the
+ * creation of the communicator. */
+static void test_late(int argc, char **argv, int with_world, int with_inter) {
+	if (with_world)
+		MPI_Init(&argc, &argv);
+	begin();
+	MPI_Comm c = create(world, "first"); /* its memory serves the next communicators, too */
+	CHECK_OK(MPI_Comm_free(&c));
+	MPI_Group half[2];
+	const int split = check_size / 2, second = check_rank >= split;
+	int range[2][3] = {{0, split - 1, 1}, {split, check_size - 1, 1}};
+	if (check_rank == check_size - 1)
+		usleep(300000);
+	if (with_inter && check_size > 1) {
+		MPI_Group_range_incl(world, 1, &range[0], &half[0]);
+		MPI_Group_range_incl(world, 1, &range[1], &half[1]);
+		CHECK_OK(MPI_Intercomm_create_from_groups(half[second], 0, half[!second], 0, "late", MPI_INFO_NULL,
+							  MPI_ERRORS_RETURN, &c));
+		MPI_Group_free(&half[0]);
+		MPI_Group_free(&half[1]);
+	} else {
+		c = create(world, "late");
+	}
+	CHECK_OK(MPI_Comm_free(&c));
+	end();
+	if (with_world)
+		MPI_Finalize();
+}
+
 /* Checks that a process can use a session without a communicator. */
 static void test_local(void) {
 	begin();
@@ -545,6 +576,12 @@ int main(int argc, char **argv) {
 		test_again(10000, 0);
 	else if (strcmp(check_arg, "local") == 0)
 		test_local();
+	else if (strcmp(check_arg, "late") == 0)
+		test_late(argc, argv, 0, 0);
+	else if (strcmp(check_arg, "late_inside") == 0)
+		test_late(argc, argv, 1, 0);
+	else if (strcmp(check_arg, "late_inter") == 0)
+		test_late(argc, argv, 0, 1);
 	if (check_rank == 0)
 		check_print_result(check_errors);
 	return check_errors != 0;

@@ -5,7 +5,6 @@
  *   (11.10).
  * np: 1 2 4
  * args: one multiple errors again many grandchildren ports names join halves session
- * nodes: 1
  * timeout: 60
  */
 #include <pthread.h>
@@ -88,6 +87,10 @@ static int child(MPI_Comm parent, int argc, char **argv) {
 	MPI_Comm again;
 	CHECK_OK(MPI_Comm_get_parent(&again));
 	CHECK(again == parent, "another parent");
+	char name[MPI_MAX_OBJECT_NAME];
+	int length;
+	CHECK_OK(MPI_Comm_get_name(parent, name, &length));
+	CHECK(strcmp(name, "MPI_COMM_PARENT") == 0, "the name of the parent is '%s'", name);
 	if (argc > 2 && strcmp(argv[2], "multiple") == 0) {
 		CHECK(attribute(MPI_APPNUM) == check_rank / 2, "application number %d", attribute(MPI_APPNUM));
 		CHECK(argc == 4 && atoi(argv[3]) == check_rank / 2, "%d arguments, the last is %s", argc,

@@ -232,7 +232,8 @@ static void check_all(void) {
 		CHECK(desc_length > 5 && desc_length <= (int)sizeof desc, "%s: description of %d", name, desc_length);
 		CHECK(type == (class == MPI_T_PVAR_CLASS_STATE ? MPI_INT : MPI_UNSIGNED_LONG_LONG), "type of %s", name);
 		CHECK((bind == MPI_T_BIND_MPI_WIN) == (strncmp(name, "win_", 4) == 0), "%s is bound to %d", name, bind);
-		int counts = class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE;
+		int counts = class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
+			     class == MPI_T_PVAR_CLASS_TIMER;
 		CHECK(flags[0] == !counts && flags[1] == !counts && flags[2] == counts, "flags of %s", name);
 	}
 	MPI_T_category_get_num(&categories);

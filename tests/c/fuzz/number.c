@@ -59,6 +59,10 @@ int64_t elements_of(struct call *c, int i) {
 		return 1;
 	if (p->length == FIXED)
 		return p->fixed;
+	if (p->length >= 0 && c->f->params[p->length].pointer) { /* MPI_T_event_get_info writes at most 6 elements */
+		const int *n = (const int *)(const void *)c->arg[p->length].cell;
+		return n == NULL || *n < 0 ? 0 : *n < 6 ? *n : 6;
+	}
 	if (p->length >= 0)
 		return value_of(c, p->length);
 	int neighbor = is_called(c, "Neighbor_*|Ineighbor_*");

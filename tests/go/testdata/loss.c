@@ -32,6 +32,33 @@ static void late(int who) {
 		usleep(60000);
 }
 
+/* Observes an event of failed processes, which counts the failures of the last rank. */
+static void count_failure(MPI_T_event_instance e, MPI_T_event_registration r, MPI_T_cb_safety safety, void *count) {
+	(void)r, (void)safety;
+	int process = -1;
+	if (MPI_T_event_read(e, 0, &process) == MPI_SUCCESS && process == size - 1)
+		__atomic_add_fetch((int *)count, 1, __ATOMIC_RELAXED);
+	else
+		errors++;
+}
+static void observe(const char *name, int *count) {
+	MPI_T_event_registration r;
+	int index, provided;
+	MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+	good(MPI_T_event_get_index(name, &index), name);
+	good(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &r), name);
+	good(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, count, count_failure), name);
+}
+/* Waits up to 5 s until a failure has been counted. It must be counted once. */
+static void expect_failure(const char *name, int *count) {
+	for (int i = 0; i < 500 && __atomic_load_n(count, __ATOMIC_RELAXED) == 0; i++)
+		usleep(10000);
+	if (*count != 1) {
+		printf("rank %d: %d events %s\n", rank, *count, name);
+		errors++;
+	}
+}
+
 static void messages(int turn) {
 	int x = rank, y = -1, left = (rank + size - 2) % (size - 1), right = (rank + 1) % (size - 1);
 	MPI_Request r[2];
@@ -115,7 +142,9 @@ int main(int argc, char **argv) {
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	MPI_Comm_split(MPI_COMM_WORLD, rank == size - 1, rank, &others);
 	MPI_Comm_set_errhandler(others, MPI_ERRORS_RETURN);
-	int *at[2], x = 7, y, index = -1;
+	int *at[2], x = 7, y, index = -1, failures = 0, lost_connections = 0;
+	observe("process_failed", &failures);
+	observe("connection_lost", &lost_connections);
 	MPI_Win few, all, held;
 	MPI_Win_allocate(4096, 4, MPI_INFO_NULL, others, &at[0], &few);
 	MPI_Win_create(malloc(4096), 4096, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &all);
@@ -160,6 +189,14 @@ int main(int argc, char **argv) {
 	MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]);
 	lost(MPI_Wait(&r[0], MPI_STATUS_IGNORE), "MPI_Wait for a collective");
 	lost(MPI_Probe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Probe");
+	expect_failure("process_failed", &failures);
+	/* the processes of other nodes that have communicated with the last rank have lost a connection */
+	int all_lost = 0;
+	good(MPI_Allreduce(&lost_connections, &all_lost, 1, MPI_INT, MPI_SUM, others), "MPI_Allreduce");
+	if (lost_connections > 1 || (all_lost > 0) != (atoi(argv[2]) > 1)) {
+		printf("rank %d: lost %d connections, all lost %d\n", rank, lost_connections, all_lost);
+		errors++;
+	}
 	if (errors == 0)
 		printf("right %d\n", rank);
 	fflush(stdout);

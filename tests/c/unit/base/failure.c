@@ -1,9 +1,9 @@
 /* Proves: if a process fails, each wait that depends on it ends with MPI_ERR_PROC_ABORTED and names the process. All
- * other waits continue. Covers waits for one peer, for the members of a window, and for the origins of an exposure
- * epoch. If a process fails between reserving a ring cell and filling it, only the waits for the ring's owner end. A
- * reply that a failed process has not read does not block reuse of the ring cell. If an unrelated process fails, a live
- * process still fills the cell that it has reserved in the ring of a live process. message/failure_messages.c covers
- * communicators and requests.
+ * other waits continue. Covers waits for one peer, for the members of a window, for processes of other jobs, and for
+ * the origins of an exposure epoch. If a process fails between reserving a ring cell and filling it, only the waits for
+ * the ring's owner end. A reply that a failed process has not read does not block reuse of the ring cell. If an
+ * unrelated process fails, a live process still fills the cell that it has reserved in the ring of a live process.
+ * message/failure_messages.c covers communicators and requests.
  *
  * sanitizer: address (one thread)
  */
@@ -29,6 +29,21 @@ static void wait_dependences(void) {
 	expect_success((struct gompi_wait_desc){.peer = 1, .object = win}, "a wait for 1 after the death of 2");
 	expect_failure((struct gompi_wait_desc){.peer = -1, .object = win}, "a window's", "rank 2 ");
 	expect_failure((struct gompi_wait_desc){.peer = 1, .object = win, .depends_on_all = true}, "one's, then all",
+		       "rank 2 ");
+}
+
+/* Process 3 is of another job. */
+static void other_job(void) {
+	static const int32_t members[] = {0, 3};
+	((struct gompi_processes *)gompi_node.processes)->world_size = 3;
+	kill_process_in(3, nothing);
+	expect_success((struct gompi_wait_desc){.peer = -1, .object = 99}, "a wait for this job");
+	expect_failure(
+		(struct gompi_wait_desc){.peer = 1, .members = members, .member_count = 2, .depends_on_all = true},
+		"a wait for a process of another job", "a process of another job ");
+	expect_success((struct gompi_wait_desc){.peer = -1, .members = members, .member_count = 1}, "not for that one");
+	kill_process_in(2, nothing);
+	expect_failure((struct gompi_wait_desc){.peer = -1, .members = members, .member_count = 1}, "one of this job",
 		       "rank 2 ");
 }
 
@@ -190,7 +205,7 @@ static void other_nodes(void) {
 }
 
 int main(void) {
-	static void (*const scenes[])(void) = {wait_dependences, exposure_wait, ring_cell,
-					       ring_answer,      ring_full,     other_nodes};
+	static void (*const scenes[])(void) = {wait_dependences, other_job, exposure_wait, ring_cell,
+					       ring_answer,      ring_full, other_nodes};
 	return run_scenes(scenes, sizeof scenes / sizeof *scenes, gompi_ring_open);
 }

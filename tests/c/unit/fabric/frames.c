@@ -140,7 +140,7 @@ static void network(void) {
 	gompi_node_open(&n);
 	gompi_net.ops = &ops;
 	gompi_net.inject_bytes = 64;
-	gompi_net.size = RANKS;
+	gompi_net.size = gompi_net.capacity = RANKS;
 	for (int i = 0; i < FABRIC_PORTS; i++)
 		gompi_fabric_set_handler((enum gompi_port)i, &handler);
 	CHECK(gompi_peers_open() && gompi_net_post_receives() && posted_n > 0, "opening");

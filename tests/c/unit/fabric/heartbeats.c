@@ -263,7 +263,7 @@ static void begin(int n, int p, int64_t timeout) {
 	gompi_node_open(&node);
 	free(places);
 	gompi_net.ops = &ops, gompi_net.fd = -1;
-	gompi_net.inject_bytes = 64, gompi_net.size = ranks;
+	gompi_net.inject_bytes = 64, gompi_net.size = gompi_net.capacity = ranks;
 	CHECK(gompi_health_open(timeout) && gompi_net_post_receives(), "opening");
 	gompi_fabric_open_flag = true;
 	for (int i = 0; i < ranks; i++) {

@@ -290,7 +290,7 @@ static void provider(size_t key_bytes) {
 	gompi_net.ops = &gompi_ofi_ops;
 	gompi_net.needs_local = (mode & FI_MR_LOCAL) != 0;
 	gompi_net.inject_bytes = 64, gompi_net.max_op_bytes = 1 << 30;
-	gompi_net.size = RANKS;
+	gompi_net.size = gompi_net.capacity = RANKS;
 	for (int i = 0; i < FABRIC_PORTS; i++)
 		gompi_fabric_set_handler((enum gompi_port)i, &handler);
 	CHECK(gompi_peers_open() && gompi_net_post_receives() && posted_buffers_n > 0, "opening");

@@ -14,13 +14,15 @@
 #include "tcp/link.h"
 
 static const uint64_t secret[2] = {0x0123456789abcdef, 42};
+enum { UNIVERSE = 7 };                       /* of the job */
+static uint64_t request_universe = UNIVERSE; /* of the processes of the other side */
 
 struct hello {
 	uint64_t greeting, nonce[2];
 };
 struct request {
 	uint32_t source, destination;
-	uint64_t nonce[2], proof;
+	uint64_t universe, nonce[2], proof;
 };
 struct response {
 	uint32_t answer, zero;
@@ -29,8 +31,8 @@ struct response {
 enum { ANSWER_YES = 1, ANSWER_BUSY, ANSWER_CROSSED, ANSWER_ERROR };
 
 static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t a[2], const uint64_t b[2]) {
-	const uint64_t words[] = {what, source | (uint64_t)destination << 32, a[0], a[1], b[0], b[1]};
-	return gompi_siphash(secret, words, 6);
+	const uint64_t words[] = {what, request_universe, source | (uint64_t)destination << 32, a[0], a[1], b[0], b[1]};
+	return gompi_siphash(secret, words, 7);
 }
 
 /* --- This side */
@@ -83,6 +85,7 @@ static void open_tcp(int peers_port) {
 	memcpy(hosts, endpoint.host, bytes);
 	memcpy(hosts + bytes, endpoint.host, bytes); /* the peers are on the same host: uses its loopback interface */
 	const struct gompi_net_job job = {.size = RANKS,
+					  .max_added = 1,
 					  .rank = ME,
 					  .nodes = 2,
 					  .addresses = ports,
@@ -90,6 +93,7 @@ static void open_tcp(int peers_port) {
 					  .hosts = hosts,
 					  .host_offsets = (uint32_t[]){0, bytes, 2 * bytes},
 					  .node_of = node_of,
+					  .universe = UNIVERSE,
 					  .secret = {secret[0], secret[1]},
 					  .timeout_ns = 60000000000};
 	CHECK(tcp->begin(&job, &events, why), "%s", why);
@@ -175,7 +179,7 @@ static uint32_t request_link(int fd, uint32_t rank, uint32_t destination, int ch
 	struct hello h;
 	struct response v;
 	read_all(fd, &h, sizeof h);
-	struct request r = {.source = rank, .destination = destination, .nonce = {1, 2}};
+	struct request r = {.source = rank, .destination = destination, .universe = request_universe, .nonce = {1, 2}};
 	r.proof = proof(1, rank, destination, h.nonce, r.nonce) ^ (uint64_t)change;
 	if (old != NULL)
 		r = *old;

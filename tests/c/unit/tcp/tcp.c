@@ -98,7 +98,7 @@ static int handle_input(struct socket *s) {
 			return 0;
 		memcpy(&h, s->in, sizeof h);
 		memcpy(s->theirs, h.nonce, sizeof s->theirs);
-		r.source = (uint32_t)s->rank, r.destination = ME;
+		r.source = (uint32_t)s->rank, r.destination = ME, r.universe = UNIVERSE;
 		memcpy(r.nonce, s->mine, sizeof r.nonce);
 		r.proof = proof(1, r.source, ME, s->theirs, s->mine);
 		if (draw(20) == 0) { /* sends only half of the request, and closes the socket */

@@ -1,8 +1,8 @@
 /* Proves: the info keys of windows (win/hints.h) have the effects that docs/ONE-SIDED.md describes. Blanks around
  * values are ignored. Unknown keys, and invalid values of the standard's keys, change nothing. An invalid value of one
  * of gompirma's own keys gives MPI_ERR_INFO_VALUE, and the error text names the key. Environment variables are the
- * defaults for keys that are not given. Blanks are removed from lists of memory kinds, and mpi_memory_alloc_kinds has
- * only the supported kinds.
+ * defaults for keys that are not given. Blanks are removed from lists of memory kinds. The key mpi_memory_alloc_kinds
+ * has only the supported kinds, and is not longer than MPI permits.
  *
  * sanitizer: address (one thread)
  */
@@ -59,6 +59,7 @@ static void values(void) {
 		{"mpi_minimum_memory_alignment", "1", GIVEN, 8, 64, "mpi"},
 		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate", GIVEN, 8, 256,
 		 "system,mpi:alloc_mem:win_allocate"},
+		{"mpi_assert_memory_alloc_kinds", " ", GIVEN, 8, 256, ""}, /* no kinds */
 		/* invalid values of the standard's keys change nothing */
 		{"no_locks", "yes", GIVEN, 8, 256, "mpi"},
 		{"no_locks", "TRUE", GIVEN, 8, 256, "mpi"},
@@ -82,7 +83,6 @@ static void values(void) {
 		{"mpi_assert_memory_alloc_kinds", "mpi:", GIVEN, 8, 256, "mpi"},
 		{"mpi_assert_memory_alloc_kinds", ":alloc_mem", GIVEN, 8, 256, "mpi"},
 		{"mpi_assert_memory_alloc_kinds", "mpi alloc_mem", GIVEN, 8, 256, "mpi"},
-		{"mpi_assert_memory_alloc_kinds", "", GIVEN, 8, 256, "mpi"},
 		{"mpi_memory_alloc_kinds", "cuda", GIVEN, 8, 256, "mpi"},
 	};
 	for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
@@ -144,21 +144,44 @@ static void environment(void) {
 }
 
 static void kinds(void) {
-	static const char *const of[][2] = {{NULL, "mpi,system"},
-					    {"system", "system"},
-					    {"mpi:alloc_mem,system,cuda:device", "mpi:alloc_mem,system"},
-					    {"rocm:host", ""}};
+	static const char *const of[][3] = {
+		/* asserted, requested, reported */
+		{NULL, NULL, "mpi,system"},
+		{NULL, "", "mpi,system"},
+		{NULL, "system,cuda,mpi:win_allocate,mpi:alloc_mem:win_allocate_shared,mpi",
+		 "mpi,system,mpi:win_allocate,mpi:alloc_mem:win_allocate_shared"},
+		{NULL, "mpi:device,mpi:alloc_mem:device,system:alloc_mem", "mpi,system"},
+		{"system", "mpi:alloc_mem", "system"},
+		{"mpi:alloc_mem,system,cuda:device", NULL, "mpi:alloc_mem,system"},
+		{"mpi:device,mpi", NULL, "mpi"},
+		{"rocm:host", NULL, ""},
+		{"", NULL, ""},
+	};
 	for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
 		char value[MPI_MAX_INFO_VAL];
 		MPI_Info info;
 		struct gompi_info *x = gompi_info_begin();
-		gompi_memory_kinds_add(x, of[i][0]);
+		gompi_memory_kinds_add(x, of[i][0], of[i][1]);
 		CHECK(gompi_info_finish(x, &info, &verdict) == MPI_SUCCESS, "no info");
 		CHECK(gompi_info_value(info, GOMPI_KEY_KINDS, value, &verdict) == MPI_SUCCESS &&
-			      strcmp(value, of[i][1]) == 0,
-		      "%s: %s", of[i][0], value);
+			      strcmp(value, of[i][2]) == 0,
+		      "%s, %s: %s", of[i][0], of[i][1], value);
 		gompi_info_free(&info);
 	}
+	/* the list ends before the kind that would make the value longer than MPI permits */
+	char value[MPI_MAX_INFO_VAL], many[MPI_MAX_INFO_VAL] = "mpi:alloc_mem";
+	while (strlen(many) + sizeof ",mpi:alloc_mem" <= sizeof many)
+		strcat(many, ",mpi:alloc_mem");
+	MPI_Info info;
+	struct gompi_info *x = gompi_info_begin();
+	gompi_memory_kinds_add(x, NULL, many);
+	CHECK(gompi_info_finish(x, &info, &verdict) == MPI_SUCCESS, "no info");
+	CHECK(gompi_info_value(info, GOMPI_KEY_KINDS, value, &verdict) == MPI_SUCCESS &&
+		      strncmp(value, "mpi,system,mpi:alloc_mem,", 25) == 0 &&
+		      strcmp(value + strlen(value) - 10, ":alloc_mem") == 0 &&
+		      strlen(value) + sizeof ",mpi:alloc_mem" > sizeof value,
+	      "%zu bytes: %s", strlen(value), value);
+	gompi_info_free(&info);
 }
 
 int main(void) {
