@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "base/abi.h"
 #include "comm/failures.h"
 */
 import "C"
@@ -10,6 +11,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/mpierr"
 )
 
 // Agreements among the members that have not failed (ULFM). C implements the functions that do not communicate
@@ -29,7 +31,15 @@ func gompi_comm_agree(h, flag, request uintptr) int32 {
 		if !c.IsInter() {
 			C.gompi_comm_failed_flags(C.uintptr_t(h), true, (*C.uchar)(unsafe.SliceData(acked)))
 		}
-		run := c.Agree(out[uint32](flag), acked)
+		agree := c.Agree(out[uint32](flag), acked)
+		run := func() error {
+			err := agree()
+			if mpierr.ClassOf(err) != abi.MPI_ERR_PROC_ABORTED {
+				return err
+			}
+			// not MPIX_ERR_REVOKED if the communicator is revoked (gompi_fault_class)
+			return mpierr.New(C.MPIX_ERR_PROC_FAILED, "%s", err.Error())
+		}
 		if request == 0 {
 			return run()
 		}

@@ -236,8 +236,9 @@ static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_n
 // is the only function that decides whether a process is on this node.
 static inline int gompi_local_index(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Copies *node to gompi_node and determines its fields self, has_membarrier and is_fault_tolerant. In this process' cell, sets
-// code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no membarrier(2).
+// Copies *node to gompi_node and determines its fields self, has_membarrier and is_fault_tolerant. In this process'
+// cell, sets code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no
+// membarrier(2).
 void gompi_node_open(const struct gompi_node *node);
 
 // Registers the calling thread as one of the library's progress threads.

@@ -5,7 +5,7 @@
 
 #include "base/node.h"
 #include "base/error_status.h"
-#include "comm/failures.h"
+#include "comm/revoked_ids.h"
 #include "comm/z_calls.h"
 #include "info/info.h"
 
@@ -52,14 +52,18 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	if (opened) {
 		c->handle = handle;
 		gompi_store(&c->usable_handle, handle);
-		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
-		if (opened && !world && !self && gompi_table_put(&gompi_usable_comms, handle, c) == NULL) {
-			gompi_table_remove(&gompi_comms, handle);
+		// first gompi_usable_comms: a revocation may find the communicator in gompi_comms at once
+		opened = world || self || gompi_table_put(&gompi_usable_comms, handle, c) != NULL;
+		if (opened && !world && !self && gompi_table_put(&gompi_comms, handle, c) == NULL) {
+			gompi_table_remove(&gompi_usable_comms, handle);
 			opened = false;
 		}
 	}
 	if (opened) {
-		gompi_comm_revoke_early(c);
+		if (gompi_revoked_id_exists(c->id)) {
+			gompi_store(&c->is_revoked, 1);
+			gompi_comm_restrict(c);
+		}
 		gompi_my_cell()->comms_address = (uintptr_t)&gompi_comms;
 		gompi_my_cell()->comm_world_address = (uintptr_t)&gompi_comm_world;
 		return c;
@@ -69,14 +73,22 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	return NULL;
 }
 
+void gompi_comm_restrict(struct gompi_comm *c) {
+	uintptr_t usable = c->handle;
+	if (gompi_cas_strong(&c->usable_handle, &usable, 0) && c != &gompi_comm_world && c != &gompi_comm_self)
+		gompi_table_remove(&gompi_usable_comms, c->handle);
+}
+
 void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
 	if (c == NULL)
 		return;
-	if (gompi_swap_seq_cst(&c->usable_handle, 0) != 0)
-		gompi_table_remove(&gompi_usable_comms, handle);
-	gompi_comm_free_failures(c);
+	gompi_mutex_lock(&gompi_failures_lock); // another thread may handle a revocation
+	gompi_comm_restrict(c);
 	c->handle = 0;
+	free(c->failures);
+	c->failures = NULL;
+	gompi_mutex_unlock(&gompi_failures_lock);
 	gompi_attributes_free(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
 	gompi_errhandler_detach(&c->errhandler);

@@ -82,6 +82,9 @@ static inline struct gompi_comm *gompi_comm_usable(MPI_Comm comm) {
 	return gompi_table_get(&gompi_usable_comms, h);
 }
 
+// Makes gompi_comm_usable ignore a communicator.
+void gompi_comm_restrict(struct gompi_comm *c);
+
 // Creates the descriptor of a communicator with the contents of c. Copies the lists of ranks, and takes ownership of
 // the hints (c->hints.alloc_kinds). Returns NULL if out of memory.
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);

@@ -5,7 +5,7 @@
 
 #include "base/failure.h"
 #include "base/go_callbacks.h"
-#include "base/mutex.h"
+#include "comm/revoked_ids.h"
 
 // The members that are known to have failed, in the order of detection. The first `acked` of them are acknowledged.
 struct gompi_comm_failures {
@@ -13,8 +13,6 @@ struct gompi_comm_failures {
 	uint32_t seen; // gompi_failure_count() at the last search
 	int32_t member[];
 };
-
-static struct gompi_mutex failures_lock; // guards the lists of all communicators
 
 int gompi_comm_member(const struct gompi_comm *c, int i) {
 	if (i < c->peers.n)
@@ -25,13 +23,6 @@ int gompi_comm_member(const struct gompi_comm *c, int i) {
 
 static int member_count(const struct gompi_comm *c) { return c->peers.n + (c->is_inter ? c->members.n : 0); }
 
-// Makes the fast paths of calls that communicate ignore the communicator.
-static void restrict_comm(struct gompi_comm *c) {
-	uintptr_t usable = c->handle;
-	if (gompi_cas_strong(&c->usable_handle, &usable, 0) && c != &gompi_comm_world && c != &gompi_comm_self)
-		gompi_table_remove(&gompi_usable_comms, c->handle);
-}
-
 static bool is_failure_listed(const struct gompi_comm_failures *f, int member) {
 	for (int i = 0; i < f->count; i++)
 		if (f->member[i] == member)
@@ -40,7 +31,7 @@ static bool is_failure_listed(const struct gompi_comm_failures *f, int member) {
 }
 
 // Adds members that have failed to the list. Returns the list, or NULL if no member has failed or memory ran out. The
-// caller holds failures_lock.
+// caller holds gompi_failures_lock.
 static struct gompi_comm_failures *update_locked(struct gompi_comm *c) {
 	const uint32_t now = gompi_failure_count();
 	struct gompi_comm_failures *f = c->failures;
@@ -55,40 +46,34 @@ static struct gompi_comm_failures *update_locked(struct gompi_comm *c) {
 				f->member[f->count++] = i;
 	}
 	if (f->count > 0)
-		restrict_comm(c);
+		gompi_comm_restrict(c);
 	return f->count > 0 ? f : NULL;
 }
 
 bool gompi_comm_note_failures(struct gompi_comm *c) {
-	gompi_mutex_lock(&failures_lock);
+	gompi_mutex_lock(&gompi_failures_lock);
 	bool any = update_locked(c) != NULL;
-	gompi_mutex_unlock(&failures_lock);
+	gompi_mutex_unlock(&gompi_failures_lock);
 	return any;
 }
 
 int gompi_comm_unacknowledged(struct gompi_comm *c) {
-	gompi_mutex_lock(&failures_lock);
+	gompi_mutex_lock(&gompi_failures_lock);
 	const struct gompi_comm_failures *f = update_locked(c);
 	int process = GOMPI_NONE_FAILED;
 	for (int i = f != NULL ? f->acked : 0; f != NULL && i < f->count && process == GOMPI_NONE_FAILED; i++)
 		if (f->member[i] < c->peers.n) // only a member of the remote group can be a sender
 			process = gompi_comm_member(c, f->member[i]);
-	gompi_mutex_unlock(&failures_lock);
+	gompi_mutex_unlock(&gompi_failures_lock);
 	return process;
 }
 
 bool gompi_comm_mark_revoked(struct gompi_comm *c) {
 	if (gompi_swap_seq_cst(&c->is_revoked, 1) != 0)
 		return false;
-	restrict_comm(c);
+	gompi_comm_restrict(c);
 	return true;
 }
-
-// Ids of communicators whose revocation has arrived when they did not exist: before their creation, or after they have
-// been freed. An old id is replaced after EARLY_IDS further ones.
-enum { EARLY_IDS = 256 };
-static uint64_t early_ids[EARLY_IDS];
-static gompi_a32 early_count; // number of ids that have been stored so far
 
 // Returns the communicator with an id, or NULL.
 static struct gompi_comm *comm_of_id(uint64_t id) {
@@ -103,25 +88,20 @@ static struct gompi_comm *comm_of_id(uint64_t id) {
 	return gompi_comm_self.id == id && gompi_comm_self.handle != 0 ? &gompi_comm_self : NULL;
 }
 
-struct gompi_comm *gompi_comm_revoke_by_id(uint64_t id) {
-	gompi_mutex_lock(&failures_lock); // a communicator is not created between the look-up and the entry of its id
+bool gompi_comm_revoke_by_id(uint64_t id, struct gompi_comm_members *members) {
+	gompi_mutex_lock(
+		&gompi_failures_lock); // no communicator is created between the look-up and the storing of its id
 	struct gompi_comm *c = comm_of_id(id);
+	const bool is_revoked_now = c != NULL && gompi_comm_mark_revoked(c);
 	if (c == NULL)
-		early_ids[gompi_add(&early_count, 1) % EARLY_IDS] = id;
-	gompi_mutex_unlock(&failures_lock);
-	return c != NULL && gompi_comm_mark_revoked(c) ? c : NULL;
-}
-
-void gompi_comm_revoke_early(struct gompi_comm *c) {
-	if (gompi_load(&early_count) == 0)
-		return;
-	gompi_mutex_lock(&failures_lock);
-	bool is_revoked = false;
-	for (int i = 0; i < EARLY_IDS; i++)
-		is_revoked = is_revoked || early_ids[i] == c->id;
-	gompi_mutex_unlock(&failures_lock);
-	if (is_revoked)
-		gompi_comm_mark_revoked(c);
+		gompi_revoked_id_add(id);
+	if (is_revoked_now) {
+		gompi_ranks_share(&members->peers, &c->peers);
+		if (c->is_inter)
+			gompi_ranks_share(&members->locals, &c->members);
+	}
+	gompi_mutex_unlock(&gompi_failures_lock);
+	return is_revoked_now;
 }
 
 int gompi_fault_class(int class, uintptr_t object) {
@@ -149,16 +129,11 @@ int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_er
 
 void gompi_comm_failed_flags(uintptr_t handle, bool only_acked, unsigned char *failed) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
-	gompi_mutex_lock(&failures_lock);
+	gompi_mutex_lock(&gompi_failures_lock);
 	const struct gompi_comm_failures *f = c == NULL ? NULL : update_locked(c);
 	for (int i = 0; f != NULL && i < (only_acked ? f->acked : f->count); i++)
 		failed[f->member[i]] = 1;
-	gompi_mutex_unlock(&failures_lock);
-}
-
-void gompi_comm_free_failures(struct gompi_comm *c) {
-	free(c->failures);
-	c->failures = NULL;
+	gompi_mutex_unlock(&gompi_failures_lock);
 }
 
 // --- The calls
@@ -180,12 +155,12 @@ int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag) {
 
 // Acknowledges the first n failures; more if more are acknowledged already. Returns the number of acknowledged ones.
 static int acknowledge(struct gompi_comm *c, int n) {
-	gompi_mutex_lock(&failures_lock);
+	gompi_mutex_lock(&gompi_failures_lock);
 	struct gompi_comm_failures *f = update_locked(c);
 	if (f != NULL && n > f->acked)
 		f->acked = n < f->count ? n : f->count;
 	n = f != NULL ? f->acked : 0;
-	gompi_mutex_unlock(&failures_lock);
+	gompi_mutex_unlock(&gompi_failures_lock);
 	return n;
 }
 
@@ -216,12 +191,12 @@ static int store_failed(const char *call, MPI_Comm comm, bool only_acked, MPI_Gr
 		return raise_null(call, "failedgrp", comm);
 	struct gompi_ranks failed = {.session = c->peers.session};
 	bool stored = true;
-	gompi_mutex_lock(&failures_lock);
+	gompi_mutex_lock(&gompi_failures_lock);
 	const struct gompi_comm_failures *f = update_locked(c);
 	const int n = f == NULL ? 0 : only_acked ? f->acked : f->count;
 	for (int i = 0; i < n && stored; i++)
 		stored = gompi_ranks_append(&failed, gompi_comm_member(c, f->member[i]), n);
-	gompi_mutex_unlock(&failures_lock);
+	gompi_mutex_unlock(&gompi_failures_lock);
 	if (!stored) {
 		gompi_ranks_release(&failed);
 		return gompi_raise_no_group_memory(call, GOMPI_ON_COMM, (uintptr_t)comm);

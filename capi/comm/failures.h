@@ -24,11 +24,15 @@ int gompi_comm_unacknowledged(struct gompi_comm *c);
 // Revokes a communicator in this process. Returns false if it is revoked already.
 bool gompi_comm_mark_revoked(struct gompi_comm *c);
 
-// Revokes the communicator with an id (the field `id`) in this process. Returns NULL if it is revoked already or does
-// not exist. If it does not exist, it will be revoked when it is created.
-struct gompi_comm *gompi_comm_revoke_by_id(uint64_t id);
-// Revokes a communicator that has just been created, if its revocation has arrived before.
-void gompi_comm_revoke_early(struct gompi_comm *c);
+// The processes of a communicator: those of its group or, for an intercommunicator, of the remote and the local group.
+struct gompi_comm_members {
+	struct gompi_ranks peers, locals;
+};
+
+// Revokes the communicator with an id (the field `id`) in this process, and stores its processes in the zeroed
+// *members, which the caller releases. Returns false if it is revoked already or does not exist. If it does not exist,
+// it will be revoked when it is created.
+bool gompi_comm_revoke_by_id(uint64_t id, struct gompi_comm_members *members);
 
 // Returns the error class that an MPI function raises in place of MPI_ERR_PROC_ABORTED for an error on this object:
 // MPIX_ERR_REVOKED if it is a revoked communicator, MPIX_ERR_PROC_FAILED in a fault-tolerant job. Returns any other
@@ -42,9 +46,6 @@ int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_er
 // Copies to `failed` a flag for each member (gompi_comm_member): 1 if it has failed. With only_acked, 1 if in addition
 // its failure is acknowledged.
 void gompi_comm_failed_flags(uintptr_t handle, bool only_acked, unsigned char *failed);
-
-// Releases the list of failed members.
-void gompi_comm_free_failures(struct gompi_comm *c);
 
 #pragma GCC visibility pop
 #endif

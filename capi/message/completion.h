@@ -193,9 +193,7 @@ __attribute__((cold)) bool gompi_array_fail(const struct gompi_request_array *s,
 __attribute__((cold)) bool gompi_request_test_failed(struct gompi_request *r, int *class);
 // Returns true if a process has failed or a communicator has been revoked, so that a call that tests for requests must
 // check them.
-static inline bool gompi_must_check_failures(void) {
-	return __builtin_expect(gompi_failure_count() != 0, 0);
-}
+static inline bool gompi_must_check_failures(void) { return __builtin_expect(gompi_failure_count() != 0, 0); }
 // Implements find_failed (struct gompi_wait_desc) for a wait on a request array: calls gompi_array_failed_peer.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);
 

@@ -93,9 +93,9 @@ static void unlock_word(struct gompi_win_member *m) {
 		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns a failed process of the window, or
-// GOMPI_NONE_FAILED if the holder has not failed. The holder stores its owner id soon after it has acquired the lock.
-// So the caller must have found the failed holder in several calls, which *sleeps counts.
+// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns a failed process of the window,
+// or GOMPI_NONE_FAILED if the holder has not failed. The holder stores its owner id soon after it has acquired the
+// lock. So the caller must have found the failed holder in several calls, which *sleeps counts.
 static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_member *m, int *sleeps) {
 	enum { MIN_SLEEPS = 3 };
 	const uint32_t id = gompi_load(&m->accumulate_last_owner);
@@ -110,8 +110,8 @@ static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_mem
 	return gompi_win_failed_local(w);
 }
 
-// Acquires the lock in the accumulate_state word of m. Stores the word's former value in *old_word. Blocks. Returns 0 or
-// MPI_ERR_PROC_ABORTED.
+// Acquires the lock in the accumulate_state word of m. Stores the word's former value in *old_word. Blocks. Returns 0
+// or MPI_ERR_PROC_ABORTED.
 static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint32_t *old_word) {
 	gompi_a32 *word = &m->accumulate_state;
 	int sleeps = 0;

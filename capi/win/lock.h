@@ -63,9 +63,9 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 // 0 or MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
-// Records that this process holds the lock of the memory of `rank`. gompi_forget_lock records that this process is about
-// to release the lock. If this process fails, other members release the lock. Both functions have an effect only in a
-// fault-tolerant job.
+// Records that this process holds the lock of the memory of `rank`. gompi_forget_lock records that this process is
+// about to release the lock. If this process fails, other members release the lock. Both functions have an effect only
+// in a fault-tolerant job.
 static inline void gompi_note_lock(struct gompi_win *w, int rank, bool exclusive) {
 	if (w->held_locks != NULL)
 		gompi_store_seq_cst(gompi_held_lock(w, w->local_rank, rank),

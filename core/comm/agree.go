@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -22,15 +23,23 @@ import (
 //
 // Over several nodes there are as many rounds as nodes. In each round the lowest live member of each node sends the
 // node's last decision to all members on other nodes, receives theirs, and votes with the combination of all. The other
-// members of the node vote without a value. After these rounds all nodes have the same decision, since each failure of
-// a whole node can disturb at most one round. If the lowest member fails, the next one repeats the exchange.
+// members of the node vote without a value. If the lowest member fails, the next one repeats the exchange.
+//
+// A node does not wait for a node of which all members have failed. It then ignores that node in all later rounds,
+// since its messages may arrive late. So a vote that reaches a node only in the last round has come through a different
+// node in each round before, and all of these have failed. This is impossible, because there are as many rounds as
+// nodes. Hence all nodes have the same decision in the end. A failure that members notice during the rounds does not
+// change the decision, since it might reach a part of the nodes only. A member whose vote is missing in the decision
+// counts as failed.
 
 // vote is a member's contribution to a decision, or the decision itself.
 type vote struct {
-	flags  uint64 // combined by bitwise AND
-	id     uint64 // combined by minimum
-	failed []byte // flag of each member: 1 if it has failed; combined by maximum
-	acked  []byte // flag of each member: 1 if its failure is acknowledged; combined by minimum
+	flags   uint64 // combined by bitwise AND
+	id      uint64 // combined by minimum
+	failed  []byte // flag of each member: 1 if it has failed; combined by maximum
+	acked   []byte // flag of each member: 1 if its failure is acknowledged; combined by minimum
+	absent  []byte // flag of each member: 1 unless the combination has its vote; combined by minimum
+	ignored []byte // flag of each member: 1 if messages of its node are ignored; combined by maximum
 }
 
 // merge combines v with another vote.
@@ -40,19 +49,24 @@ func (v *vote) merge(w *vote) {
 	for i := range v.failed {
 		v.failed[i] = max(v.failed[i], w.failed[i])
 		v.acked[i] = min(v.acked[i], w.acked[i])
+		v.absent[i] = min(v.absent[i], w.absent[i])
+		v.ignored[i] = max(v.ignored[i], w.ignored[i])
 	}
 }
 
 func (v *vote) encode(b []byte) {
 	binary.LittleEndian.PutUint64(b, v.flags)
 	binary.LittleEndian.PutUint64(b[8:], v.id)
-	copy(b[voteHead:], v.failed)
-	copy(b[voteHead+len(v.failed):], v.acked)
+	b = b[voteHead:]
+	for _, flags := range [][]byte{v.failed, v.acked, v.absent, v.ignored} {
+		b = b[copy(b, flags):]
+	}
 }
 
 func decodeVote(b []byte, n int) *vote {
+	flags := func(i int) []byte { return slices.Clone(b[voteHead+i*n : voteHead+(i+1)*n]) }
 	return &vote{flags: binary.LittleEndian.Uint64(b), id: binary.LittleEndian.Uint64(b[8:]),
-		failed: slices.Clone(b[voteHead : voteHead+n]), acked: slices.Clone(b[voteHead+n : voteHead+2*n])}
+		failed: flags(0), acked: flags(1), absent: flags(2), ignored: flags(3)}
 }
 
 const (
@@ -85,7 +99,7 @@ type message struct {
 	node   int
 }
 
-func (c *Comm) voteBytes() int64 { return int64(voteHead + 2*c.size) }
+func (c *Comm) voteBytes() int64 { return int64(voteHead + 4*c.size) }
 
 // entryBytes is the size of the memory of a member for one of two decisions: number, vote, result. For even decisions,
 // a word after the number names a new control block (offer).
@@ -196,7 +210,6 @@ func (a *agreement) decision() *vote {
 	if all == nil {
 		return nil
 	}
-	a.c.noteFailed(all)
 	all.encode(a.result(a.place))
 	if swapWord(word, made, a.number<<16|uint64(a.place)) {
 		a.wake()
@@ -236,19 +249,26 @@ func (a *agreement) run(v *vote) (*vote, error) {
 		return nil, err
 	}
 	a.c.noteFailed(v)
-	if a.c.Hierarchy == nil {
-		return a.decide(v)
-	}
-	if err := a.drain(); err != nil {
-		return nil, err
+	rounds := 0
+	if a.c.Hierarchy != nil {
+		rounds = len(a.c.Hierarchy.Leaders)
+		if err := a.drain(); err != nil {
+			return nil, err
+		}
 	}
 	v, err := a.decide(v)
-	for range a.c.Hierarchy.Leaders {
+	for range rounds {
 		if err == nil {
 			v, err = a.round(v)
 		}
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	for i, isAbsent := range v.absent {
+		v.failed[i] |= isAbsent
+	}
+	return v, nil
 }
 
 // round exchanges the decision v of this node with the other nodes, and returns the decision on the combination.
@@ -278,7 +298,7 @@ func (a *agreement) round(v *vote) (*vote, error) {
 }
 
 // exchange sends the decision v of this node to all members on other nodes. It returns the combination of v and the
-// decisions of the other nodes, except for nodes of which all members have failed.
+// decisions of the other nodes, except for nodes that are ignored.
 func (a *agreement) exchange(v *vote) (*vote, error) {
 	c, h := a.c, a.c.Hierarchy
 	out := make([]byte, messageHead+c.voteBytes())
@@ -286,37 +306,43 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 	binary.LittleEndian.PutUint64(out[8:], uint64(h.Node))
 	v.encode(out[messageHead:])
 	for i, node := range h.NodeOf {
-		if int(node) != h.Node && !c.host.Failed(c.local.World(i)) {
-			if err := c.host.Send(c, Agreement, i, 0, out); err != nil && !c.host.Failed(c.local.World(i)) {
-				return nil, err
-			}
+		if int(node) == h.Node || c.host.Failed(c.local.World(i)) {
+			continue
+		}
+		// A send may fail before the failure of the member is known.
+		err := c.host.Send(c, Agreement, i, 0, out)
+		if class := mpierr.ClassOf(err); class != abi.MPI_SUCCESS && class != abi.MPI_ERR_PROC_ABORTED {
+			return nil, err
 		}
 	}
-	for !a.hasHeardAll() {
-		if _, err := a.receive(a.hasHeardAll); err != nil {
+	hasHeardAll := func() bool {
+		for i, node := range h.NodeOf {
+			if v.ignored[i] == 0 && a.messages[message{a.number, int(node)}] == nil && int(node) != h.Node &&
+				!c.host.Failed(c.local.World(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	for !hasHeardAll() {
+		if _, err := a.receive(hasHeardAll); err != nil {
 			return nil, err
 		}
 	}
 	all := decodeVote(out[messageHead:], c.size)
-	for node := range h.Leaders {
-		if b := a.messages[message{a.number, node}]; b != nil {
+	isMerged := make([]bool, len(h.Leaders))
+	isMerged[h.Node] = true
+	for i, node := range h.NodeOf {
+		switch b := a.messages[message{a.number, int(node)}]; {
+		case isMerged[node]:
+		case b == nil || v.ignored[i] != 0:
+			all.ignored[i] = 1
+		default:
+			isMerged[node] = true
 			all.merge(decodeVote(b, c.size))
 		}
 	}
 	return all, nil
-}
-
-// hasHeardAll returns whether each other node has sent its decision of this round or has no live member.
-func (a *agreement) hasHeardAll() bool {
-	h := a.c.Hierarchy
-	isMissing := make([]bool, len(h.Leaders))
-	for i, node := range h.NodeOf {
-		if int(node) != h.Node && !isMissing[node] && a.messages[message{a.number, int(node)}] == nil &&
-			!a.c.host.Failed(a.c.local.World(i)) {
-			isMissing[node] = true
-		}
-	}
-	return !slices.Contains(isMissing, true)
 }
 
 // receive receives a message of another node, unless the function stop returns true while it waits. It discards
@@ -370,7 +396,9 @@ func (c *Comm) agreements() *agreement {
 // newVote returns a vote. The flags of acked are those of the members whose failures this member has acknowledged; nil
 // if the acknowledgements do not matter.
 func (c *Comm) newVote(flags uint32, acked []byte) *vote {
-	v := &vote{flags: uint64(flags), id: c.host.NewID(), failed: make([]byte, c.size), acked: make([]byte, c.size)}
+	v := &vote{flags: uint64(flags), id: c.host.NewID(), failed: make([]byte, c.size), acked: make([]byte, c.size),
+		absent: bytes.Repeat([]byte{1}, c.size), ignored: make([]byte, c.size)}
+	v.absent[c.rank] = 0
 	copy(v.acked, acked)
 	return v
 }

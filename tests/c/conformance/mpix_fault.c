@@ -3,7 +3,8 @@
  *   messages, collectives, communicators and windows work (ULFM).
  * np: 4 7
  * args: barrier allreduce bcast dup receive large any_source waitall waitany test probe iallreduce revoke_receive
- * args: revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split queries ack agree two
+ * args: revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split queries
+ * args: ack ack_revoked agree two
  * args: shrink_death agree_death nonblocking lock put accumulate fence other free
  * env: GOMPIRMA_FT=1
  * ref: none (needs ULFM)
@@ -270,6 +271,8 @@ static void in_ack(void) {
 	int n, flag = 5;
 	die_if_victim();
 	await_failures(world, 1);
+	if (strcmp(check_arg, "ack_revoked") == 0)
+		CHECK_OK(MPIX_Comm_revoke(world));
 	CHECK_FAULT(MPIX_Comm_agree(world, &flag), MPIX_ERR_PROC_FAILED);
 	CHECK(flag == 5, "the flags are %d", flag);
 	if (check_rank == 0)
@@ -440,7 +443,7 @@ int main(int argc, char **argv) {
 			{" revoke_receive revoke_large revoke_barrier revoke_iallreduce ", in_revoked},
 			{" revoke_probe revoke_any revoke_split ", in_revoked},
 			{" queries ", in_queries},
-			{" ack agree ", in_ack},
+			{" ack ack_revoked agree ", in_ack},
 			{" two ", in_two},
 			{" shrink_death agree_death ", in_agreements},
 			{" nonblocking ", in_nonblocking},
