@@ -74,8 +74,8 @@ func (p *Instance) PublishName(service, port, scope string) error {
 	case scope == "user":
 		table = userNames{}
 	case scope == "job" && table == nameTable(userNames{}):
-		return mpierr.New(abi.MPI_ERR_INFO_VALUE, "%s is %q, which is possible only if the launcher is gompirun",
-			NameScopeKey, scope)
+		return mpierr.New(abi.MPI_ERR_INFO_VALUE, "%s is %q, which is possible only if the launcher is "+
+			"gompirun", NameScopeKey, scope)
 	case scope != "" && scope != "job":
 		return mpierr.New(abi.MPI_ERR_INFO_VALUE, `%s is %q; valid values are "job" and "user"`, NameScopeKey, scope)
 	}

@@ -285,8 +285,8 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one. A call on an
-// object with processes of other jobs also waits for these, because other processes may not report their failure.
+// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one. A call on
+// an object with processes of other jobs also waits for these, because other processes may not report their failure.
 static int awaited_peer(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {

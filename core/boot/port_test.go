@@ -58,8 +58,8 @@ func TestConnectionPort(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A process that finds a port but does not know its name cannot connect. Its connection is closed, and others can
-// connect meanwhile.
+// TestConnectionPortStrangers checks that a process that finds a port but does not know its name cannot connect. Its
+// connection is closed, and others can connect meanwhile.
 func TestConnectionPortStrangers(t *testing.T) {
 	p := connectionPort(t)
 	fields := strings.Split(p.Name, ":")
@@ -69,8 +69,9 @@ func TestConnectionPortStrangers(t *testing.T) {
 	require.Error(t, err)
 	var silent []net.Conn
 	for _, text := range []string{"", "GET / HTTP/1.0\r\n\r\n", strings.Repeat("x", 4096)} {
-		for _, where := range [][2]string{{"unix", "@gompirma-" + fields[2]}, {"tcp", "127.0.0.1:" + fields[3]}} {
-			c, err := net.Dial(where[0], where[1])
+		addresses := map[string]string{"unix": "@gompirma-" + fields[2], "tcp": "127.0.0.1:" + fields[3]}
+		for network, at := range addresses {
+			c, err := net.Dial(network, at)
 			require.NoError(t, err)
 			defer c.Close()
 			io.WriteString(c, text)

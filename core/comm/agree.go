@@ -317,8 +317,10 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 	}
 	hasHeardAll := func() bool {
 		for i, node := range h.NodeOf {
-			if v.ignored[i] == 0 && a.messages[message{a.number, int(node)}] == nil && int(node) != h.Node &&
-				!c.host.Failed(c.local.World(i)) {
+			if int(node) == h.Node || v.ignored[i] != 0 || c.host.Failed(c.local.World(i)) {
+				continue
+			}
+			if a.messages[message{a.number, int(node)}] == nil {
 				return false
 			}
 		}

@@ -72,10 +72,12 @@ func (w *window) UserName() string { return w.userName() }
 // Dynamic reports whether the window was created by MPI_Win_create_dynamic.
 func (w *window) Dynamic() bool { return w.dynamic }
 
-// Sizes calls the function `use` with each member and the size of the member's window memory in bytes.
+// Sizes calls the function `use` with each member of this job and the size of the member's window memory in bytes.
 func (w *window) Sizes(use func(rank int, size int64)) {
 	for i, r := range w.comm.members {
-		use(r, int64(w.parts[i].size))
+		if r >= 0 {
+			use(r, int64(w.parts[i].size))
+		}
 	}
 }
 
