@@ -21,16 +21,15 @@ import (
 // whichever members fail afterwards. Memory is used in turn for even and odd numbers: decision k+2 needs the votes of
 // all members for k+1, and a member writes its vote only after it has read decision k.
 //
-// Over several nodes there are as many rounds as nodes. In each round the lowest live member of each node sends the
-// node's last decision to all members on other nodes, receives theirs, and votes with the combination of all. The other
-// members of the node vote without a value. If the lowest member fails, the next one repeats the exchange.
+// Over n nodes there are n-1 rounds. In each round the lowest live member of each node sends the node's last decision to
+// all members on other nodes, receives theirs, and votes with the combination of all. The other members of the node
+// vote without a value. If the lowest member fails, the next one repeats the exchange.
 //
 // A node does not wait for a node of which all members have failed. It then ignores that node in all later rounds,
 // since its messages may arrive late. So a vote that reaches a node only in the last round has come through a different
-// node in each round before, and all of these have failed. This is impossible, because there are as many rounds as
-// nodes. Hence all nodes have the same decision in the end. A failure that members notice during the rounds does not
-// change the decision, since it might reach a part of the nodes only. A member whose vote is missing in the decision
-// counts as failed.
+// node in each round before, and all of these n-1 nodes have failed. So no other node is left. Hence all nodes have the
+// same decision in the end. A failure that members notice during the rounds does not change the decision, since it might
+// reach a part of the nodes only. A member whose vote is missing in the decision counts as failed.
 
 // vote is a member's contribution to a decision, or the decision itself.
 type vote struct {
@@ -251,7 +250,7 @@ func (a *agreement) run(v *vote) (*vote, error) {
 	a.c.noteFailed(v)
 	rounds := 0
 	if a.c.Hierarchy != nil {
-		rounds = len(a.c.Hierarchy.Leaders)
+		rounds = len(a.c.Hierarchy.Leaders) - 1
 		if err := a.drain(); err != nil {
 			return nil, err
 		}
@@ -298,13 +297,15 @@ func (a *agreement) round(v *vote) (*vote, error) {
 }
 
 // exchange sends the decision v of this node to all members on other nodes. It returns the combination of v and the
-// decisions of the other nodes, except for nodes that are ignored.
+// decisions of the other nodes, except for nodes that are ignored. When it returns, the messages have arrived: otherwise
+// they would be lost if this member failed, and no other member would repeat them after it has voted.
 func (a *agreement) exchange(v *vote) (*vote, error) {
 	c, h := a.c, a.c.Hierarchy
 	out := make([]byte, messageHead+c.voteBytes())
 	binary.LittleEndian.PutUint64(out, a.number)
 	binary.LittleEndian.PutUint64(out[8:], uint64(h.Node))
 	v.encode(out[messageHead:])
+	var deliveries []func() bool
 	for i, node := range h.NodeOf {
 		if int(node) == h.Node || c.host.Failed(c.local.World(i)) {
 			continue
@@ -314,6 +315,7 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 		if class := mpierr.ClassOf(err); class != abi.MPI_SUCCESS && class != abi.MPI_ERR_PROC_ABORTED {
 			return nil, err
 		}
+		deliveries = append(deliveries, c.host.RequestDelivery(c.local.World(i)))
 	}
 	hasHeardAll := func() bool {
 		for i, node := range h.NodeOf {
@@ -330,6 +332,13 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 		if _, err := a.receive(hasHeardAll); err != nil {
 			return nil, err
 		}
+	}
+	err := c.host.AwaitSurvivors(func() bool {
+		deliveries = slices.DeleteFunc(deliveries, func(isDelivered func() bool) bool { return isDelivered() })
+		return len(deliveries) == 0
+	})
+	if err != nil {
+		return nil, err
 	}
 	all := decodeVote(out[messageHead:], c.size)
 	isMerged := make([]bool, len(h.Leaders))

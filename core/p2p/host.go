@@ -127,6 +127,9 @@ func (h host) Wake(w int32) {
 	}
 }
 
+// RequestDelivery implements comm.Host.
+func (h host) RequestDelivery(w int32) (isDelivered func() bool) { return h.m.RequestDelivery(w) }
+
 // AwaitSurvivors implements comm.Host.
 func (h host) AwaitSurvivors(done func() bool) error {
 	return h.AwaitFor(done, shm.Waiting{Peer: shm.PeersAll, Survives: true})

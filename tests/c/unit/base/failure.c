@@ -175,7 +175,7 @@ static void ring_full(void) {
 /* --- Processes on other nodes */
 
 static void other_nodes(void) {
-	enum { ALL = 1100 };
+	enum { ALL = 6000 };
 	static int32_t index[ALL] = {0, 1, 2, 3}, node_of[ALL] = {0, 0, 0, 0, 1, 1};
 	for (int i = 4; i < ALL; i++)
 		index[i] = -1, node_of[i] = i < 6 ? 1 : i;
