@@ -101,7 +101,11 @@ func (progressPath) Await(done func() bool, what shm.Waiting) error {
 	}
 	for !done() {
 		if class := C.gompi_wait_step(&t); class != 0 {
-			return mpierr.New(int32(class), "%s", C.GoString(C.gompi_failure_text()))
+			text := C.GoString(C.gompi_failure_text())
+			if done() { // the failed process has made it true after the last check
+				break
+			}
+			return mpierr.New(int32(class), "%s", text)
 		}
 	}
 	return nil

@@ -368,6 +368,11 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	while (rc == MPI_SUCCESS && !done(arg))
 		rc = step_wait(&t);
 	end_wait(&t);
+	// the failed process may have made the condition true after the last check
+	if (__builtin_expect(rc != MPI_SUCCESS, 0) && done(arg)) {
+		gompi_note_failed(GOMPI_NONE_FAILED);
+		return MPI_SUCCESS;
+	}
 	return rc;
 }
 

@@ -47,6 +47,24 @@ static void other_job(void) {
 		       "rank 2 ");
 }
 
+static bool is_made;
+
+/* Makes a condition true and reports that a process has failed. */
+static int make_and_fail(const void *of, struct gompi_stuck_entry *place) {
+	is_made = true;
+	return 2;
+}
+
+static bool condition_is_made(void *arg) { return is_made; }
+
+/* Process 2 makes the condition of a wait true and fails, before the wait checks its condition again. */
+static void condition_of_failed(void) {
+	kill_process_in(2, nothing);
+	const struct gompi_wait_desc what = {.peer = 2, .object = 99, .find_failed = make_and_fail};
+	CHECK(gompi_await(&gompi_my_cell()->wait, condition_is_made, NULL, &what) == MPI_SUCCESS && is_made,
+	      "the condition is true");
+}
+
 /* Completes an access epoch, as an origin does, during the fourth sleep of the target's wait. */
 static void complete_after_sleeps(void) {
 	if (++*sleep_count == 4)
@@ -205,7 +223,7 @@ static void other_nodes(void) {
 }
 
 int main(void) {
-	static void (*const scenes[])(void) = {wait_dependences, other_job, exposure_wait, ring_cell,
-					       ring_answer,      ring_full, other_nodes};
+	static void (*const scenes[])(void) = {wait_dependences, other_job,   condition_of_failed, exposure_wait,
+					       ring_cell,        ring_answer, ring_full,           other_nodes};
 	return run_scenes(scenes, sizeof scenes / sizeof *scenes, gompi_ring_open);
 }
