@@ -45,7 +45,7 @@ static struct gompi_comm_failures *update_locked(struct gompi_comm *c) {
 			if (gompi_is_failed(process) && !is_failure_listed(f, i))
 				f->member[f->count++] = i;
 	}
-	if (f->count > 0)
+	if (f->count > 0 && gompi_node.is_fault_tolerant)
 		gompi_comm_restrict(c);
 	return f->count > 0 ? f : NULL;
 }
@@ -110,9 +110,11 @@ int gompi_fault_class(int class, uintptr_t object) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)object);
 	if (c != NULL && gompi_load(&c->is_revoked) != 0)
 		return MPIX_ERR_REVOKED;
+	if (!gompi_node.is_fault_tolerant)
+		return class;
 	if (c != NULL)
 		gompi_comm_note_failures(c);
-	return gompi_node.is_fault_tolerant ? MPIX_ERR_PROC_FAILED : class;
+	return MPIX_ERR_PROC_FAILED;
 }
 
 int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_error_status *v) {

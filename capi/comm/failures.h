@@ -1,8 +1,8 @@
 // The failed members of a communicator, and its revocation (ULFM: MPIX_Comm_ functions in mpix_gompirma.h).
 //
-// A communicator is restricted if it is revoked, or if the process has noticed that a member has failed. The fast paths
-// of calls that communicate look up communicators by gompi_comm_usable, which does not find restricted ones. So these
-// calls take their slow paths, which check the failures.
+// A communicator is restricted if it is revoked, or if in a fault-tolerant job the process has noticed that a member has
+// failed. The fast paths of calls that communicate look up communicators by gompi_comm_usable, which does not find
+// restricted ones. So these calls take their slow paths, which check the failures.
 #ifndef GOMPI_COMM_FAILURES_H
 #define GOMPI_COMM_FAILURES_H
 
@@ -15,7 +15,8 @@
 // out of range.
 int gompi_comm_member(const struct gompi_comm *c, int i);
 
-// Looks for failed members of a communicator. If there are any, restricts the communicator and returns true.
+// Looks for failed members of a communicator. If there are any, returns true and, in a fault-tolerant job,
+// restricts the communicator.
 bool gompi_comm_note_failures(struct gompi_comm *c);
 
 // Returns a failed member whose failure the application has not acknowledged, or GOMPI_NONE_FAILED.
