@@ -389,6 +389,9 @@ func freeComm(function string, at uintptr) (rc int32) {
 		if c == core.Self().WorldComm || c == core.Self().SelfComm {
 			return mpierr.New(abi.MPI_ERR_COMM, "predefined communicators cannot be freed")
 		}
+		if function == "MPI_Comm_disconnect" {
+			core.Self().Disconnect(c)
+		}
 		if err := deleteCommAttributes(c); err != nil {
 			return err
 		}

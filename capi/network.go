@@ -114,6 +114,11 @@ func (network) Add(f *fabric.Foreign) error {
 		"jobs")
 }
 
+// Farewell implements fabric.Network.
+func (network) Farewell(to []int32) {
+	C.gompi_health_farewell((*C.int32_t)(unsafe.SliceData(to)), C.int(len(to)))
+}
+
 // Drain implements fabric.Network.
 func (network) Drain() { C.gompi_net_drain() }
 

@@ -7,13 +7,16 @@ import "C"
 
 import (
 	"os"
+	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/boot"
 	"gompirma/core/boot/pmi1"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -27,6 +30,7 @@ func storeParent(p *core.Instance) error {
 		return nil
 	}
 	var h uintptr
+	p.Parent.Errhandler = p.WorldComm.Errhandler
 	if err := storeComm(p.Parent, uintptr(unsafe.Pointer(&h))); err != nil {
 		return err
 	}
@@ -72,6 +76,14 @@ func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPar
 			return part, err
 		}
 	}
+	errhandler, err := infoValue(info, "mpi_initial_errhandler")
+	if err != nil {
+		return part, err
+	}
+	if _, err := boot.InitialErrhandler(errhandler); err != nil {
+		return part, mpierr.New(abi.MPI_ERR_INFO_VALUE, "mpi_initial_errhandler: %v", err)
+	}
+	part.Env = append(part.Env, boot.EnvInitialErrhandler+"="+errhandler)
 	env, err := infoValue(info, "env")
 	for _, v := range strings.Split(env, "\n") {
 		if strings.Contains(v, "=") {
@@ -203,9 +215,24 @@ func gompi_close_port(name uintptr) int32 {
 	})
 }
 
+// timeoutOf returns the value of the info key timeout, which is a number of seconds; 0 if the key is not set.
+func timeoutOf(info uintptr) (time.Duration, error) {
+	text, err := infoValue(info, "timeout")
+	if text == "" || err != nil {
+		return 0, err
+	}
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || seconds == 0 {
+		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "timeout is %q; it must be a number of seconds above 0",
+			text)
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
 // meet executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
 func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
-	f func(p *core.Instance, c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error)) int32 {
+	f func(p *core.Instance, c *comm.Comm, root int, choose func() (core.PortChoice, error)) (*comm.Comm,
+		error)) int32 {
 	return newComm(function, h, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		if err := needIntra(c); err != nil {
 			return nil, err
@@ -213,15 +240,16 @@ func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
 		if err := rootError(c, root); err != nil {
 			return nil, err
 		}
-		return f(core.Self(), c, int(root), func() (string, error) {
+		return f(core.Self(), c, int(root), func() (core.PortChoice, error) {
 			err := checkInfo(info)
 			if err == nil {
 				err = checkNotNull("port_name", name)
 			}
 			if err != nil {
-				return "", err
+				return core.PortChoice{}, err
 			}
-			return cString(name), nil
+			limit, err := timeoutOf(info)
+			return core.PortChoice{Name: cString(name), Timeout: limit}, err
 		})
 	})
 }
@@ -270,9 +298,9 @@ func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 		}
 		var n *comm.Comm
 		if mine < theirs {
-			n, err = p.Accept(p.SelfComm, 0, func() (string, error) { return mine, nil })
+			n, err = p.Accept(p.SelfComm, 0, core.ChoosePort(mine))
 		} else {
-			n, err = p.Connect(p.SelfComm, 0, func() (string, error) { return theirs, nil })
+			n, err = p.Connect(p.SelfComm, 0, core.ChoosePort(theirs))
 		}
 		if err != nil {
 			return err

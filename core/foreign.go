@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"net"
 	"os"
+	"slices"
 	"sync"
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
 	"gompirma/core/comm"
 	"gompirma/core/fabric"
+	"gompirma/core/group"
 	"gompirma/core/mpierr"
 )
 
@@ -27,14 +29,62 @@ type foreign struct {
 	names    map[int32]name   // inverse of numbers
 	hosts    map[int32]string // by number
 	nodes    map[name]int32   // by universe and number of the node there
-	jobs     map[uint64]uint32
+	jobs     map[name]uint32  // by universe and number of the job's rank 0
+	secrets  map[int32][16]byte
+	// Processes to which this process says farewell, with the number of communicators by which it is connected to
+	// them. The members of a group say farewell to different members of the other group.
+	toTell map[int32]int
+}
+
+// tell adds `count` to the counts of those members of the remote group of c to which this process says farewell.
+func (p *Instance) tell(c *comm.Comm, count int) {
+	x := &p.foreign
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	isOneJob := true // all members of the local group are of this job, so one of them can speak for all
+	for i := range c.Size() {
+		isOneJob = isOneJob && p.WorldComm.Group().Rank(c.Group().World(i)) != group.Undefined
+	}
+	if x.toTell == nil {
+		x.toTell = map[int32]int{}
+	}
+	for i, w := range c.Peers().Members() {
+		if !isOneJob || i%c.Size() == c.Rank() {
+			x.toTell[w] = max(0, x.toTell[w]+count)
+		}
+	}
+}
+
+// targets returns the processes to which this process says farewell.
+func (x *foreign) targets() (all []int32) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for w, n := range x.toTell {
+		if n > 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// Disconnect synchronizes the members of a communicator before MPI_Comm_disconnect, if it has members of other
+// universes: when it returns, no member uses the communicator any longer, or this process cannot know because another
+// one has failed. So the end of a member does not disturb the others. Collective.
+func (p *Instance) Disconnect(c *comm.Comm) {
+	if slices.ContainsFunc(c.Processes(), p.isForeign) {
+		_ = c.Synchronize()
+		if c.IsInter() {
+			p.tell(c, -1)
+		}
+	}
 }
 
 // forget forgets all processes, because the network has been closed.
 func (x *foreign) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.endpoint, x.numbers, x.names, x.hosts, x.nodes, x.jobs = nil, nil, nil, nil, nil, nil
+	x.endpoint, x.numbers, x.names, x.hosts, x.nodes, x.jobs, x.secrets = nil, nil, nil, nil, nil, nil, nil
+	x.toTell = nil
 }
 
 type name struct {
@@ -193,15 +243,17 @@ func (p *Instance) addForeign(f *fabric.Foreign, node, rank uint32, host string)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := name{f.Universe, f.Number}
-	if w, ok := x.numbers[key]; ok {
+	// A process that has ended may have had the same number, but not the same secret.
+	if w, ok := x.numbers[key]; ok && x.secrets[w] == f.Secret {
 		return w, nil
 	}
 	if x.numbers == nil {
 		x.numbers, x.names, x.hosts = map[name]int32{}, map[int32]name{}, map[int32]string{}
-		x.nodes, x.jobs = map[name]int32{}, map[uint64]uint32{}
+		x.nodes, x.jobs, x.secrets = map[name]int32{}, map[name]uint32{}, map[int32][16]byte{}
 	}
-	if x.jobs[f.Universe] == 0 {
-		x.jobs[f.Universe] = uint32(len(x.jobs) + 1)
+	job := name{f.Universe, f.Number - rank}
+	if x.jobs[job] == 0 {
+		x.jobs[job] = uint32(len(x.jobs) + 1)
 	}
 	at, ok := x.nodes[name{f.Universe, node}]
 	if !ok {
@@ -209,7 +261,7 @@ func (p *Instance) addForeign(f *fabric.Foreign, node, rank uint32, host string)
 		x.nodes[name{f.Universe, node}] = at
 	}
 	// The table comes first, because messages of the process may arrive as soon as the network knows it.
-	w, err := p.Processes.AddForeign(x.jobs[f.Universe], int32(rank), at)
+	w, err := p.Processes.AddForeign(x.jobs[job], int32(rank), at)
 	if err != nil {
 		return 0, err
 	}
@@ -217,7 +269,7 @@ func (p *Instance) addForeign(f *fabric.Foreign, node, rank uint32, host string)
 	if err := p.data.Network().Add(f); err != nil {
 		return 0, mpierr.New(abi.MPI_ERR_OTHER, "cannot connect to rank %d of another job: %v", rank, err)
 	}
-	x.numbers[key], x.names[w], x.hosts[w] = w, key, host
+	x.numbers[key], x.names[w], x.hosts[w], x.secrets[w] = w, key, host, f.Secret
 	return w, nil
 }
 
@@ -286,6 +338,9 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 	}, p.addDescribed)
 	if failure != nil {
 		err = failure
+	}
+	if err == nil {
+		p.tell(n, 1)
 	}
 	return n, err
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,7 @@ type Instance struct {
 	// of Start has taken it; nil if there are none.
 	Parent      *comm.Comm
 	isWorldOpen atomic.Bool // the application may use MPI_COMM_WORLD and MPI_COMM_SELF
+	isFarewell  bool        // processes of other jobs have been told that this job ends
 	stopped     bool        // Close has stopped the progress threads; guarded by stateMu
 	// The processes of the job have opened their instances together. Otherwise each process opens its own instance
 	// when it needs it, and other processes wait for that (awaitOpen).
@@ -67,7 +69,10 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	}
 	b.Limit(silent)
 	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data, isCollective: !boot.IsLocal(b)}
-	var err error
+	errhandler, err := boot.InitialErrhandler(os.Getenv(boot.EnvInitialErrhandler))
+	if err != nil {
+		return nil, err
+	}
 	if p.Node, p.NodeMap, err = openNode(b, data.Permitted, silent); err != nil {
 		return nil, err
 	}
@@ -98,6 +103,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		return nil, err
 	}
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
+	p.WorldComm.Errhandler, p.SelfComm.Errhandler = errhandler, errhandler
 	p.sessionComm = p.Messages.NewSessionComm()
 	p.Coll = coll.New(p.Messages)
 	rma.TracksLocks = boot.IsFaultTolerant()
@@ -209,12 +215,14 @@ func (p *Instance) closeWorld() error {
 	if err := p.Messages.WaitAllSent(); err != nil && !boot.IsFaultTolerant() {
 		return err
 	}
+	// After the barrier, processes of other jobs have received all data that processes of this job have sent.
+	p.drain()
 	if boot.IsFaultTolerant() {
 		p.WorldComm.Agree(new(uint32), nil)() // waits for the members that have not failed
 	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
-	p.drain()
+	p.farewell()
 	if p.spans {
 		p.data.Network().JobEnding()
 		// A process that has left the barrier may still have messages to send that other processes need to
@@ -245,6 +253,16 @@ func (p *Instance) drain() {
 	}
 }
 
+// farewell tells processes of other jobs, which are still connected, that this job has ended. Precondition: all
+// processes of this job have called MPI_Finalize.
+func (p *Instance) farewell() {
+	if p.isNetworkOpen() {
+		p.isFarewell = true
+		p.data.Network().Farewell(p.foreign.targets())
+		p.data.Network().Drain()
+	}
+}
+
 func (p *Instance) isNetworkOpen() bool {
 	p.foreign.mu.Lock()
 	defer p.foreign.mu.Unlock()
@@ -259,6 +277,9 @@ func (p *Instance) stop() {
 	p.data.Stop()
 	open := p.isNetworkOpen()
 	if open {
+		if p.isFarewell {
+			p.farewell() // to processes that have connected meanwhile
+		}
 		p.data.Network().JobEnding()
 		p.data.Network().Stop()
 	}

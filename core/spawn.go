@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -163,7 +164,7 @@ func (p *Instance) connectToParent() (err error) {
 	case parent == "":
 		return nil
 	case boot.IsPortName(parent):
-		p.Parent, err = p.Connect(p.WorldComm, 0, func() (string, error) { return parent, nil })
+		p.Parent, err = p.Connect(p.WorldComm, 0, ChoosePort(parent))
 	default:
 		if _, err := fmt.Sscanf(parent, "%d.%d", &root, &number); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%s is %q, which gompirun has not set: do not change it",
@@ -233,52 +234,86 @@ func closePorts() {
 	openPorts.byName = nil
 }
 
-// Accept implements MPI_Comm_accept. Collective over c; the function portName is called at the member of rank root
-// only, which has opened the port. It waits for a call of Connect. Errors: MPI_ERR_PORT, and those of portName.
-func (p *Instance) Accept(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
+// PortChoice is the port of MPI_Comm_accept or MPI_Comm_connect. If Timeout is not 0, the call waits at most this long
+// for the other side.
+type PortChoice struct {
+	Name    string
+	Timeout time.Duration
+}
+
+// ChoosePort returns a function that chooses a port, without a timeout.
+func ChoosePort(name string) func() (PortChoice, error) {
+	return func() (PortChoice, error) { return PortChoice{Name: name}, nil }
+}
+
+// deadline returns the time until which the call waits; zero if there is no limit.
+func (c PortChoice) deadline() (t time.Time) {
+	if c.Timeout > 0 {
+		t = time.Now().Add(c.Timeout)
+	}
+	return t
+}
+
+// late returns the error of a call that has waited for the whole timeout.
+func (c PortChoice) late(missing string) error {
+	return mpierr.New(abi.MPI_ERR_PORT, "no process has called %s for the port %.200q within the timeout of %v",
+		missing, c.Name, c.Timeout)
+}
+
+// Accept implements MPI_Comm_accept. Collective over c; the function choose is called at the member of rank root only,
+// which has opened the port. It waits for a call of Connect. Errors: MPI_ERR_PORT, and those of choose.
+func (p *Instance) Accept(c *comm.Comm, root int, choose func() (PortChoice, error)) (*comm.Comm, error) {
 	return p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
-		name, err := portName()
+		choice, err := choose()
 		if err != nil {
 			return nil, err
 		}
-		port, err := portOf(name)
+		port, err := portOf(choice.Name)
 		if err != nil {
 			return nil, err
 		}
-		for {
-			link, err := port.Accept()
+		for deadline := choice.deadline(); ; {
+			link, err := port.Accept(deadline)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil, choice.late("MPI_Comm_connect")
+			}
 			if err != nil {
-				return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q has been closed", name)
+				return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q has been closed", choice.Name)
 			}
 			if introduce(link) == nil {
 				return link, nil
 			}
-			link.Close() // the process has ended meanwhile
+			link.Close() // the process has ended or its timeout has passed
 		}
 	})
 }
 
-// Connect implements MPI_Comm_connect. Collective over c; the function portName is called at the member of rank root
-// only. It waits for a call of Accept. Errors: MPI_ERR_PORT if there is no such port, and those of portName.
-func (p *Instance) Connect(c *comm.Comm, root int, portName func() (string, error)) (*comm.Comm, error) {
+// Connect implements MPI_Comm_connect. Collective over c; the function choose is called at the member of rank root
+// only. It waits for a call of Accept. Errors: MPI_ERR_PORT if there is no such port, and those of choose.
+func (p *Instance) Connect(c *comm.Comm, root int, choose func() (PortChoice, error)) (*comm.Comm, error) {
 	return p.meet(c, root, false, func(introduce func(net.Conn) error) (net.Conn, error) {
-		name, err := portName()
+		choice, err := choose()
 		if err != nil {
 			return nil, err
 		}
-		link, err := boot.Dial(name)
+		link, err := boot.Dial(choice.Name)
 		if errors.Is(err, boot.ErrPortName) {
-			return nil, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not the name of a port", name)
+			return nil, mpierr.New(abi.MPI_ERR_PORT, "%.200q is not the name of a port", choice.Name)
 		}
 		if err != nil {
 			return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q is closed, or its process has ended "+
-				"or cannot be reached: %v", name, err)
+				"or cannot be reached: %v", choice.Name, err)
 		}
+		link.SetDeadline(choice.deadline())
 		if err := introduce(link); err != nil {
 			link.Close()
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil, choice.late("MPI_Comm_accept")
+			}
 			return nil, mpierr.New(abi.MPI_ERR_PORT, "the port %.200q has been closed, or its process has "+
-				"ended", name)
+				"ended", choice.Name)
 		}
+		link.SetDeadline(time.Time{})
 		return link, nil
 	})
 }

@@ -94,10 +94,21 @@ bool gompi_record_failure(int rank, uint32_t cause) {
 
 bool gompi_record_foreign_failure(int number) {
 	struct gompi_processes *t = gompi_node.processes;
-	if ((gompi_or(&gompi_process(t, number)->job, GOMPI_JOB_FAILED) & GOMPI_JOB_FAILED) != 0)
+	if (gompi_process_has_ended(t, number) ||
+	    (gompi_or(&gompi_process(t, number)->job, GOMPI_JOB_FAILED) & GOMPI_JOB_FAILED) != 0)
 		return false;
 	gompi_add_seq_cst(&t->failed_count, 1);
 	return true;
+}
+
+void gompi_record_job_end(int number) {
+	struct gompi_processes *t = gompi_node.processes;
+	const uint32_t flags = GOMPI_JOB_FAILED | GOMPI_JOB_ENDED,
+		       job = gompi_load(&gompi_process(t, number)->job) & ~flags;
+	for (int i = 0; i < gompi_processes_count(t); i++)
+		if ((gompi_load(&gompi_process(t, i)->job) & ~flags) == job)
+			gompi_or(&gompi_process(t, i)->job, GOMPI_JOB_ENDED);
+	gompi_add_seq_cst(&t->failed_count, 1);
 }
 
 // --- Dependencies of waits
@@ -134,7 +145,10 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	if (gompi_is_unreachable(gompi_node.self, stuck))
 		return gompi_node.self;
 	if (desc->peer >= 0 && !desc->depends_on_all)
-		return gompi_is_unreachable(desc->peer, stuck) ? desc->peer : GOMPI_NONE_FAILED;
+		return gompi_is_unreachable(desc->peer, stuck) ||
+				       gompi_process_has_ended(gompi_node.processes, desc->peer)
+			       ? desc->peer
+			       : GOMPI_NONE_FAILED;
 	int rank, i = 0;
 	for (; (rank = gompi_services_member(desc->object, i)) >= 0; i++)
 		if (gompi_is_unreachable(rank, stuck))
@@ -144,7 +158,9 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	for (; i < desc->member_count; i++)
 		if (gompi_is_unreachable(desc->members[i], stuck))
 			return desc->members[i];
-	return first_failed_of(gompi_node.processes->world_first, gompi_node.processes->world_size);
+	const struct gompi_processes *t = gompi_node.processes;
+	return gompi_processes_count(t) == t->world_size ? gompi_first_failed()
+							 : first_failed_of(t->world_first, t->world_size);
 }
 
 int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place) { return GOMPI_NONE_FAILED; }

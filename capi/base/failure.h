@@ -29,7 +29,10 @@ bool gompi_record_failure(int rank, uint32_t cause);
 // Notes that a process of another job has failed. Only this process knows it. Returns false if it has been noted
 // before.
 bool gompi_record_foreign_failure(int number);
-// Returns the number of failures that this process knows.
+// Notes that all processes of the other job of process `number` have called MPI_Finalize, so the end of their
+// connections is no failure. A wait for such a process itself ends, but not a wait for other members of its group.
+void gompi_record_job_end(int number);
+// Returns the number of failures and ends of processes that this process knows.
 static inline uint32_t gompi_failure_count(void) {
 	return gompi_load_acquire(&gompi_node_header()->failed_count) +
 	       gompi_load_acquire(&gompi_node.processes->failed_count);

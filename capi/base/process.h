@@ -3,7 +3,7 @@
 // processes of a job have consecutive numbers, in the order of their ranks in MPI_COMM_WORLD. The processes of this
 // process' own job come first, so they all use the same numbers for each other.
 //
-// The table grows at its end while other threads read it. Of existing entries, only the flag of a failure changes.
+// The table grows at its end while other threads read it. Of existing entries, only the flags of the end change.
 #ifndef GOMPI_PROCESS_H
 #define GOMPI_PROCESS_H
 
@@ -12,8 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 struct gompi_process {
-	// Number of its job; 0 for this process' own job. The flag GOMPI_JOB_FAILED is added when a process of another
-	// job has failed.
+	// Number of its job; 0 for this process' own job. The flags GOMPI_JOB_FAILED and GOMPI_JOB_ENDED are added when
+	// a process of another job has failed, or has ended after MPI_Finalize.
 	gompi_a32 job;
 	int32_t rank;        // in MPI_COMM_WORLD of its job
 	int32_t node;        // number of its node, among all known nodes
@@ -22,6 +22,7 @@ struct gompi_process {
 
 enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 #define GOMPI_JOB_FAILED (1u << 31)
+#define GOMPI_JOB_ENDED (1u << 30)
 struct gompi_processes {
 	int32_t self; // number of this process
 	// the processes of this process' job have the numbers world_first to world_first + world_size - 1
@@ -30,7 +31,7 @@ struct gompi_processes {
 	int32_t in_order_count;
 	gompi_ai32 n;           // number of processes; the release store publishes their entries
 	int32_t node_count;     // number of nodes of these processes
-	gompi_a32 failed_count; // number of processes of other jobs that are known to have failed
+	gompi_a32 failed_count; // number of failures and ends of other jobs' processes that this process knows
 	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i has GOMPI_FIRST_CHUNK_ENTRIES << i entries
 };
 
@@ -66,6 +67,11 @@ static inline bool gompi_process_is_foreign(const struct gompi_processes *t, int
 // Returns true if a process of another job is known to have failed.
 static inline bool gompi_process_has_failed(const struct gompi_processes *t, int number) {
 	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_FAILED) != 0;
+}
+
+// Returns true if a process of another job is known to have ended after MPI_Finalize.
+static inline bool gompi_process_has_ended(const struct gompi_processes *t, int number) {
+	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_ENDED) != 0;
 }
 
 // Returns the index of a process on this node; -1 if it is on another node or does not exist.

@@ -118,7 +118,8 @@ static int find_foreign_member(const struct gompi_wait_desc *desc) {
 			member = desc->members[i];
 		if (member < 0)
 			return found;
-		if (gompi_process_is_foreign(p, member) && (found < 0 || i <= p->self - p->world_first))
+		if (gompi_process_is_foreign(p, member) && !gompi_process_has_ended(p, member) &&
+		    (found < 0 || i <= p->self - p->world_first))
 			found = member;
 	}
 }

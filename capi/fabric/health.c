@@ -20,7 +20,9 @@ enum {
 	SECOND_CHECK_NS = 500000000, // interval at which a node's second living process checks whether the first lives
 	// interval at which a node's other processes check whether they are now the first or second living one
 	OTHERS_CHECK_NS = 2000000000,
-	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is declared failed
+	REFUSED_NS = 500000000, // time after which a peer that refuses to reconnect is declared failed
+	// The same for a peer of another job, whose farewell may arrive meanwhile from another process of that job.
+	FOREIGN_REFUSED_NS = 2000000000,
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
 	// maximum number of other processes of a node to probe when its lowest process is silent
@@ -39,11 +41,12 @@ static struct {
 	gompi_a32 is_stopped;
 } health = {.probed_rank = -1};
 
-// The record that reports the failure of a process.
+// The record that reports the failure of a process; or, between jobs, the end of the sender's job (FAREWELL).
 struct failure_report {
 	int32_t rank;
 	int32_t cause;
 };
+enum { FAREWELL = -1 };
 
 static void on_failure_report(int peer, const char *data, size_t length);
 
@@ -163,9 +166,34 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 	if (length != sizeof d || gompi_load(&health.is_stopped) != 0)
 		return;
 	memcpy(&d, data, sizeof d);
+	if (peer >= gompi_net.size) { // of another job, whose numbers of processes are different
+		if (d.cause == FAREWELL) {
+			gompi_record_job_end(peer);
+			wake_all(gompi_my_cell());
+		}
+		return;
+	}
 	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.cause <= 0 || d.cause > GOMPI_FAILED_UNREACHABLE)
 		return;
 	declare_failed(d.rank, d.cause);
+}
+
+void gompi_health_farewell(const int32_t *to, int n) {
+	int class;
+	for (int i = 0; i < n; i++)
+		if (!gompi_fabric_peer_failed(to[i]) && !gompi_process_has_ended(gompi_node.processes, to[i]))
+			gompi_peer_get(to[i], &class);
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
+		bool is_listed = false;
+		for (int i = 0; i < n && !is_listed; i++)
+			is_listed = to[i] == p->rank;
+		if (p->rank < gompi_net.size || p->has_farewell || gompi_fabric_peer_failed(p->rank) ||
+		    gompi_process_has_ended(gompi_node.processes, p->rank) ||
+		    (!is_listed && p->frames_sent == 0 && gompi_load(&p->frames_received) == 0))
+			continue;
+		p->has_farewell = true;
+		send_failure_report(p->rank, (struct failure_report){0, FAREWELL});
+	}
 }
 
 // --- The progress thread's ticks
@@ -201,9 +229,14 @@ int gompi_health_lowest_rank(int ahead) {
 
 bool gompi_health_is_lowest(void) { return living_below() == 0; }
 
+// Returns the time after which a peer that was connected and refuses connections is declared failed.
+static int64_t refused_ns(const struct gompi_peer *p) {
+	const int64_t usual = p->rank >= gompi_net.size ? FOREIGN_REFUSED_NS : REFUSED_NS;
+	return health.timeout_ns > 0 && health.timeout_ns < usual ? health.timeout_ns : usual;
+}
+
 // Sends a probe to a peer, unless MAX_UNANSWERED probes are unanswered, and stores the result in the peer's state.
-// Marks the peer as failed if it was connected and has refused connections for REFUSED_NS, or for the timeout if that
-// is shorter.
+// Marks the peer as failed if it was connected and has refused connections for refused_ns(p).
 static void probe_peer(struct gompi_peer *p, int64_t now) {
 	if (p->probes_unanswered >= MAX_UNANSWERED)
 		return;
@@ -217,10 +250,7 @@ static void probe_peer(struct gompi_peer *p, int64_t now) {
 		health.is_refused = p->was_connected;
 		if (p->refused_since_ns == 0)
 			p->refused_since_ns = now;
-		else if (p->was_connected &&
-			 now - p->refused_since_ns >= (health.timeout_ns > 0 && health.timeout_ns < REFUSED_NS
-							       ? health.timeout_ns
-							       : REFUSED_NS))
+		else if (p->was_connected && now - p->refused_since_ns >= refused_ns(p))
 			gompi_peer_mark_failed(p);
 		break;
 	case GOMPI_PROBE_BUSY:

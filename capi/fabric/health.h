@@ -24,6 +24,9 @@ bool gompi_health_open(int64_t timeout);
 
 // Stops failure detection, before the processes of the job end. After this call no peer is declared failed.
 void gompi_health_stop(void);
+// Tells processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and
+// all with which this process has exchanged frames. Tells each process once. Does not wait.
+void gompi_health_farewell(const int32_t *to, int n);
 
 // Runs the checks that are due at the time `now` (ns). Returns the time of the next checks, when the progress thread
 // must call it again.

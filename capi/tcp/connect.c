@@ -629,7 +629,8 @@ static struct gompi_tcp_peer *source_of(const struct request *r) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (r->universe == t->job.universe)
 		return r->source < (uint32_t)t->job.size ? gompi_tcp_peer((int)r->source) : NULL;
-	for (int i = t->job.size; i < t->peer_count; i++)
+	// The latest one, because another process may have had its number before.
+	for (int i = t->peer_count; i-- > t->job.size;)
 		if (t->peers[i] != NULL && t->peers[i]->universe == r->universe && t->peers[i]->number == r->source)
 			return t->peers[i];
 	return NULL; // this process will add the peer soon, so the peer should try again

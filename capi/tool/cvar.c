@@ -27,6 +27,8 @@ const struct gompi_cvar gompi_cvars[] = {
 	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = ""},
 	{"GOMPIRMA_PEER_TIMEOUT", "time after which a silent process of another node counts as failed; 0: no limit",
 	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = "30s"},
+	{"GOMPIRMA_INITIAL_ERRHANDLER", "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = "mpi_errors_are_fatal"},
 	{"GOMPIRMA_NODE", "processes with different values count as being on different nodes", CATEGORY_LAUNCHER,
 	 MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = ""},
 	{"GOMPIRMA_SHOW_GO", "each call from C into Go writes the thread and the MPI function to standard error",

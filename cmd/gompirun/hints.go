@@ -34,7 +34,6 @@ var otherOptions = []struct{ names, hint string }{
 	{"valgrind", "write: gompirun -n N valgrind program"},
 	{"print-all-exitcodes", "gompirun prints which rank failed and why"},
 	{"memory-alloc-kinds memory-allocation-kinds", "pass the info key mpi_memory_alloc_kinds to MPI_Session_init"},
-	{"initial-errhandler", "call MPI_Comm_set_errhandler in the program"},
 	{"usize", "gompirun sets MPI_UNIVERSE_SIZE itself"},
 	{"t time", "write --timeout with the number of seconds"},
 }

@@ -43,6 +43,8 @@ For each program:
 For the job, before the first program:
   -genv NAME V; -genvall; -genvnone; -genvlist A,B,...
                           like -env..., for all programs; the options of a program take precedence
+  -initial-errhandler mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return
+                          initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF
   -l, -prepend-rank, --tag-output
                           print [rank] before each line
   --nodes N               simulate N machines on this one, for tests: the ranks form N blocks of
@@ -255,6 +257,8 @@ var table = []option{
 		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
 	{names: []string{"output-filename"}, value: "directory", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
+	{names: []string{"initial-errhandler"}, value: "value: mpi_errors_are_fatal, mpi_errors_abort or " +
+		"mpi_errors_return", job: true, set: (*parser).setErrhandler},
 	{names: []string{"progress"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.progress = true; return nil }},
 	{names: []string{"deadlock"}, value: "value: report, abort or off", job: true, set: (*parser).setDeadlock},
@@ -596,6 +600,13 @@ func (p *parser) setEnv(value string) error {
 	}
 	p.part.env = append(p.part.env, value)
 	return nil
+}
+
+func (p *parser) setErrhandler(value string) error {
+	if _, err := boot.InitialErrhandler(value); err != nil {
+		return fmt.Errorf("-initial-errhandler: %w", err)
+	}
+	return p.setJobEnv(boot.EnvInitialErrhandler + "=" + value)
 }
 
 func (p *parser) setTimeout(value string) error {

@@ -8,10 +8,12 @@
 package boot
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"gompirma/core/abi"
@@ -117,6 +119,25 @@ func peerTimeout(text string) (time.Duration, error) {
 			text, least, most)
 	}
 	return d, nil
+}
+
+// EnvInitialErrhandler names the environment variable that states the initial error handler of MPI_COMM_WORLD,
+// MPI_COMM_SELF and the communicator with the parents, by one of the names in InitialErrhandlers.
+const EnvInitialErrhandler = "GOMPIRMA_INITIAL_ERRHANDLER"
+
+// InitialErrhandlers holds the values of EnvInitialErrhandler and of the info key mpi_initial_errhandler.
+var InitialErrhandlers = map[string]uintptr{"mpi_errors_are_fatal": abi.MPI_ERRORS_ARE_FATAL,
+	"mpi_errors_abort": abi.MPI_ERRORS_ABORT, "mpi_errors_return": abi.MPI_ERRORS_RETURN}
+
+// InitialErrhandler returns the handle of the initial error handler of the given name; that of MPI_ERRORS_ARE_FATAL if
+// the name is empty. Errors: MPI_ERR_OTHER if the name is invalid.
+func InitialErrhandler(name string) (uintptr, error) {
+	h, ok := InitialErrhandlers[strings.ToLower(cmp.Or(name, "mpi_errors_are_fatal"))]
+	if !ok {
+		return 0, failure("the initial error handler is %q; valid values are mpi_errors_are_fatal, "+
+			"mpi_errors_abort and mpi_errors_return", name)
+	}
+	return h, nil
 }
 
 // MaxKey is the length of the longest key in bytes.

@@ -1,10 +1,9 @@
 package boot
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net"
 	"sync"
@@ -30,8 +29,9 @@ const (
 
 // nameSocket returns the address of the socket of a service name.
 func nameSocket(service string) string {
-	sum := sha256.Sum256([]byte(service))
-	return fmt.Sprintf("@gompirma-name-%d-%s", unix.Geteuid(), hex.EncodeToString(sum[:16]))
+	sum := fnv.New128a()
+	sum.Write([]byte(service))
+	return fmt.Sprintf("@gompirma-name-%d-%x", unix.Geteuid(), sum.Sum(nil))
 }
 
 // PublishName publishes a port under a service name. Errors: if the name has been published already, pmi1.ErrName, or

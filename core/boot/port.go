@@ -1,20 +1,22 @@
 package boot
 
 import (
+	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"gompirma/core/random"
+	"gompirma/core/siphash"
 )
 
 // Port accepts connections of processes of any job that know its name. The name contains a secret, by which both sides
@@ -37,6 +39,7 @@ type Port struct {
 const (
 	portPrefix   = "gompirma:"
 	nonceBytes   = 16
+	proofBytes   = 8
 	proofTimeout = 2 * time.Second  // after which a connection that has not proved that it knows the name is closed
 	dialTimeout  = 10 * time.Second // for a connection to one address
 	maxProving   = 64
@@ -88,13 +91,20 @@ func (p *Port) Close() {
 	})
 }
 
-// Accept waits for a connection. Returns an error if the port is closed.
-func (p *Port) Accept() (net.Conn, error) {
+// Accept waits for a connection, at most until the deadline unless it is zero. Errors: os.ErrDeadlineExceeded, or
+// another error if the port is closed.
+func (p *Port) Accept(deadline time.Time) (net.Conn, error) {
+	var late <-chan time.Time
+	if !deadline.IsZero() {
+		late = time.After(time.Until(deadline))
+	}
 	select {
 	case c := <-p.Arrivals:
 		return c, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
+	case <-late:
+		return nil, os.ErrDeadlineExceeded
 	}
 }
 
@@ -149,54 +159,53 @@ func (p *Port) admit(c net.Conn) {
 func prove(c net.Conn, secret []byte, connects bool) error {
 	c.SetDeadline(time.Now().Add(proofTimeout))
 	defer c.SetDeadline(time.Time{})
-	var numbers [2][nonceBytes]byte // of the accepting and the connecting side
-	side := 0
-	if connects {
-		side = 1
-	}
-	if err := random.Read(numbers[side][:]); err != nil {
-		return err
-	}
-	hash := func(side byte) []byte {
-		h := hmac.New(sha256.New, secret)
-		h.Write([]byte{side})
-		h.Write(numbers[0][:])
-		h.Write(numbers[1][:])
-		return h.Sum(nil)
+	le := binary.LittleEndian
+	word := func(b []byte, i int) uint64 { return le.Uint64(b[8*i:]) }
+	var accepting, connecting [nonceBytes]byte // numbers of the two sides
+	proof := func(side uint64) []byte {
+		return le.AppendUint64(nil, siphash.Sum([2]uint64{word(secret, 0), word(secret, 1)}, side,
+			word(accepting[:], 0), word(accepting[:], 1), word(connecting[:], 0), word(connecting[:], 1)))
 	}
 	send := func(b []byte) error {
 		_, err := c.Write(b)
 		return err
 	}
-	check := func(side byte) error {
-		var theirs [sha256.Size]byte
+	check := func(side uint64) error {
+		var theirs [proofBytes]byte
 		if _, err := io.ReadFull(c, theirs[:]); err != nil {
 			return err
 		}
-		if !hmac.Equal(theirs[:], hash(side)) {
+		if !bytes.Equal(theirs[:], proof(side)) {
 			return errors.New("the other side does not know the port's secret")
 		}
 		return nil
 	}
+	mine, theirs := &accepting, &connecting
 	if connects {
-		if _, err := io.ReadFull(c, numbers[0][:]); err != nil {
+		mine, theirs = theirs, mine
+	}
+	if err := random.Read(mine[:]); err != nil {
+		return err
+	}
+	if connects {
+		if _, err := io.ReadFull(c, theirs[:]); err != nil {
 			return err
 		}
-		if err := send(append(numbers[1][:], hash(1)...)); err != nil {
+		if err := send(append(mine[:], proof(1)...)); err != nil {
 			return err
 		}
 		return check(0)
 	}
-	if err := send(numbers[0][:]); err != nil {
+	if err := send(mine[:]); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(c, numbers[1][:]); err != nil {
+	if _, err := io.ReadFull(c, theirs[:]); err != nil {
 		return err
 	}
 	if err := check(1); err != nil {
 		return err
 	}
-	return send(hash(0))
+	return send(proof(0))
 }
 
 // ErrPortName is the error of a text that is not the name of a port.
@@ -248,22 +257,15 @@ func Dial(name string) (net.Conn, error) {
 func Exchange(c net.Conn, text []byte, maxBytes int) ([]byte, error) {
 	sent := make(chan error, 1)
 	go func() {
-		var head [8]byte
-		for i := range head {
-			head[i] = byte(len(text) >> (8 * i))
-		}
-		_, err := c.Write(append(head[:], text...))
+		_, err := c.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...))
 		sent <- err
 	}()
 	var head [8]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
 		return nil, err
 	}
-	size := 0
-	for i := range head {
-		size |= int(head[i]) << (8 * i)
-	}
-	if size < 0 || size > maxBytes {
+	size := binary.LittleEndian.Uint64(head[:])
+	if size > uint64(maxBytes) {
 		return nil, fmt.Errorf("the other side sent a text of %d bytes", size)
 	}
 	theirs := make([]byte, size)

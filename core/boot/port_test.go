@@ -31,7 +31,7 @@ func TestConnectionPort(t *testing.T) {
 	for _, name := range []string{local, remote} {
 		c, err := Dial(name)
 		require.NoError(t, err)
-		other, err := p.Accept()
+		other, err := p.Accept(time.Time{})
 		require.NoError(t, err)
 		long := strings.Repeat("x", 1<<20)
 		got := make(chan string, 1)
@@ -52,7 +52,7 @@ func TestConnectionPort(t *testing.T) {
 		require.ErrorIs(t, err, ErrPortName, name)
 	}
 	p.Close()
-	_, err := p.Accept()
+	_, err := p.Accept(time.Time{})
 	require.Error(t, err)
 	_, err = Dial(local)
 	require.Error(t, err)
@@ -86,7 +86,7 @@ func TestConnectionPortStrangers(t *testing.T) {
 		_, err := io.Copy(io.Discard, c)
 		require.False(t, isTimeout(err), "the connection has not been closed")
 	}
-	accepted, err := p.Accept() // only the connection of the process that knows the name
+	accepted, err := p.Accept(time.Time{}) // only the connection of the process that knows the name
 	require.NoError(t, err)
 	accepted.Close()
 	require.Empty(t, p.Arrivals)

@@ -158,12 +158,18 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	return c.createSub(GroupCreation, tag, g, group.Of(ranks))
 }
 
-// Synchronize waits until all members have called it. Collective.
-func (c *Comm) Synchronize() error {
-	if c.size == 1 {
-		return nil
+// Synchronize waits until all members, including those of the remote group, have called it. Collective.
+func (c *Comm) Synchronize() (err error) {
+	local := c
+	if c.remote != nil {
+		local = c.Local
 	}
-	_, err := c.collectiveTeam().maxClass(0)
+	if local.size > 1 {
+		_, err = local.collectiveTeam().maxClass(0)
+	}
+	if c.remote != nil && err == nil {
+		_, err = c.remoteBytes(nil)
+	}
 	return err
 }
 

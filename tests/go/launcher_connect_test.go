@@ -27,6 +27,8 @@ func TestConnected(t *testing.T) {
 		{"-n 2", "-n 2", [2]int{2, 2}, "kill"},
 		{"--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "exit"},
 		{"-n 2", "--nodes 2 -n 2", [2]int{2, 2}, "kill"},
+		{"-n 2", "-n 2", [2]int{2, 2}, "leave"},
+		{"--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "leave"},
 	} {
 		t.Run(fmt.Sprintf("%s,%s,%s", c.serve, c.connect, c.how), func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,8 @@ import (
 // is not listed fails the test, so that the author of a new package must choose a layer.
 var layers = [][]string{
 	{"man/help"},
-	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
+	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/siphash",
+		"core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
 	{"core/comm", "core/group", "core/datatype", "core/op"},
 	{"core/shm", "core/boot", "core/boot/pmi1", "core/insight/check"},

@@ -4,7 +4,7 @@
  *   MPI_ERR_SPAWN and error codes, and start nothing. Processes connect by ports and names (11.9) and by sockets
  *   (11.10).
  * np: 1 2 4
- * args: one multiple errors again many grandchildren ports names join halves session
+ * args: one multiple errors again many grandchildren ports timeout names join halves session
  * timeout: 60
  */
 #include <pthread.h>
@@ -82,6 +82,8 @@ static int attribute(int key) {
 	return flag ? *value : -1;
 }
 
+static MPI_Errhandler initial_handler[3]; /* of MPI_COMM_WORLD, MPI_COMM_SELF and the parent */
+
 /* Runs a child. Its second argument selects what it does. */
 static int child(MPI_Comm parent, int argc, char **argv) {
 	MPI_Comm again;
@@ -98,6 +100,9 @@ static int child(MPI_Comm parent, int argc, char **argv) {
 		char folder[100] = "";
 		CHECK(getcwd(folder, sizeof folder) != NULL && (strcmp(folder, "/tmp") == 0) == (check_rank / 2 == 1),
 		      "the working directory is %s", folder);
+		for (int i = 0; i < 3; i++)
+			CHECK(initial_handler[i] == (check_rank / 2 == 1 ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL),
+			      "initial error handler %d is %p", i, (void *)initial_handler[i]);
 		const char *value = getenv("SPAWN_TEST");
 		CHECK((value != NULL && strcmp(value, "a b") == 0) == (check_rank / 2 == 1), "SPAWN_TEST is %s",
 		      value == NULL ? "not set" : value);
@@ -148,6 +153,7 @@ static void test_multiple(void) {
 	MPI_Info_set(infos[1], "wdir", "/tmp");
 	MPI_Info_set(infos[1], "env", "SPAWN_TEST=a b\nOTHER=1");
 	MPI_Info_set(infos[1], "unknown_key", "ignored");
+	MPI_Info_set(infos[1], "mpi_initial_errhandler", "mpi_errors_return");
 	CHECK_OK(MPI_Comm_spawn_multiple(2, commands, args, numbers, infos, 0, MPI_COMM_WORLD, &inter, codes));
 	CHECK(codes[0] == 0 && codes[1] == 0 && codes[2] == 0, "codes %d %d %d", codes[0], codes[1], codes[2]);
 	check_inter(inter, 0);
@@ -188,6 +194,10 @@ static void test_errors(void) {
 	CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, check_size, MPI_COMM_WORLD, &inter, codes),
 		    MPI_ERR_RANK);
 	MPI_Info_create(&info);
+	MPI_Info_set(info, "mpi_initial_errhandler", "mpi_errors_ignore");
+	CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &inter, codes),
+		    MPI_ERR_INFO_VALUE);
+	MPI_Info_delete(info, "mpi_initial_errhandler");
 	MPI_Info_set(info, "wdir", "/nowhere");
 	CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);
 	MPI_Info_free(&info);
@@ -226,6 +236,40 @@ static void test_ports(void) {
 		MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
 		CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second), MPI_ERR_PORT);
 	}
+}
+
+/* Checks that the info key timeout limits the time for which MPI_Comm_accept and MPI_Comm_connect wait. */
+static void test_timeout(void) {
+	MPI_Comm inter;
+	MPI_Info info;
+	char port[MPI_MAX_PORT_NAME] = "";
+	MPI_Info_create(&info);
+	if (check_rank == 0)
+		CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+	MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+	for (int i = 0; i < 3; i++) {
+		static const char *const wrong[] = {"0", "-1", "soon"};
+		MPI_Info_set(info, "timeout", wrong[i]);
+		CHECK_CLASS(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &inter), MPI_ERR_INFO_VALUE);
+	}
+	MPI_Info_set(info, "timeout", "1");
+	CHECK_CLASS(MPI_Comm_accept(port, info, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
+	CHECK(inter == MPI_COMM_NULL, "the intercommunicator is %p", (void *)inter);
+	CHECK_CLASS(MPI_Comm_connect(port, info, check_size - 1, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
+	/* The port can still be used, and the connection that timed out is ignored. */
+	MPI_Info_set(info, "timeout", "60");
+	if (check_size > 1 && check_rank < 2) {
+		if (check_rank == 0)
+			CHECK_OK(MPI_Comm_accept(port, info, 0, MPI_COMM_SELF, &inter));
+		else
+			CHECK_OK(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &inter));
+		check_inter(inter, check_rank);
+		end_phase(&inter);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (check_rank == 0)
+		CHECK_OK(MPI_Close_port(port));
+	MPI_Info_free(&info);
 }
 
 static void test_names(void) {
@@ -333,11 +377,15 @@ int main(int argc, char **argv) {
 	MPI_Comm parent;
 	CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0, "no path of this program");
 	MPI_Init(&argc, &argv);
+	MPI_Comm_get_parent(&parent);
+	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &initial_handler[0]);
+	MPI_Comm_get_errhandler(MPI_COMM_SELF, &initial_handler[1]);
+	if (parent != MPI_COMM_NULL)
+		MPI_Comm_get_errhandler(parent, &initial_handler[2]);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-	MPI_Comm_get_parent(&parent);
 	if (argc > 1 && strcmp(argv[1], "child") == 0) {
 		CHECK(parent != MPI_COMM_NULL, "no parent");
 		child(parent, argc, argv);
@@ -360,6 +408,8 @@ int main(int argc, char **argv) {
 		test_grandchildren();
 	} else if (strcmp(check_arg, "ports") == 0) {
 		test_ports();
+	} else if (strcmp(check_arg, "timeout") == 0) {
+		test_timeout();
 	} else if (strcmp(check_arg, "names") == 0) {
 		test_names();
 	} else if (strcmp(check_arg, "join") == 0) {

@@ -93,6 +93,7 @@ CALLBACK(win_lock_waited)
 CALLBACK(conflict_found)
 
 static void on_dropped(MPI_Count count, MPI_T_event_registration r, int source, MPI_T_cb_safety safety, void *data) {
+	(void)r, (void)safety;
 	struct seen *s = data;
 	CHECK(source == 0 && s->calls <= 1, "source %d, %d calls", source, s->calls);
 	s->dropped += count;
@@ -100,6 +101,7 @@ static void on_dropped(MPI_Count count, MPI_T_event_registration r, int source, 
 }
 
 static void on_freed(MPI_T_event_registration r, MPI_T_cb_safety safety, void *data) {
+	(void)safety;
 	MPI_Info info;
 	CHECK(MPI_T_event_handle_get_info(r, &info) == MPI_T_ERR_INVALID_HANDLE, "the handle is valid in its free");
 	++*(int *)data;
@@ -225,6 +227,7 @@ static MPI_Win new_window(MPI_Comm comm) {
 
 /* Uses the window that has been created, in the callback. */
 static void use_window(struct seen *s, MPI_T_event_registration r) {
+	(void)r;
 	MPI_Win win = (MPI_Win)(uintptr_t)s->value[0];
 	char buffer = 1;
 	int flag = 0, *flavor;
@@ -271,6 +274,7 @@ static void check_windows(void) {
 
 /* Creates a window in the callback: this event needs a callback that is reentrant. */
 static void create_another(struct seen *s, MPI_T_event_registration r) {
+	(void)r;
 	s->then = NULL;
 	MPI_Win win = new_window(MPI_COMM_SELF);
 	MPI_Win_free(&win);
@@ -482,6 +486,7 @@ enum { THREADS = 4, ROUNDS = 50 };
 static int created_by_threads;
 
 static void count_created(MPI_T_event_instance e, MPI_T_event_registration r, MPI_T_cb_safety safety, void *unused) {
+	(void)r, (void)safety, (void)unused;
 	number window = 0;
 	CHECK(MPI_T_event_read(e, 0, &window) == MPI_SUCCESS && window != 0, "element 0");
 	__atomic_add_fetch(&created_by_threads, 1, __ATOMIC_RELAXED);

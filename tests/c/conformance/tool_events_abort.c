@@ -11,6 +11,7 @@
 #include "../check.h"
 
 static void end_job(MPI_T_event_instance e, MPI_T_event_registration r, MPI_T_cb_safety safety, void *unused) {
+	(void)e, (void)r, (void)safety, (void)unused;
 	MPI_Abort(MPI_COMM_WORLD, 5);
 }
 

@@ -1,4 +1,4 @@
-/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit. The service name is
+/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit|leave. SERVICE is
  * published for all jobs of the user. */
 #include <mpi.h>
 #include <signal.h>
@@ -126,6 +126,24 @@ static void check_failure(MPI_Comm inter, MPI_Comm merged, int rank, int serves,
 	MPI_Barrier(MPI_COMM_WORLD); /* this job goes on */
 }
 
+/* Checks that it is no failure if the other job calls MPI_Finalize after a broadcast that this job has not finished. */
+static void check_leave(MPI_Comm inter, MPI_Comm merged, int rank, int remote, int serves) {
+	int value = 42, class, size;
+	MPI_Comm_size(merged, &size);
+	if (serves) {
+		value = 0;
+		if (rank == 0)
+			sleep(6); /* rank 1 looks for failed processes meanwhile */
+	}
+	MPI_Bcast(&value, 1, MPI_INT, serves ? size - remote : size - 2, merged);
+	CHECK(value == 42, "MPI_Bcast: %d", value);
+	if (!serves)
+		return;
+	MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+	MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 1, 3, inter, MPI_STATUS_IGNORE), &class);
+	CHECK(class == MPI_ERR_PROC_ABORTED, "MPI_Recv: class %d", class);
+}
+
 int main(int argc, char **argv) {
 	int rank, remote;
 	char port[MPI_MAX_PORT_NAME] = "";
@@ -146,6 +164,12 @@ int main(int argc, char **argv) {
 		check_messages(inter, rank, remote, serves);
 		receive_from_self(rank);
 		check_merged(merged);
+	} else if (strcmp(argv[3], "leave") == 0) {
+		check_leave(inter, merged, rank, remote, serves);
+		if (!serves) {
+			MPI_Finalize();
+			return errors != 0;
+		}
 	} else {
 		check_failure(inter, merged, rank, serves, argv[3]);
 	}
