@@ -1,7 +1,7 @@
 // The failed members of a communicator, and its revocation (ULFM: MPIX_Comm_ functions in mpix_gompirma.h).
 //
-// A communicator is restricted if it is revoked, or if in a fault-tolerant job the process has noticed that a member has
-// failed. The fast paths of calls that communicate look up communicators by gompi_comm_usable, which does not find
+// A communicator is restricted if it is revoked, or if in a fault-tolerant job the process has noticed that a member
+// has failed. The fast paths of calls that communicate look up communicators by gompi_comm_usable, which does not find
 // restricted ones. So these calls take their slow paths, which check the failures.
 #ifndef GOMPI_COMM_FAILURES_H
 #define GOMPI_COMM_FAILURES_H

@@ -125,7 +125,7 @@ void gompi_peer_send(struct gompi_peer *p) {
 		notify_room(p);
 }
 
-static gompi_a32 delivery_awaited; // 1 if a thread may wait for an acknowledgement (gompi_fabric_is_delivered)
+gompi_a32 gompi_delivery_awaited;
 
 void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_lock(&p->lock);
@@ -137,8 +137,8 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 		gompi_peer_send(p);
 	}
 	gompi_mutex_unlock(&p->lock);
-	if (__builtin_expect(gompi_load(&delivery_awaited) != 0, 0)) {
-		gompi_store(&delivery_awaited, 0);
+	if (__builtin_expect(gompi_load(&gompi_delivery_awaited) != 0, 0)) {
+		gompi_store(&gompi_delivery_awaited, 0);
 		gompi_wake(&gompi_my_cell()->wait);
 	}
 }
@@ -189,32 +189,6 @@ enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p) {
 	if (error != NET_SUCCESS && error != NET_AGAIN)
 		gompi_peer_mark_failed(p);
 	return error == NET_SUCCESS ? GOMPI_PROBE_SENT : is_sending ? GOMPI_PROBE_BUSY : GOMPI_PROBE_REFUSED;
-}
-
-uint32_t gompi_fabric_request_delivery(int peer) {
-	struct gompi_peer *p = gompi_peer_find(peer);
-	if (p == NULL)
-		return 0;
-	gompi_fabric_flush(peer);
-	gompi_mutex_lock(&p->lock);
-	uint32_t number = p->frames_sent + (p->open_frame != NULL);
-	for (const struct gompi_frame *f = p->queue_first; f != NULL; f = f->next)
-		number++;
-	gompi_mutex_unlock(&p->lock);
-	if (gompi_load(&p->has_failed) == 0)
-		gompi_peer_probe(p); // without a reply, the progress thread sends further probes
-	return number;
-}
-
-bool gompi_fabric_is_delivered(int peer, uint32_t number) {
-	struct gompi_peer *p = gompi_peer_find(peer);
-	if (p == NULL || gompi_load(&p->has_failed) != 0)
-		return true;
-	gompi_store_seq_cst(&delivery_awaited, 1);
-	gompi_mutex_lock(&p->lock);
-	const bool is_delivered = (int32_t)(p->frames_acked - number) >= 0;
-	gompi_mutex_unlock(&p->lock);
-	return is_delivered;
 }
 
 int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {

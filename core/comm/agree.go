@@ -21,15 +21,15 @@ import (
 // whichever members fail afterwards. Memory is used in turn for even and odd numbers: decision k+2 needs the votes of
 // all members for k+1, and a member writes its vote only after it has read decision k.
 //
-// Over n nodes there are n-1 rounds. In each round the lowest live member of each node sends the node's last decision to
-// all members on other nodes, receives theirs, and votes with the combination of all. The other members of the node
+// Over n nodes there are n-1 rounds. In each round the lowest live member of each node sends the node's last decision
+// to all members on other nodes, receives theirs, and votes with the combination of all. The other members of the node
 // vote without a value. If the lowest member fails, the next one repeats the exchange.
 //
 // A node does not wait for a node of which all members have failed. It then ignores that node in all later rounds,
 // since its messages may arrive late. So a vote that reaches a node only in the last round has come through a different
 // node in each round before, and all of these n-1 nodes have failed. So no other node is left. Hence all nodes have the
-// same decision in the end. A failure that members notice during the rounds does not change the decision, since it might
-// reach a part of the nodes only. A member whose vote is missing in the decision counts as failed.
+// same decision in the end. A failure that members notice during the rounds does not change the decision, since it
+// might reach a part of the nodes only. A member whose vote is missing in the decision counts as failed.
 
 // vote is a member's contribution to a decision, or the decision itself.
 type vote struct {
@@ -297,8 +297,8 @@ func (a *agreement) round(v *vote) (*vote, error) {
 }
 
 // exchange sends the decision v of this node to all members on other nodes. It returns the combination of v and the
-// decisions of the other nodes, except for nodes that are ignored. When it returns, the messages have arrived: otherwise
-// they would be lost if this member failed, and no other member would repeat them after it has voted.
+// decisions of the other nodes, except for nodes that are ignored. When it returns, the messages have arrived:
+// otherwise they would be lost if this member failed, and no other member would repeat them after it has voted.
 func (a *agreement) exchange(v *vote) (*vote, error) {
 	c, h := a.c, a.c.Hierarchy
 	out := make([]byte, messageHead+c.voteBytes())

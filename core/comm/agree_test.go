@@ -237,9 +237,9 @@ func TestAgreement(t *testing.T) {
 					first = votes[i]
 				}
 				for k, v := range votes[i] {
-					require.Equal(t, first[k].flags, v.flags, "%s: flags of agreement %d", name, k)
-					require.Equal(t, first[k].failed, v.failed, "%s: failed members of agreement %d", name, k)
-					require.Zero(t, v.flags>>i&1, "%s: agreement %d lacks the vote of %d", name, k, i)
+					require.Equal(t, first[k].flags, v.flags, "%s: flags %d", name, k)
+					require.Equal(t, first[k].failed, v.failed, "%s: failed members %d", name, k)
+					require.Zero(t, v.flags>>i&1, "%s: vote %d of %d is missing", name, k, i)
 					require.Zero(t, v.failed[i], "%s: process %d is alive", name, i)
 				}
 			}

@@ -32,6 +32,20 @@ static void nap(int us) {
 	nanosleep(&t, NULL);
 }
 
+/* Waits until all ranks have returned from MPI_Init and from the calls after it, which a failure would disturb. */
+static void await_all(void) {
+	int x = 0;
+	if (check_rank != 0) {
+		MPI_Send(&x, 1, MPI_INT, 0, 77, MPI_COMM_WORLD);
+		MPI_Recv(&x, 1, MPI_INT, 0, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		return;
+	}
+	for (int i = 1; i < check_size; i++)
+		MPI_Recv(&x, 1, MPI_INT, i, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	for (int i = 1; i < check_size; i++)
+		MPI_Send(&x, 1, MPI_INT, i, 77, MPI_COMM_WORLD);
+}
+
 /* Kills this rank. It first waits until the others have probably left the calls before. */
 static void die(void) {
 	nap(100000);
@@ -456,6 +470,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
 	victim = check_size / 2;
+	await_all();
 	int found = 0;
 	for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
 		if (strstr(variants[i].names, name) != NULL) {

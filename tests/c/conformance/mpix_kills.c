@@ -49,6 +49,20 @@ static void kill_after(unsigned us) {
 	_exit(0);
 }
 
+/* Waits until all ranks have returned from MPI_Init and from the calls after it, which a failure would disturb. */
+static void await_all(void) {
+	int x = 0;
+	if (check_rank != 0) {
+		MPI_Send(&x, 1, MPI_INT, 0, 77, MPI_COMM_WORLD);
+		MPI_Recv(&x, 1, MPI_INT, 0, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		return;
+	}
+	for (int i = 1; i < check_size; i++)
+		MPI_Recv(&x, 1, MPI_INT, i, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	for (int i = 1; i < check_size; i++)
+		MPI_Send(&x, 1, MPI_INT, i, 77, MPI_COMM_WORLD);
+}
+
 static int ring(size_t bytes) {
 	return MPI_Sendrecv(from_memory, (int)bytes, MPI_CHAR, (rank + 1) % size, 1, to_memory, (int)bytes, MPI_CHAR,
 			    (rank + size - 1) % size, 1, comm, MPI_STATUS_IGNORE);
@@ -172,6 +186,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	uint64_t mine = mix(seed, (uint64_t)rank + 1);
+	await_all();
 	if (rank != (int)(seed % (unsigned)size) && mine % 3 != 0)
 		kill_after((unsigned)(mix(mine, 1) % KILLS_US));
 	kind = seed;
