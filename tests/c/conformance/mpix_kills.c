@@ -96,7 +96,8 @@ static int window(void) {
 	if ((rc = MPI_Win_fence(0, win)) == MPI_SUCCESS &&
 	    (rc = MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win)) == MPI_SUCCESS &&
 	    (rc = MPI_Win_fence(0, win)) == MPI_SUCCESS && rank == 0)
-		CHECK(*memory == size, "%d of %d ranks have added", *memory, size);
+		/* a rank for which the first fence has failed does not add, and its MPI_Win_free ends the second one */
+		CHECK(*memory <= size, "%d of %d ranks have added", *memory, size);
 	int free_rc = MPI_Win_free(&win);
 	return rc != MPI_SUCCESS ? rc : free_rc;
 }
