@@ -4,6 +4,7 @@ package main
 #include "coll/nbc.h"
 #include "coll/idup.h"
 #include "comm/comm.h"
+#include "comm/failures.h"
 */
 import "C"
 
@@ -24,12 +25,32 @@ import (
 // onComm executes an MPI call on a communicator: it looks up the communicator, runs f, and raises the error of f on the
 // communicator.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
+	return onAnyComm(function, h, func(c *comm.Comm) error {
+		if err := checkUsable(h, false); err != nil {
+			return err
+		}
+		return f(c)
+	})
+}
+
+// onAnyComm does the same as onComm, also if the communicator is revoked or has failed members.
+func onAnyComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
-	c, err := commOf(h)
+	c, err := anyCommOf(h)
 	if err != nil {
 		return finish(function, 0, 0, err)
 	}
 	return finish(function, handle.Comm, h, f(c))
+}
+
+// checkUsable returns an error if the communicator with handle h is revoked or, unless onlyRevoked is set, has a failed
+// member.
+func checkUsable(h uintptr, onlyRevoked bool) error {
+	var v C.struct_gompi_error_status
+	if class := C.gompi_comm_check_usable(C.uintptr_t(h), C.bool(onlyRevoked), &v); class != abi.MPI_SUCCESS {
+		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
+	}
+	return nil
 }
 
 // storeComm creates the comm descriptor of c and stores the handle of c at an address, or MPI_COMM_NULL if c is nil. If
@@ -86,7 +107,17 @@ func dropComm(c *comm.Comm) {
 // communicator; the info object `info` has its hints. After an error newComm stores MPI_COMM_NULL, because programs
 // read the handle even then.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
-	return onComm(function, h, func(c *comm.Comm) error {
+	return newCommOfSome(function, h, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		if err := checkUsable(h, false); err != nil {
+			return nil, err
+		}
+		return f(c)
+	})
+}
+
+// newCommOfSome does the same as newComm, for a call that works although members have failed.
+func newCommOfSome(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
+	return onAnyComm(function, h, func(c *comm.Comm) error {
 		if err := checkNotNull("the output argument for the new communicator", newcomm); err != nil {
 			return err
 		}
@@ -323,11 +354,14 @@ func gompi_comm_create(comm_, group, newcomm uintptr) int32 {
 
 //export gompi_comm_create_group
 func gompi_comm_create_group(comm_, group uintptr, tag int32, newcomm uintptr) int32 {
-	return newComm("MPI_Comm_create_group", comm_, abi.MPI_INFO_NULL, newcomm,
+	return newCommOfSome("MPI_Comm_create_group", comm_, abi.MPI_INFO_NULL, newcomm,
 		func(c *comm.Comm) (*comm.Comm, error) {
 			g, err := groupFor(c, group)
 			if err == nil {
 				err = tagError(tag)
+			}
+			if err == nil {
+				err = checkUsable(comm_, true)
 			}
 			if err != nil {
 				return nil, err
@@ -351,7 +385,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 	}
 	p := out[uintptr](at)
 	h := *p
-	return onComm(function, h, func(c *comm.Comm) error {
+	return onAnyComm(function, h, func(c *comm.Comm) error {
 		if c == core.Self().WorldComm || c == core.Self().SelfComm {
 			return mpierr.New(abi.MPI_ERR_COMM, "predefined communicators cannot be freed")
 		}

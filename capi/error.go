@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "base/abi.h"
 #include "runtime/raise.h"
 */
 import "C"
@@ -126,7 +127,7 @@ func lookupComm(h uintptr) *comm.Comm {
 // already ending the job, abort only ends this process and prints nothing. byError is true if code is the class of a
 // fatal error.
 func abort(code int32, message string, byError bool) {
-	afterFailure := byError && code == abi.MPI_ERR_PROC_ABORTED
+	afterFailure := byError && (code == abi.MPI_ERR_PROC_ABORTED || code == C.MPIX_ERR_PROC_FAILED)
 	code = exitStatus(code)
 	if core.EndAnnounced(afterFailure) {
 		exit(code)

@@ -96,9 +96,16 @@ func (progressPath) Await(done func() bool, what shm.Waiting) error {
 	var t C.struct_gompi_wait
 	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))
 	defer C.gompi_wait_end(&t)
+	if what.Survives {
+		C.gompi_wait_survive(&t)
+	}
 	for !done() {
 		if class := C.gompi_wait_step(&t); class != 0 {
-			return mpierr.New(int32(class), "%s", C.GoString(C.gompi_failure_text()))
+			text := C.GoString(C.gompi_failure_text())
+			if done() { // the failed process has made it true after the last check
+				break
+			}
+			return mpierr.New(int32(class), "%s", text)
 		}
 	}
 	return nil

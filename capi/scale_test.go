@@ -125,6 +125,13 @@ func (m *bigMember) AllocBlock(size int64) ([]byte, uint64, error) {
 func (m *bigMember) OpenBlock(name uint64, size int64) ([]byte, error) {
 	return m.nd.OpenBlock(shm.BlockRef(name), size)
 }
+func (m *bigMember) Failed(int32) bool                 { return false }
+func (m *bigMember) Wake(int32)                        {}
+func (m *bigMember) RequestDelivery(int32) func() bool { panic("unused") }
+func (m *bigMember) AwaitSurvivors(func() bool) error  { panic("unused") }
+func (m *bigMember) RecvUnless(*comm.Comm, comm.Context, []byte, func() bool) (bool, error) {
+	panic("unused")
+}
 func (m *bigMember) Bcast(*comm.Comm, int, []byte) (bool, error)        { return false, nil }
 func (m *bigMember) Allgather(*comm.Comm, []byte) ([]byte, bool, error) { return nil, false, nil }
 

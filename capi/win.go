@@ -248,7 +248,17 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 	return w, abi.MPI_SUCCESS
 }
 
+// commOf returns the communicator with handle h. It returns an error if the communicator is revoked or has a failed
+// member; anyCommOf does not.
 func commOf(h uintptr) (*comm.Comm, error) {
+	c, err := anyCommOf(h)
+	if err == nil {
+		err = checkUsable(h, false)
+	}
+	return c, err
+}
+
+func anyCommOf(h uintptr) (*comm.Comm, error) {
 	if err := needRunning(); err != nil {
 		return nil, err
 	}

@@ -103,6 +103,20 @@ static void abort_error(int class, const char *message) {
     gompi_abort_error(class, (uintptr_t)message);
 }
 
+static int comm_agree(uintptr_t comm, uintptr_t flag, uintptr_t request) {
+    const char *outer = gompi_enter_call("MPIX_Comm_agree");
+    int rc = gompi_comm_agree(comm, flag, request);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int comm_shrink(uintptr_t comm, uintptr_t newcomm, uintptr_t request) {
+    const char *outer = gompi_enter_call("MPIX_Comm_shrink");
+    int rc = gompi_comm_shrink(comm, newcomm, request);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
 static int make_file_comm(uintptr_t comm, uintptr_t *own_comm, char *text) {
     int rc = gompi_make_file_comm(comm, (uintptr_t)own_comm, (uintptr_t)text);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
@@ -192,6 +206,8 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .alloc_mem_bytes = alloc_mem_bytes,
         .free_mem_uncached = free_mem_uncached,
         .abort_error = abort_error,
+        .comm_agree = comm_agree,
+        .comm_shrink = comm_shrink,
         .make_file_comm = make_file_comm,
         .make_file_window = make_file_window,
         .free_file_comm = free_file_comm,

@@ -106,6 +106,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.WorldComm.Errhandler, p.SelfComm.Errhandler = errhandler, errhandler
 	p.sessionComm = p.Messages.NewSessionComm()
 	p.Coll = coll.New(p.Messages)
+	rma.TracksLocks = boot.IsFaultTolerant()
 	p.Windows = &rma.Host{
 		Node: p.Node, Data: data, IsForeign: p.isForeign,
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },
@@ -211,12 +212,14 @@ func (p *Instance) run(f func()) {
 func (p *Instance) closeWorld() error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.
-	if err := p.Messages.WaitAllSent(); err != nil {
+	if err := p.Messages.WaitAllSent(); err != nil && !boot.IsFaultTolerant() {
 		return err
 	}
 	// After the barrier, processes of other jobs have received all data that processes of this job have sent.
 	p.drain()
-	if err := p.Coll.Barrier(p.WorldComm); err != nil {
+	if boot.IsFaultTolerant() {
+		p.WorldComm.Agree(new(uint32), nil)() // waits for the members that have not failed
+	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
 	p.farewell()

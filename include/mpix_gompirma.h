@@ -1,4 +1,5 @@
-/* Functions for tools that gompirma adds to those of the standard. A tool observes the processes of a job from inside:
+/* Functions that gompirma adds to those of the standard: for tools, and for programs that survive the failure of
+ * processes (at the end of this file). A tool observes the processes of a job from inside:
  * it is a preloaded or linked library (MPI-5.0 15.2), or the program itself. gompirun --stats uses these functions.
  *
  * Only gompirma has them. A tool that must work with any MPI library looks them up with dlsym(3). The name of a
@@ -109,6 +110,34 @@ struct MPIX_Gompirma_wait {
  * another thread is in MPI_Init or MPI_Finalize. A wait that begins or ends during the call may be stored partially.
  * The function does not block. Returns MPI_ERR_ARG if count is NULL, or if waits is NULL and most is positive. */
 int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count);
+
+/* Fault tolerance: the functions of ULFM (User-Level Failure Mitigation). docs/PROCESSES.md describes them. Other MPI
+ * libraries have the same functions, in mpi-ext.h or mpi.h. Unlike the functions above, they call error handlers.
+ */
+
+/* Error classes: a process on which the call depends has failed; a receive from MPI_ANY_SOURCE cannot complete before
+ * the program has acknowledged the failures on the communicator, and stays active; the communicator is revoked. */
+#define MPIX_ERR_PROC_FAILED 16001
+#define MPIX_ERR_PROC_FAILED_PENDING 16002
+#define MPIX_ERR_REVOKED 16003
+
+/* Interrupts all operations on the communicator, at all members. Is not collective. */
+int MPIX_Comm_revoke(MPI_Comm comm);
+int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+/* Acknowledges all failures of members that the process knows. The second function stores the group of these members. */
+int MPIX_Comm_failure_ack(MPI_Comm comm);
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+/* The first function stores the group of all members whose failure the process knows, in the order of detection. The
+ * second one acknowledges the first num_to_ack of these members, and stores the number of acknowledged members. */
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+/* Creates a communicator of the members that have not failed. Collective over these members. */
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+/* Stores the bitwise AND of the flags of all members that have not failed. Returns the same result at all of them: an
+ * error if a member has failed and not every member has acknowledged its failure. */
+int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
 scripts/insight.sh "$out"
 
-for header in mpi.h mpi_rma.h mpix_gompirma.h; do put "include/$header" "$out/include/$header"; done
+for header in mpi.h mpi_rma.h mpix_gompirma.h mpi-ext.h; do put "include/$header" "$out/include/$header"; done
 
 # The tools are static programs in pure Go, so that they run wherever they are copied.
 CGO_ENABLED=0 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...

@@ -138,6 +138,8 @@ bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck) {
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
 	if (desc->find_failed != NULL)
 		return desc->find_failed(desc->find_failed_arg, stuck);
+	if (gompi_services_revoked(desc->object))
+		return GOMPI_REVOKED;
 	if (gompi_load(&gompi_node_header()->failed_overflow) != 0)
 		return gompi_first_failed();
 	if (gompi_is_unreachable(gompi_node.self, stuck))
@@ -160,6 +162,8 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	return gompi_processes_count(t) == t->world_size ? gompi_first_failed()
 							 : first_failed_of(t->world_first, t->world_size);
 }
+
+int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place) { return GOMPI_NONE_FAILED; }
 
 // --- Error texts
 
@@ -198,6 +202,8 @@ const char *gompi_failure_text(void) {
 	if (failed == GOMPI_NONE_FAILED)
 		failed = first_failed_foreign();
 	noted_failed = GOMPI_NONE_FAILED;
+	if (failed == GOMPI_REVOKED)
+		return "the communicator has been revoked";
 	if (failed == GOMPI_NONE_FAILED || failed == GOMPI_UNKNOWN_FAILED)
 		return "a process ended without calling MPI_Finalize while this process waited for it";
 	const struct gompi_processes *t = gompi_node.processes;

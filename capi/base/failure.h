@@ -7,6 +7,7 @@
 enum {
 	GOMPI_NONE_FAILED = -1,           // no process has failed
 	GOMPI_UNKNOWN_FAILED = INT32_MAX, // a process has failed; its number is unknown
+	GOMPI_REVOKED = INT32_MAX - 1,    // no process has failed, but the communicator of a wait has been revoked
 };
 
 // Returns true if the process with this number, on this or another node, is known to have failed.
@@ -45,6 +46,9 @@ static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, stru
 	return __builtin_expect(gompi_failure_count() == 0, 1) ? GOMPI_NONE_FAILED
 							       : gompi_find_failed_for_wait(desc, stuck);
 }
+
+// Implements find_failed (struct gompi_wait_desc) for a wait that continues whichever processes fail.
+int gompi_ignore_failures(const void *of, struct gompi_stuck_entry *place);
 
 // Stores, for this thread, the number of the failed process that ended a wait. The next gompi_failure_text
 // (error_status.h) reports it.

@@ -3,6 +3,8 @@
 #include "base/node.h"
 
 #include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +35,8 @@ void gompi_node_open(const struct gompi_node *node) {
 	gompi_node = *node;
 	gompi_node.self = node->processes->self;
 	gompi_node.has_membarrier = gompi_has_membarrier;
+	const char *tolerant = getenv("GOMPIRMA_FT");
+	gompi_node.is_fault_tolerant = tolerant != NULL && strcmp(tolerant, "1") == 0;
 	gompi_no_membarrier = &gompi_node_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
 	me->code_address = (uintptr_t)gompi_node_open;

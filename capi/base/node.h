@@ -126,8 +126,8 @@ struct gompi_cell {
 		completed_ops[]; // [i]: ring position + 1 of this process' last packet that process i has applied
 };
 
-// A failed process of another node.
-enum { GOMPI_FAILED_ENTRIES = 16 };
+// A failed process of another node. The entries fill the page of the node header.
+enum { GOMPI_FAILED_ENTRIES = 440 };
 struct gompi_failed_process {
 	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0 if this entry and all later entries are free
 	gompi_a32 cause; // enum gompi_failure_cause
@@ -144,9 +144,11 @@ struct gompi_node_header {
 	// random number that identifies the processes which share this memory, for processes of other jobs
 	uint64_t universe;
 	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
-	// number of failed processes found; if not 0, each wait checks whether it depends on one of them
+	// number of failed processes and of revocations found; if not 0, each wait checks whether it depends on one of
+	// them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
-	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
+	gompi_a32 revocation_count; // number of revocations in failed_count
+	gompi_a32 job_is_ending;    // written by Go: 1 once the launcher has begun to end the job
 	// Used by Go only. promise_lock: futex of the lock for promises of memory (core/shm/promise.go). Its value is
 	// the index + 1 of the lock holder, or 0 if the lock is free. memory_events: futex that is incremented when a
 	// promise is lowered or memory is released.
@@ -157,6 +159,8 @@ struct gompi_node_header {
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1 if there are more failed processes than entries
 };
+
+_Static_assert(sizeof(struct gompi_node_header) <= 4096, "the cells begin on the next page");
 
 enum gompi_failure_cause {
 	GOMPI_FAILED_ENDED = 1,    // ended without MPI_Finalize
@@ -197,10 +201,11 @@ struct gompi_node {
 	int self;                          // number of this process (process.h)
 	struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
-	bool has_cma;        // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
-	bool has_membarrier; // membarrier(2) works in this process, so small accumulates need no CPU fence
-	size_t cell_stride;  // bytes from one process' cell to the next
-	char *message_rings; // inboxes of the n processes, message_stride bytes each (message/inbox.h)
+	bool has_cma;           // process_vm_readv and process_vm_writev may be used: GOMPIRMA_NO_CMA=1 is not set
+	bool is_fault_tolerant; // the job continues when a process fails: GOMPIRMA_FT=1
+	bool has_membarrier;    // membarrier(2) works in this process, so small accumulates need no CPU fence
+	size_t cell_stride;     // bytes from one process' cell to the next
+	char *message_rings;    // inboxes of the n processes, message_stride bytes each (message/inbox.h)
 	size_t message_stride;
 	char *operation_rings; // rings of the n processes, operation_stride bytes each (transport/ring.h)
 	size_t operation_stride;
@@ -231,8 +236,9 @@ static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_n
 // is the only function that decides whether a process is on this node.
 static inline int gompi_local_index(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Copies *node to gompi_node and determines its fields self and has_membarrier. In this process' cell, sets
-// code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no membarrier(2).
+// Copies *node to gompi_node and determines its fields self, has_membarrier and is_fault_tolerant. In this process'
+// cell, sets code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no
+// membarrier(2).
 void gompi_node_open(const struct gompi_node *node);
 
 // Registers the calling thread as one of the library's progress threads.

@@ -55,6 +55,13 @@ int gompi_services_member(uint64_t object, int i) {
 	return rank;
 }
 
+bool gompi_services_revoked(uint64_t object) {
+	for (int k = 0; k < service_count; k++)
+		if (services[k]->is_revoked != NULL && services[k]->is_revoked(object))
+			return true;
+	return false;
+}
+
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t) {
 	for (int k = 0; k < count_services(); k++)
 		if (service(k)->fill_details != NULL && service(k)->fill_details(desc, t))

@@ -38,6 +38,8 @@ struct gompi_service {
 	// May be NULL. Returns the process number of member i of an object; -1 if i is out of range or the object
 	// belongs to another package. Called only after a process has failed.
 	int (*member_process)(uint64_t object, int i);
+	// May be NULL. Returns true if the object has been revoked. Called only after a failure or revocation.
+	bool (*is_revoked)(uint64_t object);
 	// May be NULL. Describes the object of a wait that is about to sleep. Returns false if the object belongs to
 	// another package.
 	bool (*fill_details)(const struct gompi_wait_desc *what, struct gompi_wait_details *t);
@@ -64,10 +66,11 @@ void gompi_serve_at_wait_end(void);
 // Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
 void gompi_notify_long_wait(void);
 
-// Calls member_process of one service after another, until a service has a result. The other two functions call
-// stuck_entry and fill_details in the same way. If no service has a result, gompi_services_member returns -1,
-// gompi_services_stuck_entry returns 0, and gompi_fill_wait_details changes nothing.
+// Calls member_process of one service after another, until a service has a result. The other functions call
+// is_revoked, stuck_entry and fill_details in the same way. If no service has a result, gompi_services_member returns
+// -1, gompi_services_revoked false, gompi_services_stuck_entry 0, and gompi_fill_wait_details changes nothing.
 int gompi_services_member(uint64_t object, int i);
+bool gompi_services_revoked(uint64_t object);
 uint64_t gompi_services_stuck_entry(int process);
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t);
 

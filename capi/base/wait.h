@@ -102,6 +102,8 @@ struct gompi_wait {
 	struct gompi_stuck_entry stuck;
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
+// Makes a wait continue whichever processes fail.
+void gompi_wait_survive(struct gompi_wait *t);
 int gompi_wait_step(struct gompi_wait *t);
 void gompi_wait_end(struct gompi_wait *t);
 

@@ -84,6 +84,10 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
+    // comm_agree executes MPIX_Comm_agree or, if `request` is not 0, MPIX_Comm_iagree.
+    int (*comm_agree)(uintptr_t comm, uintptr_t flag, uintptr_t request);
+    // comm_shrink executes MPIX_Comm_shrink or, if `request` is not 0, MPIX_Comm_ishrink.
+    int (*comm_shrink)(uintptr_t comm, uintptr_t newcomm, uintptr_t request);
     // make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
     // is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
     // gompi_error_status *)0)->text bytes.

@@ -21,9 +21,10 @@ static __attribute__((noinline)) int barrier_slow_path(struct gompi_comm *c, MPI
 // Implements MPI_Barrier (MPI-5.0 6.3). The barrier runs in shared memory if all members share memory, and in two
 // levels if they are on several nodes (hierarchy.h). Otherwise Go runs it with messages.
 int gompi_barrier(MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	if (c == NULL)
-		return gompi_raise_invalid_comm(comm, "MPI_Barrier");
+		return gompi_comm_get(comm) != NULL ? gompi_go_callbacks.barrier_messages((uintptr_t)comm)
+						    : gompi_raise_invalid_comm(comm, "MPI_Barrier");
 	if (c->barrier == NULL)
 		return barrier_slow_path(c, comm);
 	struct gompi_wait_desc waiting = {.call = "MPI_Barrier", .peer = -1, .object = c->handle};

@@ -8,7 +8,7 @@
 // Returns comm's view (its private state in this process) for two-level collectives. Returns NULL if comm is invalid or
 // has no such view, or if root is no rank of comm.
 static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;
 }
 

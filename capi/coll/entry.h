@@ -36,7 +36,7 @@ int gompi_run_packed(const struct gompi_collective *a);
 // Returns comm's view (its private state in this process) for shared-memory collectives. Returns NULL if comm is
 // invalid, if its members do not share memory, or if shared memory does not support calls of this kind.
 static inline struct gompi_shm_coll *gompi_shm_coll_for(MPI_Comm comm, int kind) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	return c != NULL && c->shm_coll != NULL && gompi_shm_supports(kind, c->size) ? c->shm_coll : NULL;
 }
 

@@ -73,7 +73,10 @@ static void fill_nbc_wait_record(const struct gompi_request *r, struct gompi_wai
 	gompi_nbc_unlock(s->nbc);
 }
 
-static const struct gompi_request_kind nbc_request_kind = {.progress = progress_nbc_op,
+static void abandon_nbc_op(struct gompi_request *r, int class) { gompi_nbc_abandon(nbc_op_of(r), class); }
+
+static const struct gompi_request_kind nbc_request_kind = {.abandon = abandon_nbc_op,
+							   .progress = progress_nbc_op,
 							   .describe_wait = fill_nbc_wait_record,
 							   .start = start_nbc_op,
 							   .release = release_nbc_op,
@@ -146,7 +149,7 @@ static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a,
 static bool has_nbc(const struct gompi_comm *c) { return c->nbc != NULL && c->size <= GOMPI_NBC_MAX_RANKS; }
 
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	struct gompi_comm *c = gompi_comm_usable((MPI_Comm)a->comm);
 	if (c == NULL || request == NULL)
 		return start_in_go(a, false, false, MPI_INFO_NULL, request);
 	bool use_messages = !has_nbc(c);
@@ -165,7 +168,7 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 // error if info is not a valid handle. A call that fails still counts in init_count, because the other members' calls
 // may succeed.
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	struct gompi_comm *c = gompi_comm_usable((MPI_Comm)a->comm);
 	bool use_messages = c == NULL || !has_nbc(c);
 	uint64_t number = use_messages ? 0 : ++c->nbc->init_count;
 	if (c == NULL || request == NULL || (info != MPI_INFO_NULL && !gompi_info_exists(info)))

@@ -101,6 +101,10 @@ bool gompi_nbc_op_issue(struct gompi_nbc_op *s, const struct gompi_collective *a
 void gompi_nbc_op_pack(struct gompi_nbc_op *s);
 void gompi_nbc_op_unpack(struct gompi_nbc_op *s);
 
+// Completes s with an error class, because a process has failed or the communicator is revoked. Waits for the lock of
+// the view.
+void gompi_nbc_abandon(struct gompi_nbc_op *s, int class);
+
 // Advances s as far as possible without blocking. Returns true if this call completed it.
 bool gompi_nbc_op_advance(struct gompi_nbc_op *s);
 // Finds the members that s waits for and that have not started this collective. Sets their bits in missing, for ranks

@@ -134,6 +134,26 @@ static struct gompi_nbc_op *remove_completed(struct gompi_nbc *b) {
 	return completed;
 }
 
+static void complete_ops(struct gompi_nbc_op *completed) {
+	for (struct gompi_nbc_op *next; completed != NULL; completed = next) {
+		next = completed->next;
+		gompi_nbc_op_complete(completed);
+	}
+}
+
+void gompi_nbc_abandon(struct gompi_nbc_op *s, int class) {
+	struct gompi_nbc *b = s->nbc;
+	gompi_mutex_lock(&b->lock.mutex);
+	struct gompi_nbc_op *completed = NULL;
+	if (s->state != NBC_COMPLETE) {
+		gompi_set_error(&s->error, class, "%s", gompi_failure_text());
+		s->state = NBC_COMPLETE;
+		completed = remove_completed(b);
+	}
+	gompi_nbc_unlock(b);
+	complete_ops(completed);
+}
+
 // Advances all collectives and releases the lock. Returns true if any completed. The caller must then check
 // lock.missed.
 static bool advance_all(struct gompi_nbc *b) {
@@ -145,10 +165,7 @@ static bool advance_all(struct gompi_nbc *b) {
 	gompi_mutex_unlock(&b->lock.mutex);
 	if (any_completed)
 		gompi_nbc_notify(b, false); // space may have become free
-	for (struct gompi_nbc_op *next; completed != NULL; completed = next) {
-		next = completed->next;
-		gompi_nbc_op_complete(completed);
-	}
+	complete_ops(completed);
 	return any_completed;
 }
 

@@ -160,7 +160,7 @@ static int run_rooted(const struct gompi_collective *a) {
 }
 
 static int run_neighborhood(const struct gompi_collective *a) {
-	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	const struct gompi_comm *c = gompi_comm_usable((MPI_Comm)a->comm);
 	struct gompi_pair_block to[GOMPI_PAIRWISE_MAX_RANKS], from[GOMPI_PAIRWISE_MAX_RANKS];
 	if (c == NULL || c->shm_coll == NULL || c->topology.kind == 0 ||
 	    c->topology.sources > GOMPI_PAIRWISE_MAX_RANKS || c->topology.destinations > GOMPI_PAIRWISE_MAX_RANKS ||

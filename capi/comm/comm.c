@@ -5,10 +5,11 @@
 
 #include "base/node.h"
 #include "base/error_status.h"
+#include "comm/revoked_ids.h"
 #include "comm/z_calls.h"
 #include "info/info.h"
 
-struct gompi_table gompi_comms = {&gompi_table_empty};
+struct gompi_table gompi_comms = {&gompi_table_empty}, gompi_usable_comms = {&gompi_table_empty};
 static struct gompi_free_list free_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
@@ -35,6 +36,7 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	}
 	*c = *from;
 	c->handle = 0;
+	gompi_store(&c->usable_handle, 0);
 	c->peers = peers;
 	c->members = members;
 	c->topology.ranks = ranks;
@@ -49,9 +51,19 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	bool opened = c != NULL && fill_comm(c, from);
 	if (opened) {
 		c->handle = handle;
-		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
+		gompi_store(&c->usable_handle, handle);
+		// first gompi_usable_comms: a revocation may find the communicator in gompi_comms at once
+		opened = world || self || gompi_table_put(&gompi_usable_comms, handle, c) != NULL;
+		if (opened && !world && !self && gompi_table_put(&gompi_comms, handle, c) == NULL) {
+			gompi_table_remove(&gompi_usable_comms, handle);
+			opened = false;
+		}
 	}
 	if (opened) {
+		if (gompi_revoked_id_exists(c->id)) {
+			gompi_store(&c->is_revoked, 1);
+			gompi_comm_restrict(c);
+		}
 		gompi_my_cell()->comms_address = (uintptr_t)&gompi_comms;
 		gompi_my_cell()->comm_world_address = (uintptr_t)&gompi_comm_world;
 		return c;
@@ -61,11 +73,22 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	return NULL;
 }
 
+void gompi_comm_restrict(struct gompi_comm *c) {
+	uintptr_t usable = c->handle;
+	if (gompi_cas_strong(&c->usable_handle, &usable, 0) && c != &gompi_comm_world && c != &gompi_comm_self)
+		gompi_table_remove(&gompi_usable_comms, c->handle);
+}
+
 void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
 	if (c == NULL)
 		return;
+	gompi_mutex_lock(&gompi_failures_lock); // another thread may handle a revocation
+	gompi_comm_restrict(c);
 	c->handle = 0;
+	free(c->failures);
+	c->failures = NULL;
+	gompi_mutex_unlock(&gompi_failures_lock);
 	gompi_attributes_free(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
 	gompi_errhandler_detach(&c->errhandler);

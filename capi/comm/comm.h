@@ -24,6 +24,7 @@ struct gompi_comm_hints {
 
 struct gompi_comm {
 	uintptr_t handle;         // 0 if no communicator uses the descriptor
+	gompi_a64 usable_handle;  // the handle, or 0 if the communicator is restricted (failures.h)
 	int rank, size;           // rank of this process in the group (if is_inter, local group); size of that group
 	bool is_inter;            // this is an intercommunicator
 	uint64_t id;              // base of its context ids; core/comm.Comm.Context adds the kind of message
@@ -46,10 +47,13 @@ struct gompi_comm {
 	struct gompi_ranks members; // the group or, if is_inter, the local group
 	struct gompi_comm_hints hints;
 	struct gompi_group *group, *remote_group; // created when the application first asks for them
+	gompi_a32 is_revoked;                     // 1 after MPIX_Comm_revoke at any member
+	struct gompi_comm_failures *failures;     // failed members (failures.c); NULL if none is known
 	struct gompi_comm *next;                  // next in the free list
 };
 
-extern struct gompi_table gompi_comms; // all communicators except MPI_COMM_WORLD and MPI_COMM_SELF
+extern struct gompi_table gompi_comms;        // all communicators except MPI_COMM_WORLD and MPI_COMM_SELF
+extern struct gompi_table gompi_usable_comms; // those of them that are not restricted (failures.h)
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on
@@ -66,6 +70,20 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 		return gompi_comm_self.handle == h ? &gompi_comm_self : NULL;
 	return gompi_table_get(&gompi_comms, h);
 }
+
+// Returns the descriptor as gompi_comm_get does, but NULL if the communicator is restricted (failures.h). For the fast
+// paths of calls that communicate.
+static inline struct gompi_comm *gompi_comm_usable(MPI_Comm comm) {
+	uintptr_t h = (uintptr_t)comm;
+	if (comm == MPI_COMM_WORLD)
+		return gompi_load(&gompi_comm_world.usable_handle) == h ? &gompi_comm_world : NULL;
+	if (comm == MPI_COMM_SELF)
+		return gompi_load(&gompi_comm_self.usable_handle) == h ? &gompi_comm_self : NULL;
+	return gompi_table_get(&gompi_usable_comms, h);
+}
+
+// Makes gompi_comm_usable ignore a communicator.
+void gompi_comm_restrict(struct gompi_comm *c);
 
 // Creates the descriptor of a communicator with the contents of c. Copies the lists of ranks, and takes ownership of
 // the hints (c->hints.alloc_kinds). Returns NULL if out of memory.

@@ -10,6 +10,8 @@ package engine
 #cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
 #include <stdlib.h>
 
+#include "base/failure.h"
+#include "fabric/fabric.h"
 #include "message/engine.h"
 #include "message/remote.h"
 #include "message/request.h" // complete struct: with an incomplete one, a Request in an interface allocates memory
@@ -25,6 +27,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/message"
 	"gompirma/core/p2p"
 )
@@ -62,13 +65,20 @@ func (m *Messages) Close() {
 }
 
 // Enter and the following methods implement p2p.Carrier.
-func (m *Messages) Enter()            { C.gompi_engine_attach(m.c) }
-func (m *Messages) Leave()            { C.gompi_engine_detach() }
-func (m *Messages) Progress() bool    { return bool(C.gompi_engine_progress(m.c)) }
-func (m *Messages) NotifyReceivers()  { C.gompi_engine_remind(m.c) }
-func (m *Messages) OpenNetwork()      { C.gompi_remote_open(m.c) }
-func (m *Messages) AllSent() bool     { return bool(C.gompi_engine_flushed(m.c)) }
-func (m *Messages) ErrorClass() int32 { return int32(C.gompi_engine_inbox_error(m.c)) }
+func (m *Messages) Enter()                    { C.gompi_engine_attach(m.c) }
+func (m *Messages) Leave()                    { C.gompi_engine_detach() }
+func (m *Messages) Progress() bool            { return bool(C.gompi_engine_progress(m.c)) }
+func (m *Messages) NotifyReceivers()          { C.gompi_engine_remind(m.c) }
+func (m *Messages) OpenNetwork()              { C.gompi_remote_open(m.c) }
+func (m *Messages) Failed(process int32) bool { return bool(C.gompi_is_failed(C.int(process))) }
+func (m *Messages) AllSent() bool             { return bool(C.gompi_engine_flushed(m.c)) }
+func (m *Messages) ErrorClass() int32         { return int32(C.gompi_engine_inbox_error(m.c)) }
+
+// RequestDelivery implements p2p.Carrier.
+func (m *Messages) RequestDelivery(process int32) (isDelivered func() bool) {
+	number := C.gompi_fabric_request_delivery(C.int(process))
+	return func() bool { return bool(C.gompi_fabric_is_delivered(C.int(process), number)) }
+}
 
 // operationToC returns the C form of an operation.
 func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {

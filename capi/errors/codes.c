@@ -10,15 +10,30 @@
 #include "errors/z_calls.h"
 #include "errors/z_classes.h"
 
-enum { FIRST_ADDED_CODE = MPI_ERR_LASTCODE + 1, SMALL_CLASSES = 64, TOOL_CLASSES = 1000, CLASSES = 128 };
+enum {
+	FIRST_ADDED_CODE = MPI_ERR_LASTCODE + 1,
+	SMALL_CLASSES = 64,
+	TOOL_CLASSES = 1000,
+	FAULT_CLASSES = 16000,
+	TOOL_INDEX = SMALL_CLASSES,
+	FAULT_INDEX = 120,
+	CLASSES = 128
+};
 
-// The index of a predefined class in the table: small numbers first, then the MPI_T_ classes, which begin at 1,000.
-#define CLASS_INDEX(class) ((class) < SMALL_CLASSES ? (class) : (class) - TOOL_CLASSES + SMALL_CLASSES)
+// The index of a predefined class in the table: small numbers first, then the MPI_T_ classes, which begin at 1,000,
+// then the classes for fault tolerance (mpix_gompirma.h).
+#define CLASS_INDEX(class)                                               \
+	((class) < SMALL_CLASSES   ? (class)                             \
+	 : (class) < FAULT_CLASSES ? (class) - TOOL_CLASSES + TOOL_INDEX \
+				   : (class) - FAULT_CLASSES + FAULT_INDEX)
 #define CLASS(class, text) [CLASS_INDEX(class)] = {#class, #class ": " text, sizeof(#class ": " text) - 1},
 static const struct class {
 	const char *name, *text;
 	size_t length; // length of the text
-} classes[CLASSES] = {GOMPI_ERROR_CLASSES(CLASS)};
+} classes[CLASSES] = {
+	GOMPI_ERROR_CLASSES(CLASS) CLASS(MPIX_ERR_PROC_FAILED, "a process on which the call depends has failed") CLASS(
+		MPIX_ERR_PROC_FAILED_PENDING, "a process that may be the sender has failed; the request stays active")
+		CLASS(MPIX_ERR_REVOKED, "the communicator has been revoked")};
 
 // An error class or code that the application has added.
 struct added_code {
@@ -49,9 +64,9 @@ int gompi_last_used_code = MPI_ERR_LASTCODE;
 
 // Returns the index of a predefined class in the tables, or -1 if it is not predefined.
 static int class_index(int n) {
-	bool small = (uint32_t)n < SMALL_CLASSES;
-	uint32_t at = small ? (uint32_t)n : (uint32_t)n - TOOL_CLASSES + SMALL_CLASSES;
-	return (small || (at >= SMALL_CLASSES && at < CLASSES)) && classes[at].name != NULL ? (int)at : -1;
+	const int at = CLASS_INDEX(n);
+	const int first = n < SMALL_CLASSES ? 0 : n < FAULT_CLASSES ? TOOL_INDEX : FAULT_INDEX;
+	return at >= first && at < CLASSES && classes[at].name != NULL ? at : -1;
 }
 
 const char *gompi_error_class_name(int class) {

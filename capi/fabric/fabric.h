@@ -83,6 +83,12 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
 // Sends the queued records of a peer, or of all peers (-1).
 void gompi_fabric_flush(int peer);
+// Sends the queued records of a peer on another node, and asks it for an acknowledgement. Returns a number that
+// identifies the records that this process has committed for the peer so far. gompi_fabric_is_delivered returns true if
+// the peer has received these records, or has failed. If it returns false, the acknowledgement wakes the waits on
+// gompi_my_cell()->wait.
+uint32_t gompi_fabric_request_delivery(int peer);
+bool gompi_fabric_is_delivered(int peer, uint32_t number);
 // Sends the queued records of all peers if any record has been committed with FABRIC_AFTER_BATCH.
 void gompi_fabric_flush_batch(void);
 

@@ -125,6 +125,8 @@ void gompi_peer_send(struct gompi_peer *p) {
 		notify_room(p);
 }
 
+gompi_a32 gompi_delivery_awaited;
+
 void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_lock(&p->lock);
 	const uint32_t newly_acked = received - p->frames_acked;
@@ -135,6 +137,10 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 		gompi_peer_send(p);
 	}
 	gompi_mutex_unlock(&p->lock);
+	if (__builtin_expect(gompi_load(&gompi_delivery_awaited) != 0, 0)) {
+		gompi_store(&gompi_delivery_awaited, 0);
+		gompi_wake(&gompi_my_cell()->wait);
+	}
 }
 
 // Sends a frame without records. The caller holds p's lock.

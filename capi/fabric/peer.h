@@ -101,6 +101,9 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received);
 // because the peer has sent a probe.
 void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 
+// 1 if a thread may wait for an acknowledgement (gompi_fabric_is_delivered).
+extern gompi_a32 gompi_delivery_awaited;
+
 // Results of gompi_peer_probe.
 enum gompi_probe_result {
 	GOMPI_PROBE_SENT,

@@ -158,6 +158,23 @@ bool gompi_unqueue_record(struct gompi_vci *l, struct gompi_request *r) {
 	return true;
 }
 
+void gompi_send_abandon(struct gompi_vci *l, struct gompi_request *r, int class) {
+	struct gompi_link *p = r->peer_link;
+	if (p == NULL || (r->record_pending && !gompi_unqueue_record(l, r)))
+		return;
+	if (r->transfer_bytes != 0) { // a stream
+		struct gompi_request **at = &p->first_stream, *before = NULL;
+		for (; *at != r; before = *at)
+			at = &(*at)->next;
+		*at = r->next;
+		if (p->last_stream == r)
+			p->last_stream = before;
+		r->transfer_bytes = 0;
+		add_pending_count(l, p, -1);
+	}
+	gompi_send_complete(l, r, class);
+}
+
 void gompi_post_cancel(struct gompi_vci *l, const struct gompi_request *r, unsigned flags) {
 	struct gompi_pending w = {
 		.record = {.word = gompi_record_word(RECORD_CANCEL, flags, 0),

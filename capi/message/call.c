@@ -1,6 +1,7 @@
 #include "message/call.h"
 
 #include "base/failure.h"
+#include "comm/failures.h"
 #include "datatype/label.h"
 #include "message/remote.h"
 #include "win/win.h"
@@ -16,6 +17,9 @@ static inline int check_envelope(struct gompi_request *r, const struct gompi_env
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (c == NULL || m == NULL)
 		return gompi_comm_invalid(v, e->comm);
+	const bool is_restricted = gompi_load(&c->usable_handle) == 0;
+	if (__builtin_expect(is_restricted, 0) && gompi_comm_check_usable(c->handle, true, v) != MPI_SUCCESS)
+		return v->class;
 	bool is_proc_null = e->peer == MPI_PROC_NULL;
 	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !is_proc_null && !(receive && e->peer == MPI_ANY_SOURCE))
 		return gompi_set_error(v, MPI_ERR_RANK, "%s is %d; valid ranks of the communicator are 0 to %d",
@@ -33,6 +37,10 @@ static inline int check_envelope(struct gompi_request *r, const struct gompi_env
 	r->source = c->rank;
 	r->world = is_proc_null || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
 	r->vci = gompi_vci_of(m, c->id);
+	if (__builtin_expect(is_restricted, 0) && !receive && !is_proc_null && gompi_is_failed(r->world)) {
+		gompi_note_failed(r->world);
+		return gompi_set_error(v, MPI_ERR_PROC_ABORTED, "%s", gompi_failure_text());
+	}
 	return MPI_SUCCESS;
 }
 
@@ -123,6 +131,24 @@ static int describe_kind_wait(const void *on, int first, struct gompi_wait_desc 
 	return first;
 }
 
+// Implements find_failed (struct gompi_wait_desc) for a receive from MPI_ANY_SOURCE in a fault-tolerant job: only
+// failures that the application has not acknowledged end the wait.
+static int find_unacknowledged(const void *of, struct gompi_stuck_entry *place) {
+	const struct gompi_request *r = of;
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
+	(void)place;
+	if (c == NULL)
+		return GOMPI_NONE_FAILED;
+	return gompi_load(&c->is_revoked) != 0 ? GOMPI_REVOKED : gompi_comm_unacknowledged(c);
+}
+
+void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait_desc *what) {
+	if (r->peer != MPI_ANY_SOURCE || !gompi_node.is_fault_tolerant)
+		return;
+	what->find_failed = find_unacknowledged;
+	what->find_failed_arg = r;
+}
+
 static _Thread_local const int32_t *pending_members;
 static _Thread_local int pending_member_count;
 
@@ -147,10 +173,13 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .members = pending_members,
 				       .member_count = pending_member_count,
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
+	if (r->receive)
+		gompi_request_set_failures(r, &what);
 	if (r->kind != NULL) {
 		what.reason = GOMPI_FOR_CALL;
 		what.fill_details = r->kind->describe_wait != NULL ? describe_kind_wait : NULL;
 		what.fill_details_arg = r;
+		what.find_failed = r->kind->survives ? gompi_ignore_failures : NULL;
 	}
 	return what;
 }
@@ -176,8 +205,10 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
 		struct gompi_messages *m = r->vci->messages;
 		struct gompi_wait_desc what = wait_of_request(r, call);
-		what.find_failed = failed_peer;
-		what.find_failed_arg = arg;
+		if (failed_peer != NULL) {
+			what.find_failed = failed_peer;
+			what.find_failed_arg = arg;
+		}
 		int rc = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, request_is_over, r, &what);
 		gompi_call_run_plans(m);
 		if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE)
@@ -209,6 +240,8 @@ int gompi_send_wait(const struct gompi_request *s, const char *call, struct gomp
 		gompi_request_error_detail(r, v);
 	}
 	gompi_vci_lock(l);
+	if (gompi_load(&r->state) == REQUEST_ACTIVE && gompi_fault_class(class, r->comm) != class)
+		gompi_send_abandon(l, r, class);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
 		r->freed = true; // the peer may still answer; completion then frees the request
 	else
@@ -223,9 +256,7 @@ int gompi_send_blocking(const struct gompi_request *s, const char *call) {
 							   : gompi_call_raise(&v, call, (MPI_Comm)s->comm);
 }
 
-// Abandons a receive, so that no thread writes to its buffer any more. Returns true if nothing refers to the request
-// any more; false if the caller must try again.
-static bool abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
+bool gompi_abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->posted) {
 		gompi_unpost_receive(l, r);
 		return true;
@@ -272,7 +303,7 @@ int gompi_receive_wait(struct gompi_request *r, const char *call) {
 	if (__builtin_expect(class != MPI_SUCCESS, 0)) {
 		for (bool is_abandoned = false; !is_abandoned;) {
 			gompi_vci_lock(l);
-			is_abandoned = abandon_receive(l, r);
+			is_abandoned = gompi_abandon_receive(l, r);
 			gompi_vci_unlock(l);
 		}
 		if (gompi_load(&r->state) == REQUEST_ACTIVE)

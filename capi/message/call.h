@@ -44,7 +44,7 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *cal
 // gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL || (uint32_t)dest >= (uint32_t)c->peers.n || tag < 0, 0) ||
 	    !gompi_buffer_simple(&r->buf, at, count, type))
@@ -65,7 +65,7 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 // (gompi_buffer_simple). Fills in r. In all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL, 0) ||
 	    ((uint32_t)source >= (uint32_t)c->peers.n && source != MPI_ANY_SOURCE) || (tag < 0 && tag != MPI_ANY_TAG) ||
@@ -144,6 +144,12 @@ void gompi_request_set_members(const int32_t *members, int n);
 // Returns the number of a failed or unreachable process on which the request depends, or GOMPI_NONE_FAILED. The
 // argument `place` is the argument `stuck` of gompi_failed_for_wait.
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
+// Completes, with an error, an active request that depends on a failed process or a revoked communicator. Returns false
+// if the request stays active. *class is then MPIX_ERR_PROC_FAILED_PENDING for a receive from MPI_ANY_SOURCE, or the
+// class of the error that ends the wait.
+__attribute__((cold)) bool gompi_request_fail(struct gompi_request *r, int *class);
+// Sets the fields of *what that decide which failed processes end a wait for a receive r from MPI_ANY_SOURCE.
+void gompi_request_set_failures(const struct gompi_request *r, struct gompi_wait_desc *what);
 // Describes a wait for a request: stores in `*what` and `*t` the processes that must act. Leaves what->call unchanged.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
@@ -156,6 +162,9 @@ int gompi_send_wait(const struct gompi_request *r, const char *call, struct gomp
 // Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0 or the
 // error class of r. If r can never complete, abandons the receive and returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
+// Abandons a receive, so that no thread writes to its buffer any more. Returns true if nothing refers to the request
+// any more; false if the caller must try again. The caller holds the VCI's lock.
+bool gompi_abandon_receive(struct gompi_vci *l, struct gompi_request *r);
 // Waits for a receive that has been matched or posted already. Returns the same values as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous

@@ -3,6 +3,7 @@
 #define GOMPI_MESSAGE_COMPLETION_H
 
 #include "base/failure.h"
+#include "comm/failures.h"
 #include "message/call.h"
 
 static inline bool gompi_is_running(void) { return gompi_load(&gompi_app_messages) != NULL; }
@@ -167,6 +168,8 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 			break;
 		}
 		class = r->result.class;
+		if (__builtin_expect(class == MPI_ERR_PROC_ABORTED, 0))
+			class = gompi_fault_class(class, r->comm);
 		gompi_status_from_request(r, status);
 		gompi_request_end(r, request);
 		break;
@@ -182,6 +185,15 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 // Returns the number of a failed process that prevents a request of the array from completing, or GOMPI_NONE_FAILED.
 // Sets *failed_index to the index of that request.
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
+// Completes the active requests of the array that can never complete (gompi_request_fail). Returns true if there are
+// any. Otherwise *pending_class is MPIX_ERR_PROC_FAILED_PENDING if there is such a receive from MPI_ANY_SOURCE.
+__attribute__((cold)) bool gompi_array_fail(const struct gompi_request_array *s, int *pending_class);
+// Calls gompi_request_fail if an active request depends on a failed process or a revoked communicator. Otherwise
+// returns false, with MPI_SUCCESS in *class.
+__attribute__((cold)) bool gompi_request_test_failed(struct gompi_request *r, int *class);
+// Returns true if a process has failed or a communicator has been revoked, so that a call that tests for requests must
+// check them.
+static inline bool gompi_must_check_failures(void) { return __builtin_expect(gompi_failure_count() != 0, 0); }
 // Implements find_failed (struct gompi_wait_desc) for a wait on a request array: calls gompi_array_failed_peer.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);
 

@@ -2,8 +2,8 @@
 
 #include "message/call.h"
 
-static const struct gompi_request_kind go_request_kind = {.error_detail = gompi_request_text_detail,
-							  .free_object = gompi_request_free_text};
+static const struct gompi_request_kind go_request_kind = {
+	.survives = true, .error_detail = gompi_request_text_detail, .free_object = gompi_request_free_text};
 
 struct gompi_request *gompi_go_request_open(uintptr_t comm, uint64_t context, uintptr_t *handle) {
 	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_app_messages), context, &go_request_kind, 0);

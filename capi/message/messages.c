@@ -8,7 +8,7 @@
 #include "base/call_name.h"
 #include "base/random.h"
 #include "base/go_callbacks.h"
-#include "comm/comm.h"
+#include "comm/failures.h"
 #include "message/plan.h"
 #include "message/remote.h"
 
@@ -177,17 +177,16 @@ static uint64_t incomplete_record(int process) {
 	return 0;
 }
 
-// Returns the number of process i of the communicator with the handle `object`: of rank i or, for an
-// intercommunicator, of the members of the local group followed by those of the remote group. Returns -1 if there is no
-// such process, or if `object` is no communicator.
+// Returns the process number of member i of the communicator with the handle `object` (gompi_comm_member). Returns -1
+// if `object` is no communicator.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
-	if (c == NULL)
-		return -1;
-	const int local = c->is_inter ? c->members.n : 0;
-	return i < local                ? gompi_ranks_at(&c->members, i)
-	       : i - local < c->peers.n ? gompi_ranks_at(&c->peers, i - local)
-					: -1;
+	return c == NULL ? -1 : gompi_comm_member(c, i);
+}
+
+static bool comm_is_revoked(uint64_t object) {
+	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
+	return c != NULL && gompi_load(&c->is_revoked) != 0;
 }
 
 // Writes the id, members and name of a wait's communicator to t. Returns false if there is no such communicator.
@@ -213,6 +212,7 @@ void gompi_messages_attach(struct gompi_messages *m) {
 						     .serve = messages_serve,
 						     .on_long_wait = messages_wait_lasts,
 						     .member_process = comm_member,
+						     .is_revoked = comm_is_revoked,
 						     .fill_details = fill_comm_record,
 						     .stuck_entry = incomplete_record};
 	gompi_store_release(&gompi_app_messages, m);

@@ -162,6 +162,11 @@ void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
 // Discards a message: frees m without receiving it. If its sender waits for an answer, reports this to the sender
 // (RECORD_DROPPED or, for a send of this process to itself, gompi_send_dropped).
 void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
+// Completes an active send to another process with an error class, and forgets it. Answers of the receiver are ignored
+// afterwards.
+void gompi_send_abandon(struct gompi_vci *l, struct gompi_request *r, int class);
+// Handles RECORD_REVOKE: revokes the communicator, and forwards the record to all its members.
+void gompi_handle_revoke(struct gompi_vci *l, const struct gompi_record *h);
 // Handles RECORD_DROPPED: the receiver has discarded the message of send r without receiving it, because the sender has
 // cancelled the send or the receiver has freed the communicator.
 void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);

@@ -4,6 +4,7 @@
 
 #include "base/call_name.h"
 #include "base/tuning.h"
+#include "comm/failures.h"
 #include "message/call.h"
 
 int (*gompi_plan_call_go)(uintptr_t go, int64_t what, char *text);
@@ -204,6 +205,9 @@ static void complete_plan(struct gompi_plan *p) {
 		gompi_vci_lock(l);
 		if (r->receive && gompi_load(&r->state) == REQUEST_ACTIVE)
 			gompi_cancel_locked(l, r);
+		else if (gompi_load(&r->state) == REQUEST_ACTIVE &&
+			 gompi_fault_class(MPI_ERR_PROC_ABORTED, p->params.comm) != MPI_ERR_PROC_ABORTED)
+			gompi_send_abandon(l, r, p->error.class);
 		if (gompi_load(&r->state) == REQUEST_ACTIVE) {
 			r->freed = true;
 			p->error_data = NULL; // not freed (a leak), because the send may still read the error data

@@ -246,7 +246,13 @@ static void describe_plan_wait(const struct gompi_request *r, struct gompi_wait_
 	t->pending_count = -1; // -1, unknown: even a peer whose message is missing may have started the operation
 }
 
-static const struct gompi_request_kind plan_kind = {.progress = progress_plan,
+static void abandon_plan(struct gompi_request *r, int class) {
+	gompi_plan_abandon(plan_of(r), class, gompi_failure_text());
+	gompi_plans_progress(r->vci->messages);
+}
+
+static const struct gompi_request_kind plan_kind = {.abandon = abandon_plan,
+						    .progress = progress_plan,
 						    .describe_wait = describe_plan_wait,
 						    .start = start_plan,
 						    .release = release_plan,

@@ -1,7 +1,7 @@
 // Probes, and receives of messages that a matched probe has extracted (MPI-5.0 3.8).
 #include "base/object_pool.h"
 #include "base/poll.h"
-#include "message/call.h"
+#include "message/completion.h"
 #include "message/z_calls.h"
 
 // The handles of extracted messages. The VCIs own the struct gompi_message to which the handles refer.
@@ -103,10 +103,14 @@ static int probe_blocking(struct probe *p, const char *call, int source, int tag
 				       .tag = tag,
 				       .object = (uintptr_t)comm,
 				       .reason = GOMPI_FOR_MESSAGE};
+	const struct gompi_request r = {.receive = true, .peer = source, .comm = (uintptr_t)comm};
+	gompi_request_set_failures(&r, &what);
 	int rc = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, probe_check_progress, p, &what);
 	gompi_call_run_plans(m);
 	if (p->found)
 		return MPI_SUCCESS;
+	if (source == MPI_ANY_SOURCE && gompi_fault_class(rc, (uintptr_t)comm) == MPIX_ERR_PROC_FAILED)
+		rc = MPIX_ERR_PROC_FAILED_PENDING;
 	return gompi_request_raise_failed(call, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, (uintptr_t)comm);
 }
 
@@ -138,12 +142,26 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 }
 GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 
+// Returns true if the message of a probe can never arrive. The call then ends with *rc.
+static __attribute__((noinline, cold)) bool probe_has_failed(const struct probe *p, const char *call, MPI_Comm comm,
+							     int *rc) {
+	const struct gompi_request r = {.receive = true, .peer = p->source, .comm = (uintptr_t)comm};
+	struct gompi_stuck_entry place = {0};
+	int class = gompi_fault_class(MPI_ERR_PROC_ABORTED, r.comm);
+	if (class == MPI_ERR_PROC_ABORTED || gompi_request_failed_peer(&r, &place) == GOMPI_NONE_FAILED)
+		return false;
+	if (p->source == MPI_ANY_SOURCE && class == MPIX_ERR_PROC_FAILED)
+		class = MPIX_ERR_PROC_FAILED_PENDING;
+	*rc = gompi_request_raise_failed(call, class, r.comm);
+	return true;
+}
+
 // Checks for a message without waiting. If an output argument is NULL, null_text is the text of the error, which is
 // raised only if the other arguments are valid. Otherwise null_text is NULL. Returns true if the call ends with an
 // error, whose return value is *rc.
 static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, const char *null_text, int *flag,
 			      int *rc) {
-	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_comm *c = gompi_comm_usable(comm);
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	bool is_decided = false;
 	if (__builtin_expect(c != NULL && m != NULL, 1) &&
@@ -163,11 +181,12 @@ static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, 
 	if (!is_decided && !probe_check(p) && gompi_test_progress())
 		probe_check(p);
 	*flag = p->found;
-	if (p->found)
+	if (p->found) {
 		gompi_poll_reset();
-	else
-		gompi_test_unsuccessful();
-	return false;
+		return false;
+	}
+	gompi_test_unsuccessful();
+	return gompi_must_check_failures() && probe_has_failed(p, call, comm, rc);
 }
 
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {

@@ -46,6 +46,9 @@ static inline __attribute__((always_inline)) void dispatch(struct gompi_vci *l, 
 	case RECORD_FLOW:
 		gompi_handle_flow(l, h);
 		break;
+	case RECORD_REVOKE:
+		gompi_handle_revoke(l, h);
+		break;
 	case RECORD_PAD:
 	case RECORD_KIND_COUNT:
 		break;

@@ -18,6 +18,7 @@ enum gompi_record_kind {
 	RECORD_DROPPED,  // to the sender: the receiver has discarded the message, so no call receives it
 	RECORD_REMINDER, // to receivers: the sender waits until its earlier messages are received
 	RECORD_FLOW,     // to a process on another node: requests a protocol (enum gompi_flow in `size`)
+	RECORD_REVOKE,   // the communicator with the id `context` is revoked (MPIX_Comm_revoke)
 	RECORD_KIND_COUNT
 };
 

@@ -177,9 +177,9 @@ void gompi_request_text_detail(const struct gompi_request *r, struct gompi_error
 
 int gompi_request_fill_failure(int class, struct gompi_error_status *v) {
 	return gompi_set_error(v, class, "%s",
-			       class == MPI_ERR_PROC_ABORTED
-				       ? gompi_failure_text()
-				       : "the message queue in shared memory is damaged (internal error)");
+			       class == MPI_ERR_INTERN
+				       ? "the message queue in shared memory is damaged (internal error)"
+				       : gompi_failure_text());
 }
 
 int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error_status *v) {
@@ -205,6 +205,8 @@ int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error
 		break;
 	case MPI_ERR_INTERN:
 	case MPI_ERR_PROC_ABORTED:
+	case MPIX_ERR_PROC_FAILED:
+	case MPIX_ERR_REVOKED:
 		return gompi_request_fill_failure(s->class, v);
 	}
 	if (!r->receive)

@@ -47,10 +47,14 @@ struct gompi_request_kind {
 	// For a message that is a part of another request: called when the message is complete. Unlike the other
 	// functions, it is called under the VCI's lock.
 	void (*on_complete)(struct gompi_vci *l, struct gompi_request *r);
+	// May be NULL. Completes an active request with an error class, because a process has failed or the
+	// communicator is revoked.
+	void (*abandon)(struct gompi_request *r, int class);
 	// May be NULL. Describes the processes on which a wait for the request depends: changes those fields of *t and
 	// *what that differ from the defaults.
 	void (*describe_wait)(const struct gompi_request *r, struct gompi_wait_desc *what,
 			      struct gompi_wait_details *t);
+	bool survives;            // no failure of a process ends a wait: the operation completes itself with an error
 	bool keeps_handle;        // MPI_Request_free of an active request: the handle stays valid until completion
 	bool free_needs_inactive; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
 	bool frees_at_once;       // MPI_Request_free of an active request frees the request immediately

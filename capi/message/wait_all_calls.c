@@ -15,11 +15,14 @@ static int end_all_requests(const char *call, int count, MPI_Request requests[],
 	f.failed_index = -1;
 	bool complete;
 	int failed_index = -1;
+	const struct gompi_request_array all = {.count = count, .requests = requests};
+	int pending_class = MPI_SUCCESS;
+	if (__builtin_expect(wait_error == MPI_ERR_PROC_ABORTED, 0))
+		gompi_array_fail(&all, &pending_class);
 	for (int i = 0; i < count; i++)
 		gompi_finish_if_complete(requests[i], i, &f);
 	if (__builtin_expect(wait_error == MPI_ERR_PROC_ABORTED, 0))
-		gompi_array_failed_peer(&(struct gompi_request_array){.count = count, .requests = requests},
-					&(struct gompi_stuck_entry){0}, &failed_index);
+		gompi_array_failed_peer(&all, &(struct gompi_stuck_entry){0}, &failed_index);
 	for (int i = 0; i < count; i++) {
 		MPI_Status *s = gompi_status_at(statuses, i);
 		int class;
@@ -30,7 +33,8 @@ static int end_all_requests(const char *call, int count, MPI_Request requests[],
 			if (f.failed_index < 0 && (failed_index < 0 || failed_index == i)) {
 				f.failed_index = i;
 				f.object = gompi_request_of(requests[i])->comm;
-				class = gompi_request_fill_failure(wait_error, &f.error);
+				class = gompi_request_fill_failure(
+					pending_class != MPI_SUCCESS ? pending_class : wait_error, &f.error);
 			}
 		} else {
 			class = gompi_end_any(&requests[i], s);
@@ -113,7 +117,12 @@ int gompi_testall(int count, MPI_Request requests[], int *flag, MPI_Status statu
 	*flag = gompi_array_progress(&s, true);
 	if (!*flag) {
 		gompi_test_unsuccessful();
-		return MPI_SUCCESS;
+		int pending_class;
+		if (!gompi_must_check_failures() ||
+		    (!gompi_array_fail(&s, &pending_class) && pending_class == MPI_SUCCESS))
+			return MPI_SUCCESS;
+		*flag = 1;
+		return end_all_requests("MPI_Testall", count, requests, statuses, MPI_ERR_PROC_ABORTED);
 	}
 	gompi_poll_reset();
 	return end_all_requests("MPI_Testall", count, requests, statuses, MPI_SUCCESS);

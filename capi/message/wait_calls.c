@@ -20,6 +20,8 @@ static __attribute__((noinline)) int wait_and_end(struct gompi_request *r, MPI_R
 	if (gompi_is_complete(r))
 		return gompi_end_with_status("MPI_Wait", r, request, status);
 	int class = gompi_request_wait(r, "MPI_Wait");
+	if (__builtin_expect(class == MPI_ERR_PROC_ABORTED, 0) && gompi_request_fail(r, &class))
+		class = MPI_SUCCESS;
 	return class == MPI_SUCCESS ? gompi_end_with_status("MPI_Wait", r, request, status)
 				    : gompi_request_raise_failed("MPI_Wait", class, r->comm);
 }
@@ -34,6 +36,17 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 	return wait_and_end(r, request, status);
 }
 GOMPI_ENTRY(MPI_Wait, gompi_wait);
+
+// Ends a request that can never complete.
+static __attribute__((noinline, cold)) int test_failed(struct gompi_request *r, MPI_Request *request, int *flag,
+						       MPI_Status *status) {
+	int class;
+	*flag = gompi_request_test_failed(r, &class);
+	if (*flag)
+		return gompi_end_with_status("MPI_Test", r, request, status);
+	return class == MPIX_ERR_PROC_FAILED_PENDING ? gompi_request_raise_failed("MPI_Test", class, r->comm)
+						     : MPI_SUCCESS;
+}
 
 int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	struct gompi_request *r;
@@ -51,6 +64,6 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 		return gompi_end_with_status("MPI_Test", r, request, status);
 	}
 	gompi_test_unsuccessful();
-	return MPI_SUCCESS;
+	return gompi_must_check_failures() ? test_failed(r, request, flag, status) : MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Test, gompi_test);

@@ -49,7 +49,14 @@ static int wait_first_complete(const char *call, struct gompi_request_array *s, 
 	gompi_call_run_plans(m);
 	int i = first_complete(s);
 	*failed_index = -1;
-	if (i < 0 && class == MPI_ERR_PROC_ABORTED)
+	if (__builtin_expect(i < 0 && class == MPI_ERR_PROC_ABORTED, 0)) {
+		int pending_class;
+		if (gompi_array_fail(s, &pending_class))
+			i = first_complete(s);
+		else if (pending_class != MPI_SUCCESS)
+			class = pending_class;
+	}
+	if (i < 0 && (class == MPI_ERR_PROC_ABORTED || class == MPIX_ERR_PROC_FAILED_PENDING))
 		gompi_array_failed_peer(s, &(struct gompi_stuck_entry){0}, failed_index);
 	if (i < 0)
 		*rc = gompi_request_raise_failed(
@@ -86,12 +93,21 @@ int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *sta
 }
 GOMPI_ENTRY(MPI_Waitany, gompi_waitany);
 
+// Completes the requests that can never complete, if a process has failed. Returns true if there are any.
+static bool array_has_failed(struct gompi_request_array *s) {
+	int pending_class;
+	if (s->active_count == 0 || !gompi_must_check_failures() || !gompi_array_fail(s, &pending_class))
+		return false;
+	gompi_array_scan(s);
+	return true;
+}
+
 int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	int rc;
 	struct gompi_request_array s = {.count = count, .requests = requests};
 	if (gompi_array_is_invalid("MPI_Testany", &s, index != NULL && flag != NULL, &rc))
 		return rc;
-	if (gompi_array_progress(&s, false)) {
+	if (gompi_array_progress(&s, false) || array_has_failed(&s)) {
 		*index = s.first_complete;
 		*flag = 1;
 		gompi_poll_reset();
@@ -157,7 +173,7 @@ int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indic
 	}
 	if (gompi_test_progress())
 		gompi_array_scan(&s);
-	if (s.complete_count == 0) {
+	if (s.complete_count == 0 && !array_has_failed(&s)) {
 		*outcount = 0;
 		gompi_test_unsuccessful();
 		return MPI_SUCCESS;

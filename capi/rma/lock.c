@@ -85,9 +85,11 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 			return unlock_remote(w, rank);
 		rc = gompi_flush(w, rank, "MPI_Win_unlock");
 		gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
-		if (!(state & TARGET_NOCHECK))
+		if (!(state & TARGET_NOCHECK)) {
+			if (__builtin_expect(w->needs_ordered_locks, 0))
+				gompi_forget_lock(w, rank);
 			gompi_unlock(w, rank, state & TARGET_EXCLUSIVE);
-		else
+		} else
 			gompi_full_fence();
 	}
 	gompi_epoch_leave_call(w, EPOCH_UNLOCK);
@@ -97,8 +99,10 @@ GOMPI_ENTRY(MPI_Win_unlock, gompi_win_unlock);
 
 // Releases the locks of the first n members on this node.
 static void unlock_local(struct gompi_win *w, int n) {
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		gompi_forget_lock(w, gompi_win_rank_of_local(w, i));
 		gompi_unlock(w, gompi_win_rank_of_local(w, i), false);
+	}
 }
 
 int gompi_win_lock_all(int assert, MPI_Win win) {

@@ -7,7 +7,7 @@
 #include "base/error_status.h"
 #include "base/go_callbacks.h"
 #include "base/state.h"
-#include "comm/comm.h"
+#include "comm/failures.h"
 #include "errors/codes.h"
 #include "session/session.h"
 #include "win/win.h"
@@ -119,6 +119,7 @@ static int prepare_handler_call(int class, const char *call, const char *text, i
 		class = MPI_ERR_OTHER;
 		text = "MPI is not initialized, or has been finalized";
 	}
+	class = gompi_fault_class(class, kind == GOMPI_ON_COMM ? object : 0);
 	uintptr_t on, h = handler_for(kind, object, &on);
 	bool fatal = h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT;
 	if (fatal || gompi_error_class_name(class) != NULL)

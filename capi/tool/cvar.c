@@ -41,6 +41,8 @@ const struct gompi_cvar gompi_cvars[] = {
 	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
 	{"GOMPIRMA_PARENT", "set by gompirun: the processes that have spawned this job", CATEGORY_LAUNCHER,
 	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+	{"GOMPIRMA_FT", "the job continues when a process fails (gompirun --ft)", CATEGORY_LAUNCHER,
+	 MPI_T_VERBOSITY_USER_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
 	{"GOMPIRMA_LOCK_EVENT_US", "microseconds from which a wait for a lock raises the event lock_waited",
 	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_TIME, .fallback = "1000", .ns = &gompi_lock_event_ns},
 };

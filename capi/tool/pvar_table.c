@@ -111,7 +111,8 @@ static uint64_t cell_value(enum cell_value which) {
 	case NODE_PROCESSES:
 		return (uint64_t)gompi_node_count();
 	case FAILED_PROCESSES:
-		return gompi_load(&gompi_node_header()->failed_count);
+		return gompi_load(&gompi_node_header()->failed_count) -
+		       gompi_load(&gompi_node_header()->revocation_count);
 	}
 	return 0;
 }

@@ -86,9 +86,35 @@ void gompi_activity_acquire(void) {
 	}
 }
 
-// Acquires the lock in an accumulate_state word. Stores the word's former value in *old_word. Blocks. Returns 0 or
-// MPI_ERR_PROC_ABORTED.
-static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_word) {
+// Releases the lock that a failed process held.
+static void unlock_word(struct gompi_win_member *m) {
+	gompi_store(&m->accumulate_last_owner, 0);
+	if (gompi_swap_seq_cst(&m->accumulate_state, ACCUMULATE_BULK) & ACCUMULATE_SLEEPERS)
+		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns a failed process of the window,
+// or GOMPI_NONE_FAILED if the holder has not failed. The holder stores its owner id soon after it has acquired the
+// lock. So the caller must have found the failed holder in several calls, which *sleeps counts.
+static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_member *m, int *sleeps) {
+	enum { MIN_SLEEPS = 3 };
+	const uint32_t id = gompi_load(&m->accumulate_last_owner);
+	const int process = (int)((id >> ACCUMULATE_OWNER_SHIFT) / GOMPI_ACTIVITY_SLOTS);
+	if (id == 0 || gompi_load_seq_cst(&gompi_cell(process)->state) != GOMPI_STATE_FAILED) {
+		*sleeps = 0;
+		return GOMPI_NONE_FAILED;
+	}
+	if (++*sleeps < MIN_SLEEPS)
+		return GOMPI_NONE_FAILED;
+	unlock_word(m);
+	return gompi_win_failed_local(w);
+}
+
+// Acquires the lock in the accumulate_state word of m. Stores the word's former value in *old_word. Blocks. Returns 0
+// or MPI_ERR_PROC_ABORTED.
+static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint32_t *old_word) {
+	gompi_a32 *word = &m->accumulate_state;
+	int sleeps = 0;
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
@@ -109,7 +135,8 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_w
 			continue;
 		}
 		if (gompi_failure_count() != 0) {
-			int failed = gompi_win_failed_local(w);
+			int failed = gompi_node.is_fault_tolerant ? find_failed_holder_of(w, m, &sleeps)
+								  : gompi_win_failed_local(w);
 			gompi_note_failed(failed);
 			if (failed != GOMPI_NONE_FAILED)
 				return MPI_ERR_PROC_ABORTED;
@@ -163,7 +190,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		gompi_activity_acquire();
 	const uint32_t owner_id = gompi_my_owner_id;
 	uint32_t old_word, transfers = 0;
-	int rc = lock_word(w, &m->accumulate_state, &old_word);
+	int rc = lock_word(w, m, &old_word);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (old_word == 0) {
@@ -174,8 +201,12 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		gompi_store(&m->accumulate_small_streak, 0);
 	} else if ((old_word & ACCUMULATE_OWNED) && old_word != owner_id) {
 		gompi_node_membarrier();
-		if (!wait_for_owner(old_word))
-			return MPI_ERR_PROC_ABORTED; // the lock stays held, as if the failed process held it
+		if (!wait_for_owner(old_word)) {
+			// otherwise the lock stays held, as if the failed process held it
+			if (gompi_node.is_fault_tolerant)
+				unlock_word(m);
+			return MPI_ERR_PROC_ABORTED;
+		}
 		gompi_store(&m->accumulate_small_streak, 0);
 		transfers = REVOKE_TRANSFERS;
 	}

@@ -22,6 +22,11 @@
 
 #pragma GCC visibility push(hidden)
 
+// Returns the byte for the lock that the member with index `origin` on the node holds at the member `rank`.
+static inline _Atomic uint8_t *gompi_held_lock(const struct gompi_win *w, int origin, int rank) {
+	return &w->held_locks[(size_t)origin * (size_t)w->local_size + (size_t)gompi_win_local_rank(w, rank)];
+}
+
 #define LOCK_WRITER ((uint64_t)1 << 31)
 #define LOCK_QUEUED ((uint64_t)1 << 32)
 
@@ -57,6 +62,19 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 // Acquires the lock of the memory of `rank` after a failed attempt, for the MPI function named `call`. Blocks. Returns
 // 0 or MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
+
+// Records that this process holds the lock of the memory of `rank`. gompi_forget_lock records that this process is
+// about to release the lock. If this process fails, other members release the lock. Both functions have an effect only
+// in a fault-tolerant job.
+static inline void gompi_note_lock(struct gompi_win *w, int rank, bool exclusive) {
+	if (w->held_locks != NULL)
+		gompi_store_seq_cst(gompi_held_lock(w, w->local_rank, rank),
+				    exclusive ? GOMPI_HELD_EXCLUSIVE : GOMPI_HELD_SHARED);
+}
+static inline void gompi_forget_lock(struct gompi_win *w, int rank) {
+	if (w->held_locks != NULL)
+		gompi_store_seq_cst(gompi_held_lock(w, w->local_rank, rank), GOMPI_HELD_NONE);
+}
 
 // Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: at once, each
 // time it serves requests, and when the doorbell of its progress thread is rung.

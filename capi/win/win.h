@@ -22,6 +22,7 @@ struct gompi_win_member {
 	gompi_a32 lock_bypass_count;               // acquisitions by newcomers during the turn of the queue's head
 	struct gompi_waitword lock_wait;
 	gompi_a32 lock_remote_waiters; // number of queued waiters on other nodes
+	gompi_a32 lock_failures;       // number of times that the lock of a failed holder has been released
 	// mode in which accumulates update this member's memory, and their lock (update/mode.h)
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state;
 	// consecutive small updates; only the holder of the lock in accumulate_state, or the owner, writes this field
@@ -47,6 +48,10 @@ struct gompi_win_member {
 // posts[origin * local_size + target], with indices on the node, counts the exposure epochs that member `target` has
 // opened for member `origin`, modulo 256. Only the target writes the count, so no atomic read-modify-write is needed. A
 // byte suffices, because at any time at most one post has not been consumed by MPI_Win_start.
+//
+// In a fault-tolerant job, held_locks[origin * local_size + target] follows: the lock that member `origin` holds at
+// member `target` (enum gompi_held_lock).
+enum gompi_held_lock { GOMPI_HELD_NONE, GOMPI_HELD_SHARED, GOMPI_HELD_EXCLUSIVE };
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
@@ -148,7 +153,8 @@ struct gompi_win {
 	// ranks is NULL if all members are on this node.
 	int local_size, local_rank;
 	int32_t *ranks;
-	_Atomic uint8_t *posts; // see struct gompi_win_shared
+	_Atomic uint8_t *posts;      // see struct gompi_win_shared
+	_Atomic uint8_t *held_locks; // see struct gompi_win_shared; NULL if the job is not fault-tolerant
 	// leaders synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a node
 	// leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is the
 	// only member on its node. Then `partner` is the leader of the other node.
@@ -172,7 +178,7 @@ struct gompi_win {
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
 	// true if the job has a network: MPI_Win_lock must then first acquire the lock that this thread has requested
-	// before (gompi_acquire_deferred_lock)
+	// before (gompi_acquire_deferred_lock). Also true if held_locks is not NULL
 	bool needs_ordered_locks;
 	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.

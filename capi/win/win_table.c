@@ -160,9 +160,10 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * entry_bytes);
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)ranks_spanned * entry_bytes);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_size);
+	w->held_locks = gompi_node.is_fault_tolerant ? w->posts + (size_t)local_size * (size_t)local_size : NULL;
 	w->model = MPI_WIN_UNIFIED;
 	gompi_errhandler_init(&w->errhandler, (uintptr_t)MPI_ERRORS_ARE_FATAL);
-	w->needs_ordered_locks = gompi_fabric_is_open() || plan->local_size < plan->n;
+	w->needs_ordered_locks = gompi_fabric_is_open() || plan->local_size < plan->n || gompi_node.is_fault_tolerant;
 	w->flush_flags = (gompi_node.policy.is_oversubscribed ? FLUSH_MAY_POLL : 0) |
 			 (plan->local_size < plan->n ? FLUSH_SPANS_NODES : 0);
 	for (int i = 0; i < local_size; i++)

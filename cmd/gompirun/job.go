@@ -205,6 +205,9 @@ func (j *job) run() int {
 		j.out.stderr.printText("gompirun: "+j.progressLine()+"\n", !j.forced)
 	}
 	if j.failure == nil {
+		j.failure = j.unsurvived()
+	}
+	if j.failure == nil {
 		return 0
 	}
 	if len(j.failure.lines) > 0 && !j.opts.quiet {
@@ -316,6 +319,10 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 			v, hard = j.absentFailure(rank), true
 		}
 	}
+	if v != nil && hard && j.opts.ft && st.Initialized && !st.Aborted && !j.stopping.Load() {
+		j.outlive(rank, v)
+		return
+	}
 	if v != nil && j.failure == nil {
 		j.failure = v
 	}
@@ -329,6 +336,30 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 			j.markFailed(rank)
 		}
 	}
+}
+
+// outlive lets the other ranks continue after the failure of a rank (--ft).
+func (j *job) outlive(rank int, v *failure) {
+	w := j.ranks[rank].world
+	if w.outlived == nil {
+		w.outlived = v
+	}
+	if !j.opts.quiet {
+		j.out.stderr.printText("gompirun: "+strings.Join(v.lines, "\ngompirun: ")+
+			"; the other ranks continue (--ft)\n", !j.forced)
+	}
+	j.markFailed(rank)
+	w.pmi.Exclude(rank - w.first)
+}
+
+// unsurvived returns the first failure of a job of which no rank has ended without a failure; nil if there is none.
+func (j *job) unsurvived() *failure {
+	for _, w := range j.worlds {
+		if w.outlived != nil && len(w.ended) == 0 {
+			return &failure{status: w.outlived.status}
+		}
+	}
+	return nil
 }
 
 // absentFailure returns the failure of a job in which this rank ended without a call that other ranks made: MPI_Init,

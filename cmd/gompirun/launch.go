@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gompirma/core/boot"
 	"gompirma/core/limit"
 )
 
@@ -171,6 +172,9 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	}
 	theirs = append(theirs, end, node.control)
 	env := withRankVariables(p.env, w, rank, len(j.nodes), node)
+	if j.opts.ft {
+		env = append(without(env, boot.EnvFT), boot.EnvFT+"=1")
+	}
 	if j.observation != nil && w.number == 0 {
 		theirs, env = append(theirs, j.observation.memory.File()), j.observation.preloaded(env)
 	}

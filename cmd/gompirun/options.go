@@ -67,6 +67,9 @@ For the job, before the first program:
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
   --deadlock-after S      report a deadlock after S seconds without progress (default 5)
+  --ft                    if a rank is killed or exits before MPI_Finalize, the other ranks continue,
+                          and their calls return errors (docs/PROCESSES.md, "Failures"). Default:
+                          the variable GOMPIRMA_FT
   --bind-to core|hwthread|socket|numa|none
                           core, hwthread: bind each rank to one core or hardware thread, if there
                           are enough; socket, numa: bind a block of ranks to all processors of a
@@ -134,7 +137,8 @@ that killed it, the status that it passed to MPI_Abort, or 1 if it exited withou
 after --deadlock abort; 124 after --timeout; 128 + the signal that ended gompirun; 2 if no process
 was started. When a rank is killed, aborts, or exits with an error before MPI_Finalize, gompirun
 ends the others within a second by SIGTERM, then SIGKILL. When the job ends, it also ends
-processes that ranks left in their process groups.
+processes that ranks left in their process groups. With --ft, the ranks that the others outlive do
+not count, if at least one rank of their job ends with status 0.
 `
 
 // options holds the parsed command line.
@@ -155,6 +159,7 @@ type options struct {
 	bind          string        // unit to which ranks are bound, or "none"; "": an equal share of the cores
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
+	ft            bool       // the job continues if a rank fails
 	listeners     []listener // options that process the calls of the ranks
 	progress      bool       // print how many ranks compute and wait
 	preflight     bool       // check the hosts, and start no program
@@ -258,6 +263,7 @@ var table = []option{
 		set: func(p *parser, _ string) error { p.opts.progress = true; return nil }},
 	{names: []string{"deadlock"}, value: "value: report, abort or off", job: true, set: (*parser).setDeadlock},
 	{names: []string{"deadlock-after"}, value: "number of seconds", job: true, set: (*parser).setDeadlockAfter},
+	{names: []string{"ft"}, job: true, set: func(p *parser, _ string) error { p.opts.ft = true; return nil }},
 	{names: []string{"bind-to"}, value: "value: none, core, hwthread, socket or numa", job: true,
 		set: (*parser).setBind},
 	{names: []string{"map-by"}, value: "value: slot, core, socket, node or ppr:N:node", job: true,
@@ -428,6 +434,9 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
 		return nil, err
+	}
+	if value, ok := p.lookup(boot.EnvFT); ok && value == "1" {
+		p.opts.ft = true
 	}
 	return &p.opts, nil
 }

@@ -26,7 +26,12 @@ const (
 	// of the process with rank 0 in MPI_COMM_WORLD. EnvParent identifies the processes that called MPI_Comm_spawn.
 	EnvFirst  = "GOMPIRMA_FIRST"
 	EnvParent = "GOMPIRMA_PARENT"
+	// EnvFT has the value 1 if the job continues when a process fails (gompirun --ft).
+	EnvFT = "GOMPIRMA_FT"
 )
+
+// IsFaultTolerant returns whether the job continues when a process fails.
+func IsFaultTolerant() bool { return os.Getenv(EnvFT) == "1" }
 
 // launched is the Client of a process whose launcher speaks PMI-1.
 type launched struct {

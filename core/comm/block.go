@@ -11,7 +11,8 @@ import (
 //
 //	0                BarrierSize(n) bytes  of the barrier (capi/base/barrier.h)
 //	                 8 bytes               number of members that have released the block (countLeave)
-//	                 56 bytes              the shared file pointer, if it is the communicator of a file (capi/file)
+//	                 8 bytes               the shared file pointer, if it is the communicator of a file (capi/file)
+//	                 48 bytes              name of the memory of agreements, or 0 (agreement.open)
 //	CollOffset(n)    CollSize(n) bytes     of the other collectives (core/coll)
 //
 // The barrier's memory comes first, so that a communicator that is created and freed without use touches only the first
@@ -167,6 +168,7 @@ func (c *Comm) releaseBlock() {
 	if used && coll != nil {
 		coll.Clean()
 	}
+	c.agreement.release()
 	dirty := BarrierSize(n) + cacheLine
 	if used && coll == nil {
 		dirty = int64(len(b))

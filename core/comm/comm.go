@@ -30,6 +30,7 @@ const (
 	IdupCreation          // MPI_Comm_idup, distinguished by its number
 	Leaders               // messages of MPI_Intercomm_create between the leaders, distinguished by its tag
 	NodeLeaders           // messages of node leaders (capi/message/leaders.h)
+	Agreement             // agreements of nodes, in messages from any member
 	NumContexts
 
 	contextBits = 4
@@ -80,7 +81,8 @@ type Comm struct {
 	Topology   any            // *Cart, *Graph or *DistGraph of this package, or nil
 	Coll       any            // of core/coll: its state of the communicator
 
-	idups atomic.Int32
+	idups     atomic.Int32
+	agreement *agreement // nil before the first agreement; guarded by mu
 
 	mu    sync.Mutex
 	refs  int  // number of operations in progress that still need the communicator

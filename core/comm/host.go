@@ -35,6 +35,19 @@ type Host interface {
 	// messages.
 	Bcast(c *Comm, root int, b []byte) (bool, error)
 	Allgather(c *Comm, mine []byte) (all []byte, ok bool, err error)
+	// Failed returns whether the process with the number w is known to have failed. Wake wakes the process if it is
+	// on this node and waits.
+	Failed(w int32) bool
+	Wake(w int32)
+	// AwaitSurvivors waits until the function done returns true. No failure of a process ends the wait, but each
+	// failure makes it call done.
+	AwaitSurvivors(done func() bool) error
+	// RequestDelivery asks a process on another node to acknowledge the messages that this process has sent to it.
+	// The function that it returns returns true if they have arrived, or the process has failed.
+	RequestDelivery(w int32) (isDelivered func() bool)
+	// RecvUnless receives a message of len(b) bytes with any tag from any member. It returns false if the function
+	// stop returns true before a message has arrived. No failure of a process ends the wait.
+	RecvUnless(c *Comm, x Context, b []byte, stop func() bool) (received bool, err error)
 	// Forget frees what the process stores for the contexts of c.
 	Forget(c *Comm)
 }

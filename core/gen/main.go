@@ -72,6 +72,7 @@ var packages = map[string][]constants{
 		{"%s State", "GOMPI_STATE_%s", "ABSENT OPENING RUNNING FINISHING FINALIZED FAILED"},
 		{"header%s", "offsetof(struct gompi_node_header, %s)", `
 			magic layout_version process_count slot_count creator_pid core_count segment universe failed_count
+			revocation_count
 			job_is_ending
 			promise_lock memory_events failed_processes failed_overflow`},
 		{"Cell%s", "offsetof(struct gompi_cell, %s)", `

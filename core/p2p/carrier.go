@@ -24,6 +24,12 @@ type Carrier interface {
 	// 0.
 	ErrorClass() int32
 
+	// Failed returns whether the process with this number is known to have failed.
+	Failed(process int32) bool
+	// RequestDelivery asks a process on another node to acknowledge the messages that this process has sent to it.
+	// The function that it returns returns true if they have arrived, or the process has failed.
+	RequestDelivery(process int32) (isDelivered func() bool)
+
 	// Start starts an operation. The result `ok` is false if there is no memory. The result `r` is nil if the
 	// operation has completed already.
 	Start(o Operation) (r Request, ok bool)

@@ -19,6 +19,9 @@ type host struct{ *Engine }
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(dest), tag)
 	o.Urgent = x == comm.IdupCreation
+	if x == comm.Agreement { // not interrupted if c is revoked
+		o.Comm = 0
+	}
 	_, err := h.perform(&o, b)
 	return err
 }
@@ -107,6 +110,50 @@ func (h host) BlockMapped(name uint64, w int32) bool {
 // FreeBlock implements comm.Host.
 func (h host) FreeBlock(name uint64, size, used int64) {
 	h.nd.FreeBlock(shm.BlockRef(name), size, used)
+}
+
+// Failed implements comm.Host.
+func (h host) Failed(w int32) bool {
+	if i := h.NodeIndex(w); i >= 0 {
+		return h.nd.State(i) == shm.Failed
+	}
+	return h.m.Failed(w)
+}
+
+// Wake implements comm.Host.
+func (h host) Wake(w int32) {
+	if i := h.NodeIndex(w); i >= 0 {
+		h.nd.Wake(i)
+	}
+}
+
+// RequestDelivery implements comm.Host.
+func (h host) RequestDelivery(w int32) (isDelivered func() bool) { return h.m.RequestDelivery(w) }
+
+// AwaitSurvivors implements comm.Host.
+func (h host) AwaitSurvivors(done func() bool) error {
+	return h.AwaitFor(done, shm.Waiting{Peer: shm.PeersAll, Survives: true})
+}
+
+// RecvUnless implements comm.Host.
+func (h host) RecvUnless(c *comm.Comm, x comm.Context, b []byte, stop func() bool) (bool, error) {
+	o := NewOperation(c, x, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG)
+	o.Receive, o.Addr, o.Size = true, addressOf(b), int64(len(b))
+	defer runtime.KeepAlive(b)
+	r, err := h.Begin(o)
+	if r == nil || err != nil {
+		return err == nil, err
+	}
+	err = h.AwaitSurvivors(func() bool { return r.IsComplete() || stop() })
+	if !r.IsComplete() {
+		r.Cancel()
+		h.AwaitSurvivors(r.IsComplete) // if the message is matched, its data arrives soon
+	}
+	got := r.Finish()
+	if err == nil {
+		err = got.Err()
+	}
+	return !got.Cancelled, err
 }
 
 // Bcast implements comm.Host.

@@ -27,7 +27,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// Version of the layout. A library refuses to use the memory of a launcher with another version.
-	Layout     = 13
+	Layout     = 14
 	PageSize   = 4096
 	HeaderSize = PageSize
 

@@ -300,7 +300,10 @@ func (nd *Node) wakeSleepers() {
 func (nd *Node) Universe() uint64 { return *u64(nd.control, headerUniverse) }
 
 // FailedCount returns how many processes are known to have failed.
-func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }
+func (nd *Node) FailedCount() int {
+	revocations := atomic.LoadUint32(u32(nd.control, headerRevocationCount))
+	return int(atomic.LoadUint32(u32(nd.control, headerFailedCount)) - revocations)
+}
 
 // MarkFailed records that process i has failed. Waits for process i on this node then end with an error. The launcher,
 // which reaps the process, calls it. Under other launchers, a process that detects the failure calls it.

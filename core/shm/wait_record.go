@@ -17,6 +17,9 @@ type Waiting struct {
 	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll, PeersAny, PeersSeveral
 	Object uint64 // handle of the window or communicator; 0 for no object
 
+	// Survives is true for a wait that no failure of a process ends. A failure makes it check its condition.
+	Survives bool
+
 	// Further fields, which the waiting thread sets itself in the record.
 	WaitDetails
 }

@@ -19,11 +19,12 @@ const (
 	headerSegment                = 28      // offsetof(struct gompi_node_header, segment)
 	headerUniverse               = 32      // offsetof(struct gompi_node_header, universe)
 	headerFailedCount            = 64      // offsetof(struct gompi_node_header, failed_count)
-	headerJobIsEnding            = 68      // offsetof(struct gompi_node_header, job_is_ending)
+	headerRevocationCount        = 68      // offsetof(struct gompi_node_header, revocation_count)
+	headerJobIsEnding            = 72      // offsetof(struct gompi_node_header, job_is_ending)
 	headerPromiseLock            = 128     // offsetof(struct gompi_node_header, promise_lock)
 	headerMemoryEvents           = 192     // offsetof(struct gompi_node_header, memory_events)
 	headerFailedProcesses        = 256     // offsetof(struct gompi_node_header, failed_processes)
-	headerFailedOverflow         = 384     // offsetof(struct gompi_node_header, failed_overflow)
+	headerFailedOverflow         = 3776    // offsetof(struct gompi_node_header, failed_overflow)
 	CellPid                      = 0       // offsetof(struct gompi_cell, pid)
 	CellState                    = 4       // offsetof(struct gompi_cell, state)
 	CellWakeSeq                  = 64      // offsetof(struct gompi_cell, wait.wake_seq)
@@ -90,7 +91,7 @@ const (
 	WaitRecordNameBytes          = 24      // GOMPI_WAIT_RECORD_NAME_BYTES
 	WaitMissingWords             = 2       // GOMPI_WAIT_MISSING_WORDS
 	ProgressThreads              = 6       // GOMPI_PROGRESS_THREADS
-	FailedEntries                = 16      // GOMPI_FAILED_ENTRIES
+	FailedEntries                = 440     // GOMPI_FAILED_ENTRIES
 	FailedEnded                  = 1       // GOMPI_FAILED_ENDED
 	WinIndices                   = 1048576 // GOMPI_WIN_INDICES
 	MaxProcesses                 = 4096    // GOMPI_MAX_NODE_PROCESSES
@@ -99,8 +100,8 @@ const (
 	WinAccess                    = 8       // offsetof(struct gompi_win, access)
 	WinN                         = 12      // offsetof(struct gompi_win, n)
 	WinTargets                   = 16      // offsetof(struct gompi_win, targets)
-	WinStreams                   = 128     // offsetof(struct gompi_win, streams)
-	WinLockAllNocheck            = 176     // offsetof(struct gompi_win, lock_all_nocheck)
+	WinStreams                   = 136     // offsetof(struct gompi_win, streams)
+	WinLockAllNocheck            = 184     // offsetof(struct gompi_win, lock_all_nocheck)
 	AccessLockAll                = 16      // ACCESS_LOCK_ALL
 	TargetState                  = 20      // offsetof(struct gompi_target, state)
 	TargetLocked                 = 2       // TARGET_LOCKED
@@ -113,6 +114,6 @@ const (
 	HoldsExclusive               = 2       // HOLDS_EXCLUSIVE
 	TableMask                    = 8       // offsetof(struct gompi_table_entries, mask)
 	TableEntry                   = 16      // offsetof(struct gompi_table_entries, entry)
-	CommID                       = 24      // offsetof(struct gompi_comm, id)
-	CommPlanTag                  = 104     // offsetof(struct gompi_comm, plan_tag)
+	CommID                       = 32      // offsetof(struct gompi_comm, id)
+	CommPlanTag                  = 112     // offsetof(struct gompi_comm, plan_tag)
 )

@@ -296,7 +296,7 @@ func (p *page) results(r *roff) {
 	case p.returns() != "":
 		r.text(p.returns())
 		return
-	case strings.HasPrefix(p.names[0], "MPI_T_"), strings.HasPrefix(p.names[0], "MPIX_"):
+	case strings.HasPrefix(p.names[0], "MPI_T_"), strings.HasPrefix(p.names[0], "MPIX_Gompirma_"):
 		r.text("MPI_SUCCESS or an error class. No error handler is called.")
 	default:
 		r.text("MPI_SUCCESS or an error code (in Fortran: the argument `ierror`). Before the function " +
@@ -324,6 +324,9 @@ func (p *page) returns() string {
 
 // handlers names the error handlers with which the functions of the page raise errors.
 func (p *page) handlers() string {
+	if strings.HasPrefix(p.names[0], "MPIX_Comm_") {
+		return "of the communicator `comm`"
+	}
 	var list []string
 	for _, name := range p.names {
 		f, _ := describable(name)
@@ -397,6 +400,9 @@ func (p *page) related(pageOf map[string]*page) (list []string, err error) {
 func (p *page) standard() string {
 	f, _ := describable(p.names[0])
 	switch {
+	case strings.HasPrefix(p.names[0], "MPIX_Comm_"):
+		return "An extension of MPI with the name ULFM (User-Level Failure Mitigation), which some other MPI " +
+			"libraries have. The functions exist only in C."
 	case strings.HasPrefix(p.names[0], "MPIX_"):
 		return "An extension of gompirma, which other MPI libraries do not have."
 	case f == nil:

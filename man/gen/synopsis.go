@@ -52,7 +52,10 @@ func (p *page) synopsis(r *roff, b bindings) {
 	}
 	if len(c) > 0 {
 		header := "mpi.h"
-		if strings.HasPrefix(p.names[0], "MPIX_") {
+		switch {
+		case strings.HasPrefix(p.names[0], "MPIX_Comm_"):
+			header = "mpi-ext.h"
+		case strings.HasPrefix(p.names[0], "MPIX_"):
 			header = "mpix_gompirma.h"
 		}
 		r.line("\\fB#include <%s>\\fR", header)

@@ -83,7 +83,7 @@ func TestInstall(t *testing.T) {
 		}))
 		want := strings.Fields(`
 			bin/gompirun bin/gompicc bin/gompicxx bin/gompifort bin/gompi-info bin/gompicc_abi bin/gompicxx_abi bin/gompifort_abi
-			include/mpi.h include/mpi_rma.h include/mpix_gompirma.h
+			include/mpi.h include/mpi_rma.h include/mpix_gompirma.h include/mpi-ext.h
 			lib/libgompirma-insight.so lib/libgompirma.so lib/libgompirma.so.0 lib/libgompirma.so.0.1.0
 			lib/pkgconfig/gompirma.pc lib/pkgconfig/gompirma-abi.pc
 			lib/cmake/gompirma/gompirmaConfig.cmake lib/cmake/gompirma/gompirmaConfigVersion.cmake

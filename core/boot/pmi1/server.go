@@ -76,6 +76,8 @@ type Server struct {
 	mu      sync.Mutex
 	values  map[string]string
 	waiting int // number of processes in the barrier
+	// number of processes that barriers do not wait for (Exclude)
+	excluded int
 }
 
 type proc struct {
@@ -346,21 +348,41 @@ func (s *Server) barrier(rank int) error {
 	}
 	s.procs[rank].inBarrier = true
 	s.waiting++
-	if s.waiting < s.cfg.Size {
-		first := s.waiting == 1
-		s.mu.Unlock()
-		if first && s.cfg.Notify != nil {
-			s.cfg.Notify(rank, Waiting)
-		}
-		return nil
-	}
-	s.waiting = 0
-	for i := range s.procs {
-		s.procs[i].inBarrier = false
-	}
-	s.mu.Unlock()
-	for i := range s.procs {
-		s.answer(i, New("barrier_out"))
+	first := s.waiting == 1
+	if !s.releaseAndUnlock() && first && s.cfg.Notify != nil {
+		s.cfg.Notify(rank, Waiting)
 	}
 	return nil
+}
+
+// Exclude removes a process that has failed from the barriers, so that the others do not wait for it.
+func (s *Server) Exclude(rank int) {
+	s.mu.Lock()
+	if p := &s.procs[rank]; p.inBarrier {
+		p.inBarrier = false
+		s.waiting--
+	}
+	s.excluded++
+	s.releaseAndUnlock()
+}
+
+// releaseAndUnlock releases the processes in the barrier if all have arrived, and reports whether it did. The caller
+// holds mu, which it unlocks.
+func (s *Server) releaseAndUnlock() bool {
+	released := s.waiting > 0 && s.waiting == s.cfg.Size-s.excluded
+	var waiting []int
+	for i := range s.procs {
+		if p := &s.procs[i]; released && p.inBarrier {
+			p.inBarrier = false
+			waiting = append(waiting, i)
+		}
+	}
+	if released {
+		s.waiting = 0
+	}
+	s.mu.Unlock()
+	for _, i := range waiting {
+		s.answer(i, New("barrier_out"))
+	}
+	return released
 }

@@ -47,6 +47,24 @@ static void other_job(void) {
 		       "rank 2 ");
 }
 
+static bool is_made;
+
+/* Makes a condition true and reports that a process has failed. */
+static int make_and_fail(const void *of, struct gompi_stuck_entry *place) {
+	is_made = true;
+	return 2;
+}
+
+static bool condition_is_made(void *arg) { return is_made; }
+
+/* Process 2 makes the condition of a wait true and fails, before the wait checks its condition again. */
+static void condition_of_failed(void) {
+	kill_process_in(2, nothing);
+	const struct gompi_wait_desc what = {.peer = 2, .object = 99, .find_failed = make_and_fail};
+	CHECK(gompi_await(&gompi_my_cell()->wait, condition_is_made, NULL, &what) == MPI_SUCCESS && is_made,
+	      "the condition is true");
+}
+
 /* Completes an access epoch, as an origin does, during the fourth sleep of the target's wait. */
 static void complete_after_sleeps(void) {
 	if (++*sleep_count == 4)
@@ -175,7 +193,7 @@ static void ring_full(void) {
 /* --- Processes on other nodes */
 
 static void other_nodes(void) {
-	enum { ALL = 1100 };
+	enum { ALL = 6000 };
 	static int32_t index[ALL] = {0, 1, 2, 3}, node_of[ALL] = {0, 0, 0, 0, 1, 1};
 	for (int i = 4; i < ALL; i++)
 		index[i] = -1, node_of[i] = i < 6 ? 1 : i;
@@ -199,13 +217,13 @@ static void other_nodes(void) {
 	for (int i = 0; i < GOMPI_FAILED_ENTRIES - 1; i++)
 		CHECK(gompi_record_failure(1000 + i, GOMPI_FAILED_ENDED), "entry %d", i);
 	expect_success((struct gompi_wait_desc){.peer = 6, .object = 99}, "one while all losses are known");
-	CHECK(gompi_record_failure(1050, GOMPI_FAILED_ENDED) && !gompi_record_failure(1051, GOMPI_FAILED_ENDED),
+	CHECK(gompi_record_failure(5000, GOMPI_FAILED_ENDED) && !gompi_record_failure(5001, GOMPI_FAILED_ENDED),
 	      "one more than can be listed");
 	expect_failure((struct gompi_wait_desc){.peer = 5, .object = 99}, "one once they are not", "rank 4 ");
 }
 
 int main(void) {
-	static void (*const scenes[])(void) = {wait_dependences, other_job, exposure_wait, ring_cell,
-					       ring_answer,      ring_full, other_nodes};
+	static void (*const scenes[])(void) = {wait_dependences, other_job,   condition_of_failed, exposure_wait,
+					       ring_cell,        ring_answer, ring_full,           other_nodes};
 	return run_scenes(scenes, sizeof scenes / sizeof *scenes, gompi_ring_open);
 }
