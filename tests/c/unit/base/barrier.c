@@ -78,7 +78,6 @@ int main(void) {
 	/* Tests that the failure of a member ends the waits of the other members. */
 	n = 2;
 	reset_barrier(0);
-	gompi_store(&gompi_node_header()->failed_overflow, 1); /* the process is unknown */
 	gompi_store(&gompi_node_header()->failed_count, 1);
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		uint32_t number = 0;

@@ -154,7 +154,6 @@ static void fail_process_3(void) {
 	failure_checks++;
 	gompi_store(&gompi_cell(3)->state, GOMPI_STATE_FAILED);
 	gompi_store(&gompi_cell(3)->pid, 77);
-	gompi_store(&gompi_node_header()->failed_overflow, 1); /* the process is unknown */
 	gompi_store_seq_cst(&gompi_node_header()->failed_count, 1);
 }
 
@@ -188,10 +187,8 @@ static void steps(void) {
 	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
 	CHECK(gompi_load(&c->wait.has_sleepers) == 0, "a wait that is over would be woken");
 	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_ARMED, "stage %d", t.stage);
-	gompi_store(&gompi_node_header()->failed_overflow, 1); /* the process is unknown */
 	gompi_store_seq_cst(&gompi_node_header()->failed_count, 1);
 	CHECK(gompi_wait_step(&t) == MPI_ERR_PROC_ABORTED, "a death does not end it");
-	gompi_store(&gompi_node_header()->failed_overflow, 0);
 	gompi_store_seq_cst(&gompi_node_header()->failed_count, 0);
 	gompi_wait_end(&t);
 	unit_hurry = true;

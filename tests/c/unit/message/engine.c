@@ -411,10 +411,8 @@ static void receive_from_failed(int message_state) {
 		gompi_receive_locked(l, &r);
 	gompi_vci_unlock_progress(l);
 	CHECK(gompi_load(&r.state) == REQUEST_ACTIVE, "there is nothing to wait for");
-	gompi_store(&gompi_node_header()->failed_overflow, 1); /* the process is unknown */
 	gompi_store(&gompi_node_header()->failed_count, 1);
 	CHECK(gompi_receive_wait(&r, "a test") == MPI_ERR_PROC_ABORTED, "state %d: no error", message_state);
-	gompi_store(&gompi_node_header()->failed_overflow, 0);
 	gompi_store(&gompi_node_header()->failed_count, 0);
 	free(in);
 	if (message_state == POSTED)
