@@ -116,6 +116,12 @@ next:
 		}
 		rest = append(rest, arg)
 	}
+	switch show { // works without a compiler, too
+	case "version":
+		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
+	case "help":
+		return action{print: true, text: w.help()}, nil
+	}
 	if len(compiler) == 0 {
 		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH; set %s to the "+
 			"compiler", w.lang.name,
@@ -164,10 +170,6 @@ next:
 		return join([]string{w.libdir()}), nil
 	case "libs":
 		return join(w.libraries()), nil
-	case "version":
-		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
-	case "help":
-		return action{print: true, text: w.help()}, nil
 	}
 	return action{}, fmt.Errorf("unknown option -showme:%s; the word after -showme: must be command, compile, "+
 		"link, incdirs, libdirs, libs, version or help", show)

@@ -204,6 +204,11 @@ func TestShowRefused(t *testing.T) {
 	w.has = func(string) bool { return false }
 	_, err = w.act([]string{"x.c"})
 	require.ErrorContains(t, err, "no C compiler")
+	for _, word := range []string{"help", "version"} {
+		a, err := w.act([]string{"-showme:" + word})
+		require.NoError(t, err)
+		require.True(t, a.print)
+	}
 }
 
 func TestOddPrefix(t *testing.T) {
