@@ -67,9 +67,9 @@ For the job, before the first program:
                           what each rank waits for (default); abort also ends the job with status 4;
                           off disables the detection
   --deadlock-after S      report a deadlock after S seconds without progress (default 5)
-  --ft                    if a rank is killed or exits before MPI_Finalize, the other ranks continue,
-                          and their calls return errors (docs/PROCESSES.md, "Failures"). Default:
-                          the variable GOMPIRMA_FT
+  --ft                    if a rank is killed or exits before MPI_Finalize, the other ranks
+                          continue, and their calls return errors (docs/PROCESSES.md, "Failures").
+                          Default: the variable GOMPIRMA_FT
   --bind-to core|hwthread|socket|numa|none
                           core, hwthread: bind each rank to one core or hardware thread, if there
                           are enough; socket, numa: bind a block of ranks to all processors of a
