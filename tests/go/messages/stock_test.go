@@ -85,6 +85,7 @@ const (
 	kindGone
 	kindLook
 	kindFlow
+	kindRevoke
 	kindLast
 )
 
