@@ -114,9 +114,9 @@ func (network) Add(f *fabric.Foreign) error {
 		"jobs")
 }
 
-// Farewell implements fabric.Network.
-func (network) Farewell(to []int32) {
-	C.gompi_health_farewell((*C.int32_t)(unsafe.SliceData(to)), C.int(len(to)))
+// NotifyFinalize implements fabric.Network.
+func (network) NotifyFinalize(to []int32) {
+	C.gompi_health_notify_finalize((*C.int32_t)(unsafe.SliceData(to)), C.int(len(to)))
 }
 
 // Drain implements fabric.Network.

@@ -31,35 +31,35 @@ type foreign struct {
 	nodes    map[name]int32   // by universe and number of the node there
 	jobs     map[name]uint32  // by universe and number of the job's rank 0
 	secrets  map[int32][16]byte
-	// Processes to which this process says farewell, with the number of communicators by which it is connected to
-	// them. The members of a group say farewell to different members of the other group.
-	toTell map[int32]int
+	// Processes that this process notifies of MPI_Finalize, with the number of communicators that connect it to
+	// them. The members of a group notify different members of the other group.
+	toNotify map[int32]int
 }
 
-// tell adds `count` to the counts of those members of the remote group of c to which this process says farewell.
-func (p *Instance) tell(c *comm.Comm, count int) {
+// countTargets adds `count` to the counts of those members of the remote group of c that this process notifies.
+func (p *Instance) countTargets(c *comm.Comm, count int) {
 	x := &p.foreign
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	isOneJob := true // all members of the local group are of this job, so one of them can speak for all
+	isOneJob := true // all members of the local group are of this job, so a notice of one of them suffices
 	for i := range c.Size() {
 		isOneJob = isOneJob && p.WorldComm.Group().Rank(c.Group().World(i)) != group.Undefined
 	}
-	if x.toTell == nil {
-		x.toTell = map[int32]int{}
+	if x.toNotify == nil {
+		x.toNotify = map[int32]int{}
 	}
 	for i, w := range c.Peers().Members() {
 		if !isOneJob || i%c.Size() == c.Rank() {
-			x.toTell[w] = max(0, x.toTell[w]+count)
+			x.toNotify[w] = max(0, x.toNotify[w]+count)
 		}
 	}
 }
 
-// targets returns the processes to which this process says farewell.
+// targets returns the processes that this process notifies of MPI_Finalize.
 func (x *foreign) targets() (all []int32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for w, n := range x.toTell {
+	for w, n := range x.toNotify {
 		if n > 0 {
 			all = append(all, w)
 		}
@@ -74,7 +74,7 @@ func (p *Instance) Disconnect(c *comm.Comm) {
 	if slices.ContainsFunc(c.Processes(), p.isForeign) {
 		_ = c.Synchronize()
 		if c.IsInter() {
-			p.tell(c, -1)
+			p.countTargets(c, -1)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (x *foreign) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.endpoint, x.numbers, x.names, x.hosts, x.nodes, x.jobs, x.secrets = nil, nil, nil, nil, nil, nil, nil
-	x.toTell = nil
+	x.toNotify = nil
 }
 
 type name struct {
@@ -340,7 +340,7 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 		err = failure
 	}
 	if err == nil {
-		p.tell(n, 1)
+		p.countTargets(n, 1)
 	}
 	return n, err
 }

@@ -43,7 +43,7 @@ type Instance struct {
 	// of Start has taken it; nil if there are none.
 	Parent      *comm.Comm
 	isWorldOpen atomic.Bool // the application may use MPI_COMM_WORLD and MPI_COMM_SELF
-	isFarewell  bool        // processes of other jobs have been told that this job ends
+	hasNotified bool        // processes of other jobs have been notified that this job has called MPI_Finalize
 	stopped     bool        // Close has stopped the progress threads; guarded by stateMu
 	// The processes of the job have opened their instances together. Otherwise each process opens its own instance
 	// when it needs it, and other processes wait for that (awaitOpen).
@@ -222,7 +222,7 @@ func (p *Instance) closeWorld() error {
 	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
-	p.farewell()
+	p.notifyFinalize()
 	if p.spans {
 		p.data.Network().JobEnding()
 		// A process that has left the barrier may still have messages to send that other processes need to
@@ -253,12 +253,12 @@ func (p *Instance) drain() {
 	}
 }
 
-// farewell tells processes of other jobs, which are still connected, that this job has ended. Precondition: all
-// processes of this job have called MPI_Finalize.
-func (p *Instance) farewell() {
+// notifyFinalize notifies the connected processes of other jobs that this job has called MPI_Finalize. Precondition:
+// all processes of this job have called MPI_Finalize.
+func (p *Instance) notifyFinalize() {
 	if p.isNetworkOpen() {
-		p.isFarewell = true
-		p.data.Network().Farewell(p.foreign.targets())
+		p.hasNotified = true
+		p.data.Network().NotifyFinalize(p.foreign.targets())
 		p.data.Network().Drain()
 	}
 }
@@ -277,8 +277,8 @@ func (p *Instance) stop() {
 	p.data.Stop()
 	open := p.isNetworkOpen()
 	if open {
-		if p.isFarewell {
-			p.farewell() // to processes that have connected meanwhile
+		if p.hasNotified {
+			p.notifyFinalize() // to processes that have connected meanwhile
 		}
 		p.data.Network().JobEnding()
 		p.data.Network().Stop()

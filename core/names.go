@@ -87,7 +87,7 @@ func (p *Instance) PublishName(service, port, scope string) error {
 const NameScopeKey = "gompirma_name_scope"
 
 // LookupName implements MPI_Lookup_name: it returns the port that is published under a service name, in any scope.
-// Errors: MPI_ERR_NAME if there is none.
+// Errors: MPI_ERR_NAME if the name is not published.
 func (p *Instance) LookupName(service string) (port string, err error) {
 	tables, err := p.nameTables()
 	for _, table := range tables {

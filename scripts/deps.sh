@@ -61,6 +61,7 @@ test | ref | bench | bench-fabric | cluster)
 	need gdb-minimal gdb # a test checks that a debugger shows faults as it does without gompirma
 	need mandoc mandoc   # a test checks the manual pages
 	need man-db man
+	need zsh zsh         # a test tries the completion of options
 	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
 browser) # a separate step, because Chromium needs some 300 MB

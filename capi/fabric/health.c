@@ -21,7 +21,7 @@ enum {
 	// interval at which a node's other processes check whether they are now the first or second living one
 	OTHERS_CHECK_NS = 2000000000,
 	REFUSED_NS = 500000000, // time after which a peer that refuses to reconnect is declared failed
-	// The same for a peer of another job, whose farewell may arrive meanwhile from another process of that job.
+	// The same for a peer of another job. Meanwhile the notice may arrive that its job has called MPI_Finalize.
 	FOREIGN_REFUSED_NS = 2000000000,
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
@@ -41,12 +41,13 @@ static struct {
 	gompi_a32 is_stopped;
 } health = {.probed_rank = -1};
 
-// The record that reports the failure of a process; or, between jobs, the end of the sender's job (FAREWELL).
+// The record that reports the failure of a process; or, between jobs, that the sender's job has called MPI_Finalize
+// (JOB_FINALIZED).
 struct failure_report {
 	int32_t rank;
 	int32_t cause;
 };
-enum { FAREWELL = -1 };
+enum { JOB_FINALIZED = -1 };
 
 static void on_failure_report(int peer, const char *data, size_t length);
 
@@ -167,7 +168,7 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 		return;
 	memcpy(&d, data, sizeof d);
 	if (peer >= gompi_net.size) { // of another job, whose numbers of processes are different
-		if (d.cause == FAREWELL) {
+		if (d.cause == JOB_FINALIZED) {
 			gompi_record_job_end(peer);
 			wake_all(gompi_my_cell());
 		}
@@ -178,7 +179,7 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 	declare_failed(d.rank, d.cause);
 }
 
-void gompi_health_farewell(const int32_t *to, int n) {
+void gompi_health_notify_finalize(const int32_t *to, int n) {
 	int class;
 	for (int i = 0; i < n; i++)
 		if (!gompi_fabric_peer_failed(to[i]) && !gompi_process_has_ended(gompi_node.processes, to[i]))
@@ -187,12 +188,12 @@ void gompi_health_farewell(const int32_t *to, int n) {
 		bool is_listed = false;
 		for (int i = 0; i < n && !is_listed; i++)
 			is_listed = to[i] == p->rank;
-		if (p->rank < gompi_net.size || p->has_farewell || gompi_fabric_peer_failed(p->rank) ||
+		if (p->rank < gompi_net.size || p->finalize_notified || gompi_fabric_peer_failed(p->rank) ||
 		    gompi_process_has_ended(gompi_node.processes, p->rank) ||
 		    (!is_listed && p->frames_sent == 0 && gompi_load(&p->frames_received) == 0))
 			continue;
-		p->has_farewell = true;
-		send_failure_report(p->rank, (struct failure_report){0, FAREWELL});
+		p->finalize_notified = true;
+		send_failure_report(p->rank, (struct failure_report){0, JOB_FINALIZED});
 	}
 }
 

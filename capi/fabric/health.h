@@ -26,7 +26,7 @@ bool gompi_health_open(int64_t timeout);
 void gompi_health_stop(void);
 // Tells processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and
 // all with which this process has exchanged frames. Tells each process once. Does not wait.
-void gompi_health_farewell(const int32_t *to, int n);
+void gompi_health_notify_finalize(const int32_t *to, int n);
 
 // Runs the checks that are due at the time `now` (ns). Returns the time of the next checks, when the progress thread
 // must call it again.

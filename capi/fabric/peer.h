@@ -64,7 +64,7 @@ struct gompi_peer {
 	gompi_a32 sends_in_flight; // number of frames to the peer that the network has not completed
 	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
 	bool was_connected;        // a frame from the peer has arrived before
-	bool has_farewell;         // this process has told the peer, which is of another job, that its job ends
+	bool finalize_notified;    // the peer, which is of another job, has been sent the notice JOB_FINALIZED
 	int probes_unanswered;     // number of probes without a reply
 	// Times in ns, 0 if not set. last_heard_ns: arrival of the last frame. watched_since_ns: when this process
 	// began to probe the peer as the lowest process of the next node. busy_since_ns: the first check that found

@@ -34,8 +34,7 @@ func nameSocket(service string) string {
 	return fmt.Sprintf("@gompirma-name-%d-%x", unix.Geteuid(), sum.Sum(nil))
 }
 
-// PublishName publishes a port under a service name. Errors: if the name has been published already, pmi1.ErrName, or
-// the system's errors.
+// PublishName publishes a port under a service name. Returns pmi1.ErrName if the name has been published already.
 func PublishName(service, port string) error {
 	published.mu.Lock()
 	defer published.mu.Unlock()
@@ -69,8 +68,8 @@ func serveName(l net.Listener, port string) {
 	}
 }
 
-// LookupName returns the port that is published under a service name. Errors: if there is none, pmi1.ErrName, or the
-// system's errors.
+// LookupName returns the port that is published under a service name. Returns pmi1.ErrName if the name is not
+// published.
 func LookupName(service string) (port string, err error) {
 	c, err := net.Dial("unix", nameSocket(service))
 	if errors.Is(err, unix.ECONNREFUSED) {
@@ -88,7 +87,7 @@ func LookupName(service string) (port string, err error) {
 	return string(b), err
 }
 
-// UnpublishName removes a service name. Errors: if this process has not published it, pmi1.ErrName.
+// UnpublishName removes a service name. Returns pmi1.ErrName if this process has not published the name.
 func UnpublishName(service string) error {
 	published.mu.Lock()
 	defer published.mu.Unlock()

@@ -28,16 +28,6 @@ var assistant struct {
 	client *pmi1.Client
 }
 
-// JobName returns the name of the job whose gompirun starts processes for c: the part of a job's name before the first
-// '.'.
-func JobName(c Client) string {
-	if l, ok := c.(*launched); ok && l.isGompirun {
-		name, _, _ := strings.Cut(l.KvsName(), ".")
-		return name
-	}
-	return ServedJob(os.Getpid())
-}
-
 // SpawnerOf returns the interface to the launcher of c for processes that start at run time. If the launcher is not
 // gompirun, the first call starts gompirun for this process. The arguments are the descriptor of the shared memory of
 // the node, and the index of this process on the node. Errors: MPI_ERR_OTHER if gompirun cannot be started.

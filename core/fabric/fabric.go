@@ -41,9 +41,9 @@ type Network interface {
 	// Add makes a process of another job a peer. It may be called at any time after Begin. The network may not
 	// support such peers.
 	Add(f *Foreign) error
-	// Farewell tells processes of other jobs that all processes of this job have called MPI_Finalize: those with
-	// the given numbers, and all with which this process has communicated.
-	Farewell(to []int32)
+	// NotifyFinalize tells processes of other jobs that all processes of this job have called MPI_Finalize: those
+	// with the given numbers, and all with which this process has communicated.
+	NotifyFinalize(to []int32)
 	// Drain waits, for a limited time, until the processes of other jobs have received all data.
 	Drain()
 	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress

@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
 
@@ -43,20 +42,6 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 			r.Bytes, len(b))
 	}
 	return err
-}
-
-// SendNumber sends an int32 to the member of rank dest. RecvNumber receives an int32 from any member, and returns the
-// sender's rank.
-func (e *Engine) SendNumber(c *comm.Comm, x comm.Context, dest int, tag, number int32) error {
-	return host{e}.Send(c, x, dest, tag, binary.LittleEndian.AppendUint32(nil, uint32(number)))
-}
-
-func (e *Engine) RecvNumber(c *comm.Comm, x comm.Context, tag int32) (source int, number int32, err error) {
-	var b [4]byte
-	o := NewOperation(c, x, abi.MPI_ANY_SOURCE, tag)
-	o.Receive = true
-	r, err := host{e}.perform(&o, b[:])
-	return int(r.Source), int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
 // perform executes a send from b or a receive into b to its end.

@@ -122,12 +122,10 @@ func TestCompletionBash(t *testing.T) {
 	}
 }
 
-// TestCompletionZsh tries the completion in zsh, if it is installed.
+// TestCompletionZsh tries the completion in zsh.
 func TestCompletionZsh(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("zsh"); err != nil {
-		t.Skip("zsh is not installed")
-	}
+	harness.NeedCommand(t, "zsh")
 	s := startShell(t, "\x18a", []string{
 		"PS1='> '; unsetopt zle_bracketed_paste prompt_sp prompt_cr; unset zle_bracketed_paste",
 		"fpath=(" + filepath.Join(built(t), "share/zsh/site-functions") + " $fpath)",

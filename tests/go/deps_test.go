@@ -22,7 +22,7 @@ func TestDeps(t *testing.T) {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
 			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "mandoc": "",
-			"man": "", "apt-get": apt}
+			"man": "", "zsh": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -74,7 +74,7 @@ func TestDeps(t *testing.T) {
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
 				"gdb-minimal gfortran iproute2 libmpich-dev man-db mandoc mpich openmpi-bin " +
-				"pkg-config"},
+				"pkg-config zsh"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "ip", "id: echo 1000",
 			"sudo: exit 1"), "",
 			"the Fortran bindings are not built; missing: gfortran; run: sudo apt-get install -y " +

@@ -87,7 +87,7 @@ func (c *Client) Publish(service, port string) error {
 	return err
 }
 
-// Lookup returns the port that is stored under a service name. Errors: ErrName if there is none.
+// Lookup returns the port that is stored under a service name. Errors: ErrName if the name does not exist.
 func (c *Client) Lookup(service string) (port string, err error) {
 	answer, err := c.nameRequest(New("lookup_name", "service", encode([]byte(service))), "lookup_result")
 	if err != nil {
