@@ -9,7 +9,7 @@
 #include "tool/z_calls.h"
 #include "win/hints.h"
 
-// docs/ONE-SIDED.md lists the same variables (tests/go/tool_doc_test.go). New ones are added at the end, since tools
+// docs/VARIABLES.md lists the same variables (tests/go/tool_doc_test.go). New ones are added at the end, since tools
 // may keep an index.
 const struct gompi_cvar gompi_cvars[] = {
 	{"GOMPIRMA_HUGE_PAGES", "default of the info key gompirma_huge_pages for windows that are created later",

@@ -154,3 +154,29 @@ func TestOptionError(t *testing.T) {
 		require.Equal(t, want, optionError(flags, flags.Parse([]string{arg})), arg)
 	}
 }
+
+func TestVariables(t *testing.T) {
+	t.Setenv("GOMPIRMA_NO_CMA", "1")
+	t.Setenv("GOMPIRMA_PORTS", "")
+	values := map[string]*string{}
+	for _, v := range variables() {
+		values[v.Name] = v.Value
+		require.NotEmpty(t, v.Meaning, v.Name)
+	}
+	require.Greater(t, len(values), 30)
+	require.Equal(t, "1", *values["GOMPIRMA_NO_CMA"])
+	require.Equal(t, "", *values["GOMPIRMA_PORTS"])
+	require.Nil(t, values["MPICH_CC"])
+	require.Contains(t, values, "MPICH_CC")
+
+	var out strings.Builder
+	require.NoError(t, printVariables(false, &out))
+	require.Contains(t, out.String(), "GOMPIRMA_NO_CMA=1\n      disables process_vm_readv and process_vm_writev.")
+	for _, line := range strings.Split(out.String(), "\n") {
+		require.True(t, len(line) <= 80 || !strings.HasPrefix(line, " "), line)
+		require.NotContains(t, line, "`")
+	}
+	out.Reset()
+	require.NoError(t, printVariables(true, &out))
+	require.True(t, json.Valid([]byte(out.String())))
+}

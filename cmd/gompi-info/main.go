@@ -1,6 +1,7 @@
 // Command gompi-info prints the version, ABI, features and limits of this gompirma, and properties of this machine: its
 // cores and memory, the limits of the control group, services of the kernel, and optional libraries. `--json` prints
-// the same facts as JSON. `--fabric` prints instead which libfabric provider a job on several nodes would use, and why.
+// the same facts as JSON. `--fabric` prints instead which libfabric provider a job on several nodes would use, and why;
+// `--vars` prints the environment variables.
 // The command is a static Go program: it must load neither gompirma's library nor libfabric.
 package main
 
@@ -105,10 +106,11 @@ func collect() Info {
 	}
 }
 
-const manual = `usage: gompi-info [--fabric] [--json | --version]
+const manual = `usage: gompi-info [--fabric | --vars] [--json | --version]
 
 Prints version, features and limits of this gompirma, and the properties of this machine.
   --fabric   print which network a job on several nodes would use, and why
+  --vars     print the environment variables of gompirma, their values and meaning
   --json     print JSON
   --version  print the version only
 `
@@ -134,6 +136,7 @@ func main() {
 	asJSON := flags.Bool("json", false, "print JSON")
 	short := flags.Bool("version", false, "print the version alone")
 	network := flags.Bool("fabric", false, "print which network a job on several nodes would use, and why")
+	vars := flags.Bool("vars", false, "print the environment variables of gompirma, their values and meaning")
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(os.Args[1:]); {
 	case err == flag.ErrHelp:
@@ -156,6 +159,8 @@ func main() {
 		if f, err = carriers.Query(); err == nil {
 			err = printFabric(f, *asJSON, os.Stdout)
 		}
+	case *vars:
+		err = printVariables(*asJSON, os.Stdout)
 	case *asJSON:
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")

@@ -22,7 +22,7 @@ import (
 var layers = [][]string{
 	{"man/help"},
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/siphash",
-		"core/trim"},
+		"core/trim", "docs"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
 	{"core/comm", "core/group", "core/datatype", "core/op"},
 	{"core/shm", "core/boot", "core/boot/pmi1", "core/insight/check"},

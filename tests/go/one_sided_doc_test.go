@@ -12,14 +12,16 @@ import (
 )
 
 // TestOneSidedDocument checks that docs/ONE-SIDED.md, or docs/FILES.md for files and docs/PROCESSES.md for processes,
-// lists every info key that the library recognizes, and every environment variable that the library, gompirun and the
-// compiler wrappers read.
+// lists every info key that the library recognizes, and docs/VARIABLES.md every environment variable that the library,
+// gompirun and the compiler wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
 	files, err := os.ReadFile(filepath.Join(top, "docs/FILES.md"))
 	require.NoError(t, err)
 	processes, err := os.ReadFile(filepath.Join(top, "docs/PROCESSES.md"))
+	require.NoError(t, err)
+	variables, err := os.ReadFile(filepath.Join(top, "docs/VARIABLES.md"))
 	require.NoError(t, err)
 	wanted := map[string]string{} // the source file of each name that the document must contain
 	patterns := []*regexp.Regexp{
@@ -71,6 +73,8 @@ func TestOneSidedDocument(t *testing.T) {
 		}
 		title, document := "ONE-SIDED.md", b
 		switch {
+		case name == strings.ToUpper(name):
+			title, document = "VARIABLES.md", variables
 		case strings.Contains(path, "capi/file/"):
 			title, document = "FILES.md", files
 		case strings.Contains(path, "capi/spawn.go"):

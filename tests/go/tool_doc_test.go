@@ -12,7 +12,7 @@ import (
 )
 
 // TestToolVariables checks that the control variables are the variables with the prefix GOMPIRMA_ that
-// docs/ONE-SIDED.md says the library reads. It also checks that docs/INSIGHT.md names all performance variables, event
+// docs/VARIABLES.md says the library reads. It also checks that docs/INSIGHT.md names all performance variables, event
 // types and categories.
 func TestToolVariables(t *testing.T) {
 	source := func(name string) string {
@@ -29,13 +29,13 @@ func TestToolVariables(t *testing.T) {
 	}
 
 	var documented []string
-	for _, row := range find("(?m)^\\| (`[^|]*) \\| library \\|", source("docs/ONE-SIDED.md")) {
+	for _, row := range find("(?m)^\\| (`[^|]*) \\| library \\|", source("docs/VARIABLES.md")) {
 		documented = append(documented, find("`(GOMPIRMA_[A-Z_]+)`", row)...)
 	}
 	slices.Sort(documented)
 	cvars := find(`(?m)^\t\{"(\w+)"`, source("capi/tool/cvar.c"))
 	require.Greater(t, len(cvars), 10)
-	require.Equal(t, documented, cvars, "expected: docs/ONE-SIDED.md; actual: capi/tool/cvar.c")
+	require.Equal(t, documented, cvars, "expected: docs/VARIABLES.md; actual: capi/tool/cvar.c")
 
 	_, section, found := strings.Cut(source("docs/INSIGHT.md"), "\n## Tool interface\n")
 	require.True(t, found)
