@@ -17,6 +17,7 @@ mkdir -p "$build" || exit 1
 left=$build/left_out.txt # skipped tests, one line each
 took=$build/took.txt     # duration of each test: a line "SECONDS NAME..." for each
 wrong=$build/wrong.txt   # failed tests, with the first lines of their output
+times=$build/steps.txt   # durations of the steps in earlier runs: a line "SECONDS NAME" for each
 : >"$left"
 : >"$took"
 : >"$wrong"
@@ -33,12 +34,22 @@ progress() {
 		echo "== $1: still running after $((SECONDS - $2)) s"
 	done 2>/dev/null
 }
+# last_time NAME: prints how long the step took when it last passed in this build directory.
+last_time() {
+	[ ! -f "$times" ] || sed -n "s/^\([0-9]*\) $1\$/ (took \1 s the last time)/p" "$times"
+}
+# keep_time NAME SECONDS: remembers the duration of a step.
+keep_time() {
+	local others=
+	[ ! -f "$times" ] || others=$(grep -v " $1\$" "$times")
+	printf '%s\n' "$others" "$2 $1" >"$times"
+}
 # step NAME SECONDS COMMAND...: runs a command as a step and prints whether it passed. The time limit only ends a
 # command that hangs. It is generous, since a loaded machine that has to compile everything needs a long time.
 step() {
 	local name=$1 limit=$2 start=$SECONDS status
 	shift 2
-	echo "== $name"
+	echo "== $name$(last_time "$name")"
 	progress "$name" "$start" &
 	ticker=$!
 	timeout --kill-after=10 "$limit" "$@" </dev/null &
@@ -50,6 +61,7 @@ step() {
 	running= ticker=
 	if [ "$status" -eq 0 ]; then
 		echo "== $name: ok ($((SECONDS - start)) s)"
+		keep_time "$name" $((SECONDS - start))
 	else
 		[ "$status" -eq 124 ] && echo "== $name: not done within $limit s"
 		failed+=("$name")
@@ -123,6 +135,8 @@ lint() {
 
 case $what in
 all)
+	echo "== steps: cmake, ctest, go test, core without C, race detector, charts, format, go vet, generated files." \
+		"About 20 minutes on 2 cores"
 	c
 	go_test 'go test' 1200 -count=1 -p 2 -parallel 4 $(here)
 	core

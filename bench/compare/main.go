@@ -176,14 +176,18 @@ func run(o options) error {
 	}
 	with := launcher{ctx, work, o.timeout}
 	measure := func(chosen []measurement) error {
+		progress := newProgress(len(chosen))
 		for _, batch := range batches(chosen) {
+			n := len(batch)
 			if batch = slices.DeleteFunc(batch, all.inGo); len(batch) == 0 {
+				progress.skip(n)
 				continue
 			}
 			all.runBatch(batch, libraries, with)
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
+			progress.advance(os.Stderr, n, time.Now())
 			if o.sweeps {
 				for _, s := range all.summaries(batch) {
 					fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))

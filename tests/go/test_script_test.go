@@ -11,7 +11,7 @@ import (
 )
 
 // TestTestScript checks the last lines that scripts/test.sh prints: the longest tests, all tests that a tool skipped,
-// and the failures. Fake commands replace the commands that the script runs.
+// and the failures, and that it prints how long a step took before. Fake commands replace the commands that the script runs.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`
@@ -78,10 +78,19 @@ EOF`
 				require.NoError(t, os.WriteFile(filepath.Join(bin, name),
 					[]byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
+			times := filepath.Join(build, "steps.txt")
+			require.NoError(t, os.WriteFile(times, []byte("77 go test\n88 race detector\n"), 0o644))
 			cmd := exec.Command(filepath.Join(top, "scripts/test.sh"), build, c.what)
 			cmd.Env = []string{"PATH=" + bin}
 			out, err := cmd.CombinedOutput()
 			require.Equal(t, strings.HasPrefix(c.last[len(c.last)-1], "failed"), err != nil, "%s", out)
+			after, timesErr := os.ReadFile(times)
+			require.NoError(t, timesErr)
+			if c.what == "go" {
+				require.Contains(t, string(out), "== go test (took 77 s the last time)\n")
+				require.Contains(t, string(after), "88 race detector\n")
+				require.NotContains(t, string(after), "77 go test\n")
+			}
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 			require.GreaterOrEqual(t, len(lines), len(c.last), "%s", out)
 			for i, want := range c.last {
