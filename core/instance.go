@@ -217,8 +217,10 @@ func (p *Instance) closeWorld() error {
 	}
 	// After the barrier, processes of other jobs have received all data that processes of this job have sent.
 	p.drain()
+	isComplete := true // no process of the job has failed
 	if boot.IsFaultTolerant() {
-		p.WorldComm.Agree(new(uint32), nil)() // waits for the members that have not failed
+		// waits for the members that have not failed; its messages have been delivered when it returns
+		isComplete = p.WorldComm.Agree(new(uint32), nil)() == nil
 	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
@@ -226,9 +228,12 @@ func (p *Instance) closeWorld() error {
 	if p.spans {
 		p.data.Network().JobEnding()
 		// A process that has left the barrier may still have messages to send that other processes need to
-		// leave the barrier. So no process closes its network before all processes have left the barrier.
-		if err := p.Boot.Fence(); err != nil {
-			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+		// leave the barrier. So no process closes its network before all processes have left the barrier. A
+		// launcher other than gompirun may wait for failed processes.
+		if isComplete || boot.IsByGompirun(p.Boot) {
+			if err := p.Boot.Fence(); err != nil {
+				return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+			}
 		}
 	}
 	p.isWorldOpen.Store(false)

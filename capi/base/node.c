@@ -3,6 +3,7 @@
 #include "base/node.h"
 
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,12 +32,23 @@ struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed) {
 					  .is_oversubscribed = oversubscribed};
 }
 
+// Makes the process survive the signal SIGUSR1, with which Hydra announces the failure of another process of the job,
+// unless the application handles the signal.
+static void survive_failure_signal(void) {
+	struct sigaction s;
+	if (getenv("PMI_FD") != NULL && getenv("GOMPIRMA_JOB") == NULL && sigaction(SIGUSR1, NULL, &s) == 0 &&
+	    s.sa_handler == SIG_DFL)
+		signal(SIGUSR1, SIG_IGN);
+}
+
 void gompi_node_open(const struct gompi_node *node) {
 	gompi_node = *node;
 	gompi_node.self = node->processes->self;
 	gompi_node.has_membarrier = gompi_has_membarrier;
 	const char *tolerant = getenv("GOMPIRMA_FT");
 	gompi_node.is_fault_tolerant = tolerant != NULL && strcmp(tolerant, "1") == 0;
+	if (gompi_node.is_fault_tolerant)
+		survive_failure_signal();
 	gompi_no_membarrier = &gompi_node_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
 	me->code_address = (uintptr_t)gompi_node_open;

@@ -238,7 +238,7 @@ static inline int gompi_local_index(int peer) { return gompi_process_index(gompi
 
 // Copies *node to gompi_node and determines its fields self, has_membarrier and is_fault_tolerant. In this process'
 // cell, sets code_address and clears progress_threads. Sets no_membarrier in the node header if this process has no
-// membarrier(2).
+// membarrier(2). In a fault-tolerant job, may ignore SIGUSR1.
 void gompi_node_open(const struct gompi_node *node);
 
 // Registers the calling thread as one of the library's progress threads.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"gompirma/core/boot"
 	"gompirma/core/shm"
 )
 
@@ -188,6 +189,9 @@ func (o *options) placeRanks() ([]host, error) {
 // command returns the arguments and the environment of the command that starts the job.
 func (s starter) command(o *options, places []host, environ []string, libraries string) (args, env []string,
 	err error) {
+	if o.ft {
+		environ = append(without(environ, boot.EnvFT), boot.EnvFT+"=1")
+	}
 	env = withLibraries(environment(environ, part{}), libraries)
 	switch s.kind {
 	case srun:
@@ -225,7 +229,12 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 	}
 	args = []string{s.path, "--mpi=" + s.mpi, "--ntasks=" + strconv.Itoa(p.n),
 		"--nodes=" + strconv.Itoa(len(places)), "--distribution=arbitrary",
-		"--nodelist=" + strings.Join(names, ","), "--overcommit", "--input=0", "--kill-on-bad-exit=1"}
+		"--nodelist=" + strings.Join(names, ","), "--overcommit", "--input=0"}
+	if o.ft {
+		args = append(args, "--no-kill", "--kill-on-bad-exit=0")
+	} else {
+		args = append(args, "--kill-on-bad-exit=1")
+	}
 	env = withLibraries(environment(environ, p), libraries)
 	env = without(env, "SLURM_EXPORT_ENV")
 	if variable(environ, "SLURM_STEP_ID") != "" {
@@ -275,6 +284,9 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 		return nil, s.unsupported("--output-dir")
 	}
 	args := []string{s.path, "-hosts", hostList(places)}
+	if o.ft {
+		args = append(args, "-disable-auto-cleanup")
+	}
 	for _, more := range o.passed {
 		if more.to == hydra {
 			args = append(args, more.args...)
@@ -310,6 +322,9 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 		args = append(args, "-n", strconv.Itoa(p.n))
 		if p.inherit.limited {
 			names := append([]string{"LD_LIBRARY_PATH"}, p.inherit.list...)
+			if o.ft {
+				names = append(names, boot.EnvFT)
+			}
 			args = append(args, "-envlist", strings.Join(names, ","))
 		}
 		for _, v := range p.env {
@@ -341,7 +356,7 @@ func isHostVariable(name string) bool {
 }
 
 func (s starter) prrte(o *options, places []host, env []string) ([]string, error) {
-	for option, given := range map[string]bool{"--output-dir": o.outputDir != "",
+	for option, given := range map[string]bool{"--output-dir": o.outputDir != "", "--ft": o.ft,
 		"-outfile-pattern": o.outFile != "", "-errfile-pattern": o.errFile != ""} {
 		if given {
 			return nil, s.unsupported(option)

@@ -61,6 +61,10 @@ func TestCommand(t *testing.T) {
 		{slurm, "--output-dir d a", inStep, srunFirst + " --overlap --output=d/rank-%1t.txt a", "A=1"},
 		{slurm, "-outfile-pattern o%r-%0r-%h -errfile-pattern e a", environ, srunFirst +
 			" --output=o%t-%1t-%N --error=e a", "A=1"},
+		{slurm, "--ft a", environ, strings.Replace(srunFirst, "--kill-on-bad-exit=1",
+			"--no-kill --kill-on-bad-exit=0", 1) + " a", "GOMPIRMA_FT=1"},
+		{mpich, "--ft -envlist P a", environ, "/hydra -hosts 192.0.2.1:2,192.0.2.2:2 -disable-auto-cleanup " +
+			"-n 4 -envlist LD_LIBRARY_PATH,P,GOMPIRMA_FT a", "GOMPIRMA_FT=1"},
 		{mpich, "a", environ, "/hydra -hosts 192.0.2.1:2,192.0.2.2:2 -n 4 a", "A=1"},
 		{mpich, "-launcher ssh -launcher-exec /r --mca x y -l --timeout 1.5 -bind-to core -wdir /d -env C 3 " +
 			"-n 3 a : -wdir /d -envlist P,Q -n 1 b", environ, "/hydra -hosts 192.0.2.1:2,192.0.2.2:2 " +
@@ -94,6 +98,7 @@ func TestCommand(t *testing.T) {
 		{mpich, "-n 1 a : -wdir / -n 1 b", "-wdir: /hydra, which starts the ranks on other hosts, supports " +
 			"only one directory"},
 		{openmpi, "--output-dir d a", "--output-dir is not supported by /mpirun"},
+		{openmpi, "--ft a", "--ft is not supported by /mpirun"},
 		{openmpi, "-errfile-pattern d a", "-errfile-pattern is not supported by /mpirun"},
 	} {
 		o := two(t, on+strings.Replace(c.line, "a : b", "-n 1 a : -n 1 b", 1))

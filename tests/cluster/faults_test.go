@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -173,6 +174,41 @@ func TestLockHolderFailed(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			launchers[0].prepare(t)
 			hold(t, launchers[0], how, mend)
+		})
+	}
+}
+
+// TestFaultTolerance checks that the other ranks of a fault-tolerant job continue and end when a rank is killed.
+func TestFaultTolerance(t *testing.T) {
+	needBed(t)
+	gompirun, remote := built(t)+"/bin/gompirun", program("bin/remote")
+	srun := func(mpi string) []string {
+		return []string{"env", "GOMPIRMA_FT=1", "slurm", "srun", "--mpi=" + mpi, "-N2", "-n3", "--no-kill",
+			"--kill-on-bad-exit=0", program("survivors")}
+	}
+	for _, c := range []struct {
+		name, needs string
+		command     []string
+	}{
+		{"hydra", "mpiexec.hydra", []string{"on", "h1", gompirun, "--ft", "-launcher-exec", remote,
+			"-H", "h1:2,h2", program("survivors")}},
+		{"srun", "srun", []string{"slurm", "salloc", "--quiet", "-N2", gompirun, "--ft", "-n", "3",
+			program("survivors")}},
+		{"pmi2", "srun", srun("pmi2")},
+		{"pmix", "srun", srun("pmix")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			harness.NeedCommand(t, c.needs)
+			if c.needs == "srun" {
+				require.NoError(t, slurmOnce())
+			}
+			r := start(t, "", c.command...)
+			_, within := r.wait()
+			require.Less(t, within, 30*time.Second)
+			for rank := range 2 {
+				require.Contains(t, r.Out.String(), fmt.Sprintf("%d of 2 survivors: sum 1\n", rank))
+			}
+			requireNoProcesses(t)
 		})
 	}
 }
