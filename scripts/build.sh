@@ -83,6 +83,7 @@ done
 # gompi-fabric needs cgo, because it loads libfabric.
 CGO_ENABLED=1 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric
 put "$out/obj/bin/gompi-fabric" "$out/libexec/gompirma/gompi-fabric"
+put cmd/gompirun/remote-shell.sh "$out/libexec/gompirma/remote-shell"
 # The compiler wrappers are one program with several names. The names are hard links, not symbolic links, since a build
 # system may resolve symbolic links, and the program would then not recognize the language from its name.
 put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"

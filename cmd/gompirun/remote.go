@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -204,8 +205,39 @@ func (s starter) command(o *options, places []host, environ []string, libraries 
 	if s.kind == hydra && o.timeout > 0 {
 		env = append(env, envTimeout+"="+wholeSeconds(o.timeout))
 	}
+	if shell := remoteShell(libraries); s.kind == hydra && usesSSH(o, environ) && shell != "" {
+		args = slices.Insert(args, 1, "-launcher", "ssh", "-launcher-exec", shell)
+	}
 	return args, env, err
 }
+
+// remoteShell returns the path of the script remote-shell, "" if it is not installed. The argument `libraries` is the
+// result of libraryFolder.
+func remoteShell(libraries string) string {
+	path := filepath.Join(libraries, "../../../libexec/gompirma/remote-shell")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// usesSSH reports whether Hydra would call ssh: neither the options nor the environment select another program, and the
+// job does not belong to a batch system.
+func usesSSH(o *options, environ []string) bool {
+	for _, more := range o.passed {
+		if more.to == hydra && (strings.Contains(more.args[0], "launcher") ||
+			strings.Contains(more.args[0], "bootstrap") || more.args[0] == "-rmk") {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(environ, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return hydraChoice.MatchString(name)
+	})
+}
+
+// hydraChoice matches environment variables with which Hydra selects a launcher.
+var hydraChoice = regexp.MustCompile(`^(HYDRA_(LAUNCHER|BOOTSTRAP|RMK).*|(SLURM|PBS|LSB|COBALT)_JOB_?ID|JOB_ID)$`)
 
 // unsupported returns the error for an option that the launcher does not support.
 func (s starter) unsupported(option string) error {

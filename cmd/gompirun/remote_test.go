@@ -109,6 +109,38 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestRemoteShell checks that Hydra gets the script remote-shell if it would call ssh.
+func TestRemoteShell(t *testing.T) {
+	prefix := t.TempDir()
+	libraries, shell := filepath.Join(prefix, "lib/gompirma/abi"), filepath.Join(prefix, "libexec/gompirma/remote-shell")
+	for _, path := range []string{libraries, filepath.Dir(shell)} {
+		require.NoError(t, os.MkdirAll(path, 0o755))
+	}
+	require.NoError(t, os.WriteFile(shell, nil, 0o755))
+	for _, c := range []struct {
+		kind          starterKind
+		line, environ string
+		isUsed        bool
+	}{
+		{hydra, "a", "A=1", true},
+		{hydra, "-iface eth0 a", "SLURM_CONF=x", true},
+		{hydra, "-launcher rsh a", "A=1", false},
+		{hydra, "-launcher-exec /r a", "A=1", false},
+		{hydra, "-bootstrap-exec /r a", "A=1", false},
+		{hydra, "a", "HYDRA_LAUNCHER_EXEC=/r", false},
+		{hydra, "a", "PBS_JOBID=1", false},
+		{prrte, "a", "A=1", false},
+	} {
+		o := two(t, "-host 192.0.2.1:2,192.0.2.2:2 "+c.line)
+		places, err := o.placeRanks()
+		require.NoError(t, err)
+		args, _, err := starter{c.kind, "/x", ""}.command(o, places, []string{c.environ}, libraries)
+		require.NoError(t, err)
+		require.Equal(t, c.isUsed, strings.HasPrefix(strings.Join(args, " "), "/x -launcher ssh -launcher-exec "+
+			shell+" -hosts"), "%s %s: %v", c.line, c.environ, args)
+	}
+}
+
 // Checks that findStarter finds launchers by their names and distinguishes them by their output. It ignores gompirun,
 // which may be installed under one of these names.
 func TestFindStarter(t *testing.T) {

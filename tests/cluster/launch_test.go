@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -221,6 +222,31 @@ func TestGompirunOnHosts(t *testing.T) {
 		require.Equal(t, 4, status)
 		requireNoProcesses(t)
 	})
+}
+
+// TestWithoutSSH checks that gompirun ends with a message if Hydra cannot start processes because ssh fails, and that
+// a job over hosts starts if ssh connects.
+func TestWithoutSSH(t *testing.T) {
+	needBed(t)
+	gompirun := built(t) + "/bin/gompirun"
+	harness.NeedCommand(t, "mpiexec.hydra")
+	folder := program("ssh.bin")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	for script, connects := range map[string]bool{
+		`echo "ssh: connect to host h2 port 22: Connection refused" >&2; exit 255`: false,
+		`for option; do case $option in LocalCommand=*) sh -c "${option#LocalCommand=}" ;; esac; done
+			while [ "$1" != -x ]; do shift; done; shift; exec remote "$@"`: true,
+	} {
+		require.NoError(t, os.WriteFile(folder+"/ssh", []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+		r := start(t, "", "on", "h1", "env", "PATH="+folder+":"+os.Getenv("PATH"), gompirun, "-H", "h1,h2",
+			program("where"))
+		status, within := r.wait()
+		require.Less(t, within, 20*time.Second)
+		require.Equal(t, connects, status == 0, r.Err.String())
+		require.Equal(t, !connects, strings.Contains(r.Err.String(), "gompirun: ssh cannot start processes on host h2 "+
+			"(status 255). The command \"ssh h2 true\" must work without a password\n"), r.Err.String())
+		requireNoProcesses(t)
+	}
 }
 
 // TestAllocation checks that, in a Slurm allocation, a job that names no hosts runs on the hosts of the allocation.

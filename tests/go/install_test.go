@@ -90,7 +90,7 @@ func TestInstall(t *testing.T) {
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
 			lib/gompirma/abi/libgompirma.so.0
 			lib/libgompirma-access.so lib/gompirma/abi/libgompirma-access.so lib/gompirma/check/libtsan.so
-			libexec/gompirma/gompi-fabric
+			libexec/gompirma/gompi-fabric libexec/gompirma/remote-shell
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
 			libexec/gompirma/bin/mpicc_abi libexec/gompirma/bin/mpicxx_abi libexec/gompirma/bin/mpifort_abi
