@@ -134,8 +134,8 @@ int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 /* Creates a communicator of the members that have not failed. Collective over these members. */
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
-/* Stores the bitwise AND of the flags of all members that have not failed. Returns the same result at all of them: an
- * error if a member has failed and not every member has acknowledged its failure. */
+/* Stores the bitwise AND of the flags of all members, or of the remote group, that have not failed. Returns the same
+ * result at all of them: an error if a member has failed and not every member has acknowledged its failure. */
 int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 

@@ -160,7 +160,7 @@ void gompi_request_set_members(const int32_t *members, int n) {
 // Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
-	if (r->receive) {
+	if (r->receive && (r->comm != 0 || world < 0)) { // comm is 0 if only the library uses the communicator
 		world = GOMPI_PEERS_ANY;
 		struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
 		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)

@@ -112,7 +112,8 @@ func TestCommand(t *testing.T) {
 // TestRemoteShell checks that Hydra gets the script remote-shell if it would call ssh.
 func TestRemoteShell(t *testing.T) {
 	prefix := t.TempDir()
-	libraries, shell := filepath.Join(prefix, "lib/gompirma/abi"), filepath.Join(prefix, "libexec/gompirma/remote-shell")
+	libraries := filepath.Join(prefix, "lib/gompirma/abi")
+	shell := filepath.Join(prefix, "libexec/gompirma/remote-shell")
 	for _, path := range []string{libraries, filepath.Dir(shell)} {
 		require.NoError(t, os.MkdirAll(path, 0o755))
 	}
@@ -136,8 +137,9 @@ func TestRemoteShell(t *testing.T) {
 		require.NoError(t, err)
 		args, _, err := starter{c.kind, "/x", ""}.command(o, places, []string{c.environ}, libraries)
 		require.NoError(t, err)
-		require.Equal(t, c.isUsed, strings.HasPrefix(strings.Join(args, " "), "/x -launcher ssh -launcher-exec "+
-			shell+" -hosts"), "%s %s: %v", c.line, c.environ, args)
+		first := "/x -launcher ssh -launcher-exec " + shell + " -hosts"
+		require.Equal(t, c.isUsed, strings.HasPrefix(strings.Join(args, " "), first), "%s %s: %v", c.line,
+			c.environ, args)
 	}
 }
 

@@ -3,6 +3,7 @@ package comm
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -30,20 +31,27 @@ import (
 // node in each round before, and all of these n-1 nodes have failed. So no other node is left. Hence all nodes have the
 // same decision in the end. A failure that members notice during the rounds does not change the decision, since it
 // might reach a part of the nodes only. A member whose vote is missing in the decision counts as failed.
+//
+// On an intercommunicator both groups agree, in the order of joinGroups. The members of one group on a node count as a
+// node of their own, because only they share the control block (Comm.Local).
 
 // vote is a member's contribution to a decision, or the decision itself.
 type vote struct {
-	flags   uint64 // combined by bitwise AND
-	id      uint64 // combined by minimum
-	failed  []byte // flag of each member: 1 if it has failed; combined by maximum
-	acked   []byte // flag of each member: 1 if its failure is acknowledged; combined by minimum
-	absent  []byte // flag of each member: 1 unless the combination has its vote; combined by minimum
-	ignored []byte // flag of each member: 1 if messages of its node are ignored; combined by maximum
+	flags   [2]uint64 // of each group, combined by bitwise AND; an intracommunicator is a first group
+	id      uint64    // combined by minimum
+	localID [2]uint64 // for the local communicator of each group of an intercommunicator, combined by minimum
+	failed  []byte    // flag of each member: 1 if it has failed; combined by maximum
+	acked   []byte    // flag of each member: 1 if its failure is acknowledged; combined by minimum
+	absent  []byte    // flag of each member: 1 unless the combination has its vote; combined by minimum
+	ignored []byte    // flag of each member: 1 if messages of its node are ignored; combined by maximum
 }
 
 // merge combines v with another vote.
 func (v *vote) merge(w *vote) {
-	v.flags &= w.flags
+	for i := range v.flags {
+		v.flags[i] &= w.flags[i]
+		v.localID[i] = min(v.localID[i], w.localID[i])
+	}
 	v.id = min(v.id, w.id)
 	for i := range v.failed {
 		v.failed[i] = max(v.failed[i], w.failed[i])
@@ -54,8 +62,9 @@ func (v *vote) merge(w *vote) {
 }
 
 func (v *vote) encode(b []byte) {
-	binary.LittleEndian.PutUint64(b, v.flags)
-	binary.LittleEndian.PutUint64(b[8:], v.id)
+	for i, x := range []uint64{v.flags[0], v.flags[1], v.id, v.localID[0], v.localID[1]} {
+		binary.LittleEndian.PutUint64(b[8*i:], x)
+	}
 	b = b[voteHead:]
 	for _, flags := range [][]byte{v.failed, v.acked, v.absent, v.ignored} {
 		b = b[copy(b, flags):]
@@ -64,12 +73,13 @@ func (v *vote) encode(b []byte) {
 
 func decodeVote(b []byte, n int) *vote {
 	flags := func(i int) []byte { return slices.Clone(b[voteHead+i*n : voteHead+(i+1)*n]) }
-	return &vote{flags: binary.LittleEndian.Uint64(b), id: binary.LittleEndian.Uint64(b[8:]),
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	return &vote{flags: [2]uint64{word(0), word(1)}, id: word(2), localID: [2]uint64{word(3), word(4)},
 		failed: flags(0), acked: flags(1), absent: flags(2), ignored: flags(3)}
 }
 
 const (
-	voteHead    = 16 // bytes of a vote before the flags of the members
+	voteHead    = 40 // bytes of a vote before the flags of the members
 	messageHead = 16 // bytes of a message before the vote: number of the decision, number of the node
 	// The memory of an agreement begins with two cache lines for the words of even and odd decisions.
 	decisionWords = 2 * cacheLine
@@ -81,7 +91,10 @@ const (
 
 // agreement is the state of a communicator's agreements at one member.
 type agreement struct {
-	c        *Comm
+	c        *Comm  // for an intercommunicator, the result of joinGroups
+	inter    *Comm  // the intercommunicator; nil for an intracommunicator
+	first    int    // rank in c of the first member of this process' group
+	side     int    // 1 in the second group of an intercommunicator, else 0
 	n, place int    // number of members on this node, and index of this member among them
 	memory   []byte // nil until the first agreement
 	name     uint64 // name of the block of memory; 0 if only this process uses it
@@ -398,54 +411,98 @@ func (a *agreement) start(f func() error) (run func() error) {
 func (c *Comm) agreements() *agreement {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.agreement == nil {
-		c.agreement = &agreement{c: c, messages: map[message][]byte{}}
+	if c.agreement != nil {
+		return c.agreement
 	}
-	return c.agreement
+	a := &agreement{c: c, messages: map[message][]byte{}}
+	if c.remote != nil {
+		a.c, a.inter, a.first = c.joinGroups(), c, 0
+		if !c.isFirst {
+			a.first, a.side = c.remote.Size(), 1
+		}
+		c.Local.mu.Lock()
+		c.Local.agreement = a // Local releases the memory with its control block
+		c.Local.mu.Unlock()
+	}
+	c.agreement = a
+	return a
+}
+
+// joinGroups returns a communicator of the members of both groups of an intercommunicator, with its identity. The first
+// group comes first. The members of one group on a node count as a node, which has the control block of Local.
+func (c *Comm) joinGroups() *Comm {
+	groups, rank := [2]*group.Group{c.local, c.remote}, c.rank
+	if !c.isFirst {
+		groups, rank = [2]*group.Group{c.remote, c.local}, c.remote.Size()+c.rank
+	}
+	all := c.child(group.Union(groups[0], groups[1]), rank)
+	all.id, all.Handle, all.Block = c.id, c.Handle, c.Local.Block
+	all.Hierarchy = newHierarchy(all.size, func(i int) int {
+		node := 2 * c.host.Node(all.local.World(i))
+		if i >= groups[0].Size() {
+			node++
+		}
+		return node
+	}, rank)
+	return all
 }
 
 // newVote returns a vote. The flags of acked are those of the members whose failures this member has acknowledged; nil
-// if the acknowledgements do not matter.
-func (c *Comm) newVote(flags uint32, acked []byte) *vote {
-	v := &vote{flags: uint64(flags), id: c.host.NewID(), failed: make([]byte, c.size), acked: make([]byte, c.size),
-		absent: bytes.Repeat([]byte{1}, c.size), ignored: make([]byte, c.size)}
-	v.absent[c.rank] = 0
+// if the acknowledgements do not matter. In an intercommunicator the flags of the remote group come first.
+func (a *agreement) newVote(flags uint32, acked []byte) *vote {
+	const none = ^uint64(0)
+	n := a.c.size
+	v := &vote{flags: [2]uint64{none, none}, id: a.c.host.NewID(), localID: [2]uint64{none, none},
+		failed: make([]byte, n), acked: make([]byte, n), absent: bytes.Repeat([]byte{1}, n),
+		ignored: make([]byte, n)}
+	v.flags[a.side] = uint64(flags)
+	v.absent[a.c.rank] = 0
 	copy(v.acked, acked)
+	if a.inter != nil {
+		v.localID[a.side] = a.c.host.NewID()
+		if remote := a.inter.remote.Size(); a.side == 0 && acked != nil {
+			copy(v.acked[copy(v.acked, acked[remote:]):], acked[:remote])
+		}
+	}
 	return v
 }
 
-// needIntra returns an error if c is an intercommunicator.
-func (c *Comm) needIntra() error {
-	if c.remote == nil {
-		return nil
-	}
-	return mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION, "gompirma does not implement the call on an "+
-		"intercommunicator; use MPI_Comm_group and an intracommunicator")
-}
-
-// Agree starts MPIX_Comm_agree. The function that it returns stores the bitwise AND of the flags in *flags and waits.
-// The argument acked is as in newVote. Errors: MPI_ERR_PROC_ABORTED, at all members, if a member has failed and not all
-// members have acknowledged its failure; *flags is valid then.
+// Agree starts MPIX_Comm_agree. The function that it returns stores the bitwise AND of the flags of all members, or of
+// the remote group of an intercommunicator, in *flags and waits. The argument acked is as in newVote. Errors:
+// MPI_ERR_PROC_ABORTED, at all members, if a member has failed and not all members have acknowledged its failure;
+// *flags is valid then.
 func (c *Comm) Agree(flags *uint32, acked []byte) (run func() error) {
-	v := c.newVote(*flags, acked)
 	a := c.agreements()
+	v := a.newVote(*flags, acked)
 	return a.start(func() error {
-		if err := c.needIntra(); err != nil {
-			return err
-		}
 		v, err := a.run(v)
 		if err != nil {
 			return err
 		}
-		*flags = uint32(v.flags)
+		*flags = uint32(v.flags[0])
+		if a.inter != nil {
+			*flags = uint32(v.flags[1-a.side])
+		}
 		for i := range v.failed {
 			if v.failed[i] != 0 && v.acked[i] == 0 {
-				return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "rank %d has failed, and not all members "+
-					"have acknowledged this", i)
+				return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s has failed, and not all members have "+
+					"acknowledged this", a.nameOf(i))
 			}
 		}
 		return nil
 	})
+}
+
+// nameOf returns the name of a member for messages. The argument is its rank in the field c.
+func (a *agreement) nameOf(i int) string {
+	switch j := i - a.first; {
+	case a.inter == nil:
+		return fmt.Sprintf("rank %d", i)
+	case j >= 0 && j < a.inter.size:
+		return fmt.Sprintf("rank %d of the local group", j)
+	default:
+		return fmt.Sprintf("rank %d of the remote group", i-(1-a.side)*a.inter.size)
+	}
 }
 
 // Shrunk starts MPIX_Comm_shrink. The function that it returns creates the communicator of the members that have not
@@ -455,28 +512,29 @@ func (c *Comm) Shrunk() (run func() (*Comm, error)) {
 	a := c.agreements()
 	var n *Comm
 	start := a.start(func() (err error) {
-		if err = c.needIntra(); err != nil {
-			return err
-		}
-		v, err := a.run(c.newVote(1, nil))
+		v, err := a.run(a.newVote(1, nil))
 		for err == nil {
 			var mine error
 			if n, mine = a.create(v); n == nil {
 				return mine
 			}
-			w := c.newVote(1, nil)
+			w := a.newVote(1, nil)
 			if mine != nil {
-				w.flags = 0
+				w.flags[a.side] = 0
 			}
 			copy(w.failed, v.failed)
 			if w, err = a.run(w); err != nil {
 				break
 			}
 			same := slices.Equal(v.failed, w.failed)
-			if same && w.flags != 0 {
+			if same && w.flags[0] != 0 && w.flags[1] != 0 {
 				return nil
 			}
-			if err = n.commitBlock(mine, abi.MPI_ERR_NO_MEM, nil); !same {
+			local := n
+			if a.inter != nil {
+				local = n.Local
+			}
+			if err = local.commitBlock(mine, abi.MPI_ERR_NO_MEM, nil); !same {
 				err = nil
 			}
 			v = w
@@ -491,21 +549,54 @@ func (c *Comm) Shrunk() (run func() (*Comm, error)) {
 }
 
 // create creates the communicator of the members that have not failed according to the decision v. If it cannot map the
-// control block, it also returns an error.
+// control block, it also returns an error. Errors without a communicator are the same at all members.
 func (a *agreement) create(v *vote) (*Comm, error) {
-	c := a.c
-	ranks := make([]int32, 0, c.size)
-	for i := range v.failed {
-		if v.failed[i] == 0 {
+	if a.inter == nil {
+		return a.createLocal(a.c, v.id, v.failed)
+	}
+	i := a.inter
+	mine := v.failed[a.first : a.first+i.size]
+	theirs := v.failed[:a.first]
+	if a.side == 0 {
+		theirs = v.failed[i.size:]
+	}
+	others, err := group.Include(i.remote, survivors(theirs))
+	if err != nil {
+		return nil, err
+	}
+	if others.Size() == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_PROC_ABORTED, "all processes of the remote group have failed")
+	}
+	local, err := a.createLocal(i.Local, v.localID[a.side], mine)
+	if local == nil {
+		return nil, err
+	}
+	n := newInter(local, others, i.isFirst)
+	n.id = v.id
+	return n, err
+}
+
+// survivors returns the ranks whose flags are 0.
+func survivors(failed []byte) []int32 {
+	ranks := make([]int32, 0, len(failed))
+	for i := range failed {
+		if failed[i] == 0 {
 			ranks = append(ranks, int32(i))
 		}
 	}
+	return ranks
+}
+
+// createLocal creates an intracommunicator of the members of c whose flags are 0, with the given identity. The members
+// of c on this node are those of the agreement.
+func (a *agreement) createLocal(c *Comm, id uint64, failed []byte) (*Comm, error) {
+	ranks := survivors(failed)
 	g, err := group.Include(c.local, ranks)
 	if err != nil {
 		return nil, err
 	}
 	n := c.child(g, slices.Index(ranks, int32(c.rank)))
-	n.id = v.id
+	n.id = id
 	if n.size == 1 {
 		return n, nil
 	}

@@ -143,28 +143,47 @@ func newSimulation(seed uint64, nodes ...int) *simulation {
 	}
 	for range nodes {
 		s.known = append(s.known, make([]bool, n))
-		s.memory = append(s.memory, make([]byte, 1<<12))
+		s.memory = append(s.memory, make([]byte, 1<<12), make([]byte, 1<<12)) // for each group
 	}
 	return s
 }
 
+// communicator returns the communicator of all processes or, if `split` is not 0, an intercommunicator whose first
+// group has the first `split` processes.
+func (h simulated) communicator(split int) *Comm {
+	intra := func(first, n, side int) *Comm {
+		c := &Comm{host: h, local: group.Range(int32(first), int32(n), 1), rank: h.me - first, size: n,
+			Block: h.memory[2*h.nodeOf[h.me]+side]}
+		c.Hierarchy = hierarchyOf(h, c.local, c.rank)
+		if local, _ := c.LocalMembers(); local == 1 {
+			c.Block = nil
+		}
+		return c
+	}
+	n := len(h.nodeOf)
+	switch {
+	case split == 0:
+		return intra(0, n, 0)
+	case h.me < split:
+		return newInter(intra(0, split, 0), group.Range(int32(split), int32(n-split), 1), true)
+	default:
+		return newInter(intra(split, n-split, 1), group.Range(0, int32(split), 1), false)
+	}
+}
+
 // run executes `count` agreements in each process. It returns the decisions of each process, or an error if the
 // processes do not end.
-func (s *simulation) run(count int) ([][]*vote, error) {
+func (s *simulation) run(count, split int) ([][]*vote, error) {
 	n := len(s.nodeOf)
 	votes, ended := make([][]*vote, n), make([]bool, n)
 	for i := range n {
 		h := simulated{simulation: s, me: i}
-		c := &Comm{host: h, local: group.Range(0, int32(n), 1), rank: i, size: n, Block: s.memory[s.nodeOf[i]]}
-		c.Hierarchy = hierarchyOf(h, c.local, i)
-		if c.Hierarchy != nil && len(c.Hierarchy.Local) == 1 {
-			c.Block = nil
-		}
+		c := h.communicator(split)
 		go func() {
 			h.await()
 			a := c.agreements()
 			for k := range count {
-				v, err := a.run(c.newVote(^uint32(0)^uint32(1)<<i^uint32(k)<<16, nil))
+				v, err := a.run(a.newVote(^uint32(0)^uint32(1)<<i^uint32(k)<<16, nil))
 				if err != nil {
 					panic(err)
 				}
@@ -221,11 +240,16 @@ func order(n int) []int {
 // whichever processes fail at whatever time.
 func TestAgreement(t *testing.T) {
 	const count = 3
-	for _, nodes := range [][]int{{4}, {2, 2}, {1, 1, 1, 1}, {1, 1, 1, 1, 1}, {2, 1, 1, 2}, {3, 3}} {
+	for _, c := range []struct {
+		split int
+		nodes []int
+	}{{0, []int{4}}, {0, []int{2, 2}}, {0, []int{1, 1, 1, 1}}, {0, []int{1, 1, 1, 1, 1}}, {0, []int{2, 1, 1, 2}},
+		{0, []int{3, 3}}, {2, []int{4}}, {1, []int{5}}, {3, []int{2, 2}}, {2, []int{1, 1, 1, 1}},
+		{3, []int{4, 1}}} {
 		for seed := range uint64(300) {
-			name := fmt.Sprintf("nodes %v, seed %d", nodes, seed)
-			s := newSimulation(seed, nodes...)
-			votes, err := s.run(count)
+			name := fmt.Sprintf("%+v, seed %d", c, seed)
+			s := newSimulation(seed, c.nodes...)
+			votes, err := s.run(count, c.split)
 			require.NoError(t, err, name)
 			var first []*vote
 			for i := range votes {
@@ -239,7 +263,8 @@ func TestAgreement(t *testing.T) {
 				for k, v := range votes[i] {
 					require.Equal(t, first[k].flags, v.flags, "%s: flags %d", name, k)
 					require.Equal(t, first[k].failed, v.failed, "%s: failed members %d", name, k)
-					require.Zero(t, v.flags>>i&1, "%s: vote %d of %d is missing", name, k, i)
+					both := v.flags[0] & v.flags[1]
+					require.Zero(t, both>>i&1, "%s: vote %d of %d is missing", name, k, i)
 					require.Zero(t, v.failed[i], "%s: process %d is alive", name, i)
 				}
 			}

@@ -103,8 +103,7 @@ func NewWorld(host Host, first, rank, n int) *Comm {
 // NewSessionComm creates the communicator of the first n processes, for the process of the given number. It has no
 // control block. Its identity is the same in all jobs.
 func NewSessionComm(host Host, number, n int) *Comm {
-	return &Comm{host: host, id: sessionID, local: group.Range(0, int32(n), 1), rank: number, size: n,
-		Handle: abi.MPI_COMM_WORLD}
+	return &Comm{host: host, id: sessionID, local: group.Range(0, int32(n), 1), rank: number, size: n}
 }
 
 // NewSelf creates MPI_COMM_SELF of the process with the number `me`.

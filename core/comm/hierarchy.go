@@ -20,18 +20,25 @@ type Hierarchy struct {
 // hierarchyOf returns the hierarchy of a communicator of g, as seen by the member of the given rank; nil if all members
 // are on one node.
 func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
-	first := host.Node(g.World(0))
+	nodeOf := func(i int) int { return host.Node(g.World(i)) }
+	first := nodeOf(0)
 	i := 1
-	for i < g.Size() && host.Node(g.World(i)) == first {
+	for i < g.Size() && nodeOf(i) == first {
 		i++
 	}
 	if i == g.Size() {
 		return nil
 	}
-	s := &Hierarchy{NodeOf: make([]int32, g.Size()), Regular: true}
+	return newHierarchy(g.Size(), nodeOf, rank)
+}
+
+// newHierarchy returns the hierarchy of n members, as seen by the member of the given rank. The function nodeOf returns
+// a number of the node of each rank.
+func newHierarchy(n int, nodeOf func(rank int) int, rank int) *Hierarchy {
+	s := &Hierarchy{NodeOf: make([]int32, n), Regular: true}
 	number := map[int]int32{}
 	for i := range s.NodeOf {
-		node := host.Node(g.World(i))
+		node := nodeOf(i)
 		k, known := number[node]
 		if !known {
 			k = int32(len(s.Leaders))

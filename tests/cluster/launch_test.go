@@ -243,8 +243,9 @@ func TestWithoutSSH(t *testing.T) {
 		status, within := r.wait()
 		require.Less(t, within, 20*time.Second)
 		require.Equal(t, connects, status == 0, r.Err.String())
-		require.Equal(t, !connects, strings.Contains(r.Err.String(), "gompirun: ssh cannot start processes on host h2 "+
-			"(status 255). The command \"ssh h2 true\" must work without a password\n"), r.Err.String())
+		const text = "gompirun: ssh cannot start processes on host h2 (status 255). " +
+			"The command \"ssh h2 true\" must work without a password\n"
+		require.Equal(t, !connects, strings.Contains(r.Err.String(), text), r.Err.String())
 		requireNoProcesses(t)
 	}
 }
