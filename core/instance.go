@@ -251,10 +251,13 @@ func (p *Instance) suspend() {
 // isSuspended returns whether no call may use the instance until resume.
 func (p *Instance) isSuspended() bool { return p.Node.State(p.Node.Me) == shm.Finalized }
 
+// drainTimeout limits for how long MPI_Finalize waits for each process of another job.
+const drainTimeout = 5 * time.Second
+
 // drain waits until processes of other jobs have received all data that this process has sent to them.
 func (p *Instance) drain() {
 	if p.isNetworkOpen() {
-		p.data.Network().Drain()
+		p.data.Network().Drain(false, drainTimeout)
 	}
 }
 
@@ -264,7 +267,7 @@ func (p *Instance) notifyFinalize() {
 	if p.isNetworkOpen() {
 		p.hasNotified = true
 		p.data.Network().NotifyFinalize(p.foreign.targets())
-		p.data.Network().Drain()
+		p.data.Network().Drain(false, drainTimeout)
 	}
 }
 

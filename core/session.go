@@ -39,8 +39,9 @@ func BeginSession(data DataPath) error {
 }
 
 // EndSession records the end of a session. After the last session, unless MPI_COMM_WORLD is in use, EndSession waits
-// until the sends of this process are complete, and suspends the instance. Errors: MPI_ERR_PROC_ABORTED if a receiver
-// has failed; MPI_ERR_OTHER if the launcher does not answer as expected.
+// until the sends of this process are complete, and suspends the instance. After MPI_Finalize it also waits until the
+// processes on other nodes have received all data. Errors: MPI_ERR_PROC_ABORTED if a receiver has failed; MPI_ERR_OTHER
+// if the launcher does not answer as expected.
 func EndSession() error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -48,6 +49,11 @@ func EndSession() error {
 	if sessions.Load() == 1 && p != nil && !p.isWorldOpen.Load() {
 		if err := p.Messages.WaitAllSent(); err != nil {
 			return err
+		}
+		if p.spans && finalized.Load() {
+			// The process may exit without a further call, which would lose data in the network. Before
+			// MPI_Finalize, AtExit waits for the other processes.
+			p.data.Network().Drain(true, exitTimeout)
 		}
 		p.suspend()
 	}

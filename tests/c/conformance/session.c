@@ -4,10 +4,10 @@
  *   string tags and threads distinguish concurrent creations. Errors are raised on the session or with the error
  *   handler of the call, and change nothing. Sessions have attached buffers (3.6). A session can be initialized again
  *   and again. Local calls do not wait for other processes. A process may end although other members of its group are
- *   late.
+ *   late, and although its messages have not been received.
  * np: 1 2 5
  * args: objects psets groups overlap threads inter errors handlers buffers around inside again many local
- * args: late late_inside late_inter
+ * args: late late_inside late_inter exit
  * nodes: 2
  * timeout: 60
  */
@@ -534,6 +534,27 @@ static void test_late(int argc, char **argv, int with_world, int with_inter) {
 		MPI_Finalize();
 }
 
+/* Checks that messages of buffered sends arrive although the sender ends its last session, and itself, at once. */
+static void test_exit(int argc, char **argv) {
+	begin();
+	MPI_Comm c = create(world, "exit");
+	MPI_Init(&argc, &argv);
+	MPI_Finalize();
+	CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0));
+	if (check_rank > 0) {
+		CHECK_OK(MPI_Bsend(&check_rank, 1, MPI_INT, 0, 1, c));
+	} else {
+		usleep(200000);
+		for (int i = 1; i < check_size; i++) {
+			int from = -1;
+			CHECK_OK(MPI_Recv(&from, 1, MPI_INT, i, 1, c, MPI_STATUS_IGNORE));
+			CHECK(from == i, "received %d from rank %d", from, i);
+		}
+	}
+	CHECK_OK(MPI_Comm_free(&c));
+	end();
+}
+
 /* Checks that a process can use a session without a communicator. */
 static void test_local(void) {
 	begin();
@@ -583,6 +604,8 @@ int main(int argc, char **argv) {
 		test_late(argc, argv, 1, 0);
 	else if (strcmp(check_arg, "late_inter") == 0)
 		test_late(argc, argv, 0, 1);
+	else if (strcmp(check_arg, "exit") == 0)
+		test_exit(argc, argv);
 	if (check_rank == 0)
 		check_print_result(check_errors);
 	return check_errors != 0;
