@@ -138,9 +138,11 @@ void gompi_net_drain(bool own_job, int limit_ms) {
 		if (!gompi_peer_busy(p))
 			continue;
 		gompi_peer_probe(p); // the peer acknowledges at once
-		for (int i = 0; i < limit_ms && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p); i++)
+		int us = 20;
+		for (int passed = 0; passed < 1000 * limit_ms && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p);
+		     passed += us, us = us < 1000 ? 2 * us : us)
 			if (!gompi_fabric_progress())
-				usleep(1000);
+				usleep((useconds_t)us);
 	}
 }
 

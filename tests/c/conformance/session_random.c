@@ -23,6 +23,7 @@ enum {
 	GROUPS = 6,
 	COMMS = 5,
 	WINDOWS = 2,
+	MESSAGES = 2,
 	STEPS = 60,
 	ROUNDS = 12,
 	NO_SESSION = -1,  /* objects of MPI_COMM_WORLD */
@@ -55,6 +56,13 @@ struct window {
 	int *memory, is_own_memory;
 };
 
+/* A message to the right neighbour in a communicator, which is completed in a later step. */
+struct message {
+	MPI_Request requests[2];
+	int is_used, session, expected;
+	int *sent, *received; /* NULL at ranks that are not members */
+};
+
 /* The state of one thread's history. The members `random`, `is_used`, `session` and `is_common` are the same at all
  * ranks. */
 struct history {
@@ -65,6 +73,7 @@ struct history {
 	struct group groups[GROUPS];
 	struct comm comms[COMMS];
 	struct window windows[WINDOWS];
+	struct message messages[MESSAGES];
 	int init_step, finalize_step; /* steps of MPI_Init and MPI_Finalize; -1 if the history has none */
 	int is_world_open;
 };
@@ -291,7 +300,38 @@ static void add_comm(struct history *h, MPI_Comm handle, int session, const stru
 	*c = (struct comm){handle, 1, session, *m};
 }
 
+/* Starts a message, whose size selects the protocol. */
+static void start_message(struct history *h) {
+	struct comm *c = used_comm(h);
+	struct message *m = FIND(h, messages, MESSAGES, 0);
+	int value = draw(h, 10000), count = draw(h, 2) ? 1 : 50000;
+	if (c == NULL || m == NULL)
+		return;
+	*m = (struct message){{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, 1, c->session, 0, NULL, NULL};
+	if (c->handle == MPI_COMM_NULL)
+		return;
+	int me = rank_of(&c->members, check_rank), n = c->members.n, left = (me + n - 1) % n;
+	m->sent = calloc((size_t)count, sizeof *m->sent);
+	m->received = calloc((size_t)count, sizeof *m->received);
+	m->sent[0] = value + check_rank;
+	m->expected = value + c->members.rank[left];
+	EXPECT_OK(h, MPI_Isend(m->sent, count, MPI_INT, (me + 1) % n, 10, c->handle, &m->requests[0]));
+	EXPECT_OK(h, MPI_Irecv(m->received, count, MPI_INT, left, 10, c->handle, &m->requests[1]));
+}
+
+static void complete_message(struct history *h, struct message *m) {
+	EXPECT_OK(h, MPI_Waitall(2, m->requests, MPI_STATUSES_IGNORE));
+	if (m->received != NULL)
+		EXPECT(h, m->received[0] == m->expected, "received %d, not %d", m->received[0], m->expected);
+	free(m->sent);
+	free(m->received);
+	m->is_used = 0;
+}
+
 static void free_comm(struct history *h, struct comm *c, int is_disconnect) {
+	for (int i = 0; i < MESSAGES && is_disconnect; i++) /* MPI_Comm_disconnect waits for messages */
+		if (h->messages[i].is_used && h->messages[i].session == c->session)
+			complete_message(h, &h->messages[i]);
 	if (c->handle != MPI_COMM_NULL) {
 		EXPECT_OK(h, is_disconnect ? MPI_Comm_disconnect(&c->handle) : MPI_Comm_free(&c->handle));
 		EXPECT(h, c->handle == MPI_COMM_NULL, "the handle is %p", (void *)c->handle);
@@ -510,6 +550,9 @@ static void begin_session(struct history *h) {
 /* Frees all objects of a session, and all empty groups, in a random order of kinds. */
 static void free_objects(struct history *h, int session) {
 	int order = draw(h, 3);
+	for (int i = 0; i < MESSAGES; i++)
+		if (h->messages[i].is_used && h->messages[i].session == session)
+			complete_message(h, &h->messages[i]);
 	for (int k = 0; k < 3; k++) {
 		int kind = (order + k) % 3;
 		for (int i = 0; i < GROUPS && kind == 0; i++)
@@ -574,6 +617,7 @@ static void run_step(struct history *h) {
 	struct comm *c = used_comm(h);
 	struct group *g = used_group(h);
 	struct window *w = FIND(h, windows, WINDOWS, 1);
+	struct message *m = FIND(h, messages, MESSAGES, 1);
 	int kind = draw(h, 100), how = draw(h, 5), value = draw(h, 10000), s = draw(h, SESSIONS);
 	if (h->step == h->init_step)
 		begin_world(h);
@@ -605,10 +649,14 @@ static void run_step(struct history *h) {
 		use_window(h, w, value);
 	else if (kind < 86 && w != NULL)
 		free_window(h, w);
-	else if (kind < 91)
+	else if (kind < 90)
 		inter_from_groups(h);
-	else if (kind < 95)
+	else if (kind < 92)
 		use_attributes(h);
+	else if (kind < 95)
+		start_message(h);
+	else if (kind < 96 && m != NULL)
+		complete_message(h, m);
 	else
 		use_world(h);
 }
@@ -663,13 +711,16 @@ static struct usage measure(void) {
 	return u;
 }
 
-/* Compares the usage of the process with an earlier one. Connections to all other ranks may have been added. */
+/* Compares the usage of the process with an earlier one. The network and its connections may have been added. */
 static void check_usage(const struct usage *before) {
-	enum { MAX_MAPS = 24 }; /* arenas of malloc and of the library */
+	enum {
+		MAX_MAPS = 24, /* arenas of malloc and of the library */
+		MAX_DESCRIPTORS = 8,
+	};
 	struct usage u = measure();
 	CHECK(u.objects == 0, "%llu objects are left", u.objects);
-	CHECK(u.descriptors <= before->descriptors + check_size, "%d descriptors, before %d", u.descriptors,
-	      before->descriptors);
+	CHECK(u.descriptors <= before->descriptors + MAX_DESCRIPTORS + check_size, "%d descriptors, before %d",
+	      u.descriptors, before->descriptors);
 	CHECK(u.maps <= before->maps + MAX_MAPS, "%d memory maps, before %d", u.maps, before->maps);
 	int attributes = __atomic_load_n(&attributes_set, __ATOMIC_RELAXED);
 	int deleted = __atomic_load_n(&attributes_deleted, __ATOMIC_RELAXED);
