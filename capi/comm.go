@@ -9,6 +9,7 @@ package main
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	"gompirma/core"
@@ -66,6 +67,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 		return err
 	}
 	if err := openReserved(c, h); err != nil {
+		dropComm(c)
 		return err
 	}
 	*out[uintptr](at) = h
@@ -82,17 +84,16 @@ func reserveComm() (uintptr, error) {
 	return h, nil
 }
 
-// openReserved assigns a reserved handle to c, and creates its comm descriptor. If openReserved fails, it frees c and
-// the handle.
+// openReserved assigns a reserved handle to c, and creates its comm descriptor. If openReserved fails, it frees the
+// handle.
 func openReserved(c *comm.Comm, h uintptr) error {
 	c.Handle = h
 	comm.Handles.Set(h, c)
-	if err := openComm(c); err != nil {
+	err := openComm(c)
+	if err != nil {
 		comm.Handles.Remove(h)
-		dropComm(c)
-		return err
 	}
-	return nil
+	return err
 }
 
 // dropComm frees a communicator that the application does not receive.
@@ -202,8 +203,42 @@ type idup struct {
 	handle uintptr     // reserved for the new communicator; 0 if failed is set
 	// set if no handle was free; the duplication continues, because other members need this member's data
 	failed                          error
-	newcomm, attributes, errhandler uintptr
+	newcomm, attributes, errhandler uintptr // errhandler is guarded by pendingIdups.mu
 	hints                           any
+}
+
+// pendingIdups holds the duplications in progress by the handle of the new communicator. mpi4py sets the error handler
+// of the new communicator before the duplication has completed.
+var pendingIdups = struct {
+	mu       sync.Mutex
+	byHandle map[uintptr]*idup
+}{byHandle: map[uintptr]*idup{}}
+
+// reserve reserves the handle of the new communicator, and stores it at d.newcomm.
+func (d *idup) reserve() {
+	pendingIdups.mu.Lock()
+	defer pendingIdups.mu.Unlock()
+	if d.handle, d.failed = reserveComm(); d.failed == nil {
+		pendingIdups.byHandle[d.handle] = d
+	}
+	*out[uintptr](d.newcomm) = d.handle
+}
+
+// gompi_pending_comm_set_errhandler sets the error handler of a communicator whose duplication is in progress. It
+// returns false if there is no such communicator, or if the error handler is invalid.
+//
+//gompi:callback bool (uintptr_t comm, uintptr_t errhandler)
+//export gompi_pending_comm_set_errhandler
+func gompi_pending_comm_set_errhandler(h, errhandler uintptr) bool {
+	pendingIdups.mu.Lock()
+	defer pendingIdups.mu.Unlock()
+	d := pendingIdups.byHandle[h]
+	if d == nil || checkErrhandler(handle.Comm, errhandler) != nil {
+		return false
+	}
+	C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
+	d.errhandler = uintptr(C.gompi_errhandler_retain(C.uintptr_t(errhandler)))
+	return true
 }
 
 // idups holds the duplications in progress, to which C refers by number.
@@ -233,8 +268,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		return err
 	}
 	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inheritErrhandler(c), hints: hints}
-	d.handle, d.failed = reserveComm()
-	*out[uintptr](newcomm) = d.handle
+	d.reserve()
 	if descriptorOf(c).nbc != nil && c.Size() <= C.GOMPI_NBC_MAX_RANKS {
 		return d.startNbc(c, at)
 	}
@@ -274,24 +308,28 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 // finish assigns the reserved handle to the new communicator n. If `err` is not nil, it instead frees the handle and
 // the prepared hints, attributes and error handler. After an error it stores MPI_COMM_NULL.
 func (d *idup) finish(n *comm.Comm, err error) error {
-	if err == nil && d.failed != nil {
-		n.Free()
+	if err == nil {
 		err = d.failed
 	}
-	if err != nil {
-		dropHints(d.hints)
-		dropAttributes(d.attributes)
-		C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
-		if d.failed == nil {
-			comm.Handles.Remove(d.handle)
-		}
-	} else {
+	pendingIdups.mu.Lock()
+	delete(pendingIdups.byHandle, d.handle)
+	if err == nil {
 		n.Info, n.Attributes, n.Errhandler = d.hints, d.attributes, d.errhandler
 		err = openReserved(n, d.handle)
+	} else if d.failed == nil {
+		comm.Handles.Remove(d.handle)
 	}
-	if err != nil {
-		*out[uintptr](d.newcomm) = abi.MPI_COMM_NULL
+	pendingIdups.mu.Unlock()
+	if err == nil {
+		return nil
 	}
+	dropHints(d.hints)
+	dropAttributes(d.attributes)
+	C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
+	if n != nil {
+		n.Free()
+	}
+	*out[uintptr](d.newcomm) = abi.MPI_COMM_NULL
 	return err
 }
 

@@ -12,6 +12,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -64,9 +65,6 @@ func ensure() (p *core.Instance, err error) {
 	if err := needRunning(); err != nil {
 		return nil, err
 	}
-	if p := core.Self(); p != nil {
-		return p, nil
-	}
 	err = initialize(func() error {
 		p, err = core.Ensure(dataPath{})
 		return err
@@ -74,8 +72,13 @@ func ensure() (p *core.Instance, err error) {
 	return p, err
 }
 
-// copyStateToC copies the state of core to C.
+// copyMu makes the last copy of the state the newest one.
+var copyMu sync.Mutex
+
+// copyStateToC copies the state of core to C. Each change of the state is followed by a call.
 func copyStateToC() {
+	copyMu.Lock()
+	defer copyMu.Unlock()
 	C.gompi_state_set(C.bool(core.Started()), C.bool(core.Running()), C.bool(core.Finalized()))
 }
 

@@ -71,8 +71,7 @@ func gompi_comm_shrink(h, newcomm, request uintptr) int32 {
 	}
 	return onAnyComm("MPIX_Comm_ishrink", h, func(c *comm.Comm) error {
 		d := &idup{newcomm: newcomm, errhandler: inheritErrhandler(c)}
-		d.handle, d.failed = reserveComm()
-		*out[uintptr](newcomm) = d.handle
+		d.reserve()
 		run := c.Shrunk()
 		return runAsRequest(c, request, func() error { return d.finish(run()) })
 	})

@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"time"
 	"unsafe"
 
 	capifabric "gompirma/capi/fabric"
@@ -120,7 +121,9 @@ func (network) NotifyFinalize(to []int32) {
 }
 
 // Drain implements fabric.Network.
-func (network) Drain() { C.gompi_net_drain() }
+func (network) Drain(ownJob bool, limit time.Duration) {
+	C.gompi_net_drain(C.bool(ownJob), C.int(limit.Milliseconds()))
+}
 
 // Run and the following methods implement fabric.Network.
 func (network) Run()       { C.gompi_net_progress_run() }

@@ -53,6 +53,10 @@ static int run_collective(const struct gompi_collective *call) {
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
+static bool pending_comm_set_errhandler(uintptr_t comm, uintptr_t errhandler) {
+    return (bool)gompi_pending_comm_set_errhandler(comm, errhandler);
+}
+
 static int idup_deliver(uintptr_t number, const char *offer) {
     int rc = gompi_idup_deliver(number, (uintptr_t)offer);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
@@ -197,6 +201,7 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .mismatch_text = mismatch_text,
         .release_comm = release_comm,
         .run_collective = run_collective,
+        .pending_comm_set_errhandler = pending_comm_set_errhandler,
         .idup_deliver = idup_deliver,
         .idup_finish = idup_finish,
         .barrier_messages = barrier_messages,

@@ -207,22 +207,30 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// closeWorld waits for all members of the job. Afterwards MPI_COMM_WORLD and MPI_COMM_SELF can no longer be used.
-// Errors: MPI_ERR_OTHER if waiting for the other processes fails.
-func (p *Instance) closeWorld() error {
-	p.Node.SetState(p.Node.Me, shm.Finishing)
-	// Messages in flight, also messages of buffered sends, need this process to complete at their receivers.
-	if err := p.Messages.WaitAllSent(); err != nil && !boot.IsFaultTolerant() {
+// leaveWorld waits for all members of the job. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
+func (p *Instance) leaveWorld() error {
+	stateMu.Lock()
+	if sessions.Load() == 0 {
+		p.Node.SetState(p.Node.Me, shm.Finishing)
+	}
+	err := p.waitAllSentLocked(hasSessions)
+	stateMu.Unlock()
+	if err != nil && !boot.IsFaultTolerant() {
 		return err
 	}
-	// After the barrier, processes of other jobs have received all data that processes of this job have sent.
+	// After the barrier, the other processes have received all data that this process has sent to them.
 	p.drain()
 	isComplete := true // no process of the job has failed
 	if boot.IsFaultTolerant() {
 		// waits for the members that have not failed; its messages have been delivered when it returns
 		isComplete = p.WorldComm.Agree(new(uint32), nil)() == nil
-	} else if err := p.Coll.Barrier(p.WorldComm); err != nil {
-		return err
+	} else {
+		if p.spans {
+			p.data.Network().Drain(true, drainTimeout)
+		}
+		if err := p.Coll.Barrier(p.WorldComm); err != nil {
+			return err
+		}
 	}
 	p.notifyFinalize()
 	if p.spans {
@@ -236,9 +244,29 @@ func (p *Instance) closeWorld() error {
 			}
 		}
 	}
+	return nil
+}
+
+// closeWorld makes MPI_COMM_WORLD and MPI_COMM_SELF unusable.
+func (p *Instance) closeWorld() {
 	p.isWorldOpen.Store(false)
 	p.data.CloseComm(p.WorldComm)
 	p.data.CloseComm(p.SelfComm)
+}
+
+// waitAllSentLocked waits until no send of this process is in progress, because receivers need this process for
+// messages in flight, also for those of buffered sends. It also returns when inUse returns true: while there is a
+// session, sends may continue, since their messages may be received after MPI_Finalize. Releases stateMu while it
+// waits. Errors: MPI_ERR_PROC_ABORTED if a receiver has failed.
+func (p *Instance) waitAllSentLocked(inUse func() bool) error {
+	for !inUse() && !p.Messages.AllSent() {
+		stateMu.Unlock()
+		err := p.Messages.WaitAllSent(inUse)
+		stateMu.Lock()
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -248,13 +276,13 @@ func (p *Instance) suspend() {
 	p.Node.SetState(p.Node.Me, shm.Finalized)
 }
 
-// isSuspended returns whether no call may use the instance until resume.
-func (p *Instance) isSuspended() bool { return p.Node.State(p.Node.Me) == shm.Finalized }
+// drainTimeout limits for how long MPI_Finalize waits for each process that has not received all data.
+const drainTimeout = 5 * time.Second
 
 // drain waits until processes of other jobs have received all data that this process has sent to them.
 func (p *Instance) drain() {
 	if p.isNetworkOpen() {
-		p.data.Network().Drain()
+		p.data.Network().Drain(false, drainTimeout)
 	}
 }
 
@@ -264,7 +292,7 @@ func (p *Instance) notifyFinalize() {
 	if p.isNetworkOpen() {
 		p.hasNotified = true
 		p.data.Network().NotifyFinalize(p.foreign.targets())
-		p.data.Network().Drain()
+		p.data.Network().Drain(false, drainTimeout)
 	}
 }
 
@@ -299,13 +327,23 @@ func (p *Instance) stop() {
 	p.stopped = true
 }
 
-// resume makes a suspended instance usable again. Errors: MPI_ERR_OTHER if stop has closed the network.
+// resume does the same as resumeLocked.
 func (p *Instance) resume() error {
-	if p.stopped && p.spans {
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	return p.resumeLocked()
+}
+
+// resumeLocked makes a suspended instance usable again, and one that MPI_Finalize has marked as ending. Errors:
+// MPI_ERR_OTHER if stop has closed the network.
+func (p *Instance) resumeLocked() error {
+	switch state := p.Node.State(p.Node.Me); {
+	case state != shm.Finalized && state != shm.Finishing:
+		return nil
+	case p.stopped && p.spans:
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI_Finalize has closed the network of this process, so a "+
 			"session cannot use it: call MPI_Session_init once before MPI_Finalize")
-	}
-	if p.stopped {
+	case p.stopped:
 		p.start()
 	}
 	p.Node.SetRunning()

@@ -25,8 +25,14 @@ var (
 	leaving   atomic.Bool // this process is about to end, so the loss of the launcher is no error
 	finalized atomic.Bool
 	sessions  atomic.Int64 // live sessions; changed under stateMu
+	usesWorld atomic.Bool  // MPI_Init has begun, and MPI_Finalize has not returned; changed under stateMu
 
-	stateMu      sync.Mutex
+	// From the outermost to the innermost lock. The first two are held while the holder waits for other processes,
+	// so that MPI_Session_init and MPI_Session_finalize do not wait for a thread that does.
+	worldMu sync.Mutex // held during MPI_Init and MPI_Finalize
+	openMu  sync.Mutex // held while the instance is opened
+	stateMu sync.Mutex // held while the variables above change, or the instance is suspended or resumed
+
 	usedSessions bool // a session has been initialized; guarded by stateMu
 )
 
@@ -35,15 +41,19 @@ func Self() *Instance { return self.Load() }
 
 // Running returns whether MPI calls that need MPI to be initialized are possible: between MPI_Init and MPI_Finalize,
 // and while there is a session.
-func Running() bool { return started.Load() && !finalized.Load() || sessions.Load() > 0 }
+func Running() bool { return started.Load() && !finalized.Load() || hasSessions() }
 
 // Started returns whether MPI_Init has been called. Finalized returns whether MPI_Finalize has.
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
+func hasSessions() bool { return sessions.Load() > 0 }
+
 // connect contacts the launcher, unless an earlier call has done so. Errors: MPI_ERR_OTHER if the launcher does not
-// answer as expected. The caller holds stateMu.
+// answer as expected.
 func connect() (boot.Client, error) {
+	stateMu.Lock()
+	defer stateMu.Unlock()
 	if b := launcher.Load(); b != nil {
 		return *b, nil
 	}
@@ -58,12 +68,12 @@ func connect() (boot.Client, error) {
 	return b, nil
 }
 
-// open returns the process' instance. It opens or resumes the instance if necessary. The caller holds stateMu.
-func open(data DataPath) (*Instance, error) {
+// Ensure returns the process' instance, and opens it if no call has done so. Collective over the job if the launcher is
+// not gompirun, or if the job has several nodes: see Open.
+func Ensure(data DataPath) (*Instance, error) {
+	openMu.Lock()
+	defer openMu.Unlock()
 	if p := self.Load(); p != nil {
-		if p.isSuspended() {
-			return p, p.resume()
-		}
 		return p, nil
 	}
 	b, err := connect()
@@ -76,39 +86,58 @@ func open(data DataPath) (*Instance, error) {
 // Start implements MPI_Init (MPI-5.0 11.2): this process joins the job. Collective over the job. Errors: MPI_ERR_OTHER
 // if it is called twice or after MPI_Finalize, or if the launcher does not answer as expected.
 func Start(data DataPath) error {
-	stateMu.Lock()
-	defer stateMu.Unlock()
+	worldMu.Lock()
+	defer worldMu.Unlock()
 	if started.Load() {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is already initialized, or has been finalized")
 	}
-	p, err := open(data)
-	if err != nil {
-		return err
+	setUsesWorld(true)
+	p, err := Ensure(data)
+	if err == nil {
+		err = p.resume()
 	}
-	if err := p.openWorld(); err != nil {
+	if err == nil {
+		err = p.openWorld()
+	}
+	if err != nil {
+		setUsesWorld(false)
 		return err
 	}
 	started.Store(true)
 	return nil
 }
 
+func setUsesWorld(uses bool) {
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	usesWorld.Store(uses)
+}
+
 // Finish implements MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job. If the process has no session, it
 // also releases the resources of the process. Errors: MPI_ERR_OTHER if MPI is not initialized, or if it is called
 // twice.
 func Finish() error {
-	stateMu.Lock()
-	defer stateMu.Unlock()
+	worldMu.Lock()
+	defer worldMu.Unlock()
 	p := self.Load()
 	if p == nil || !p.isWorldOpen.Load() {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized")
 	}
-	if err := p.closeWorld(); err != nil {
+	if err := p.leaveWorld(); err != nil {
 		return err
 	}
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	if usedSessions { // sends of sessions that have ended during leaveWorld
+		if err := p.waitAllSentLocked(hasSessions); err != nil && !boot.IsFaultTolerant() {
+			return err
+		}
+	}
+	p.closeWorld()
+	usesWorld.Store(false)
 	finalized.Store(true)
-	if sessions.Load() > 0 {
-		p.Node.SetRunning()
-		return nil
+	if hasSessions() {
+		return p.resumeLocked()
 	}
 	p.suspend()
 	err := release()

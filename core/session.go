@@ -22,14 +22,17 @@ import (
 
 // BeginSession records a new session. It is local. Errors: MPI_ERR_OTHER if the launcher does not answer as expected.
 func BeginSession(data DataPath) error {
-	stateMu.Lock()
-	defer stateMu.Unlock()
 	b, err := connect()
+	if err == nil && boot.IsLocal(b) {
+		_, err = Ensure(data)
+	}
 	if err != nil {
 		return err
 	}
-	if p := self.Load(); p != nil || boot.IsLocal(b) {
-		if _, err := open(data); err != nil {
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	if p := self.Load(); p != nil {
+		if err := p.resumeLocked(); err != nil {
 			return err
 		}
 	}
@@ -39,15 +42,24 @@ func BeginSession(data DataPath) error {
 }
 
 // EndSession records the end of a session. After the last session, unless MPI_COMM_WORLD is in use, EndSession waits
-// until the sends of this process are complete, and suspends the instance. Errors: MPI_ERR_PROC_ABORTED if a receiver
-// has failed; MPI_ERR_OTHER if the launcher does not answer as expected.
+// until the sends of this process are complete, and suspends the instance. After MPI_Finalize it also waits until the
+// processes on other nodes have received all data. Errors: MPI_ERR_PROC_ABORTED if a receiver has failed; MPI_ERR_OTHER
+// if the launcher does not answer as expected.
 func EndSession() error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
+	inUse := func() bool { return sessions.Load() > 1 || usesWorld.Load() }
 	p := self.Load()
-	if sessions.Load() == 1 && p != nil && !p.isWorldOpen.Load() {
-		if err := p.Messages.WaitAllSent(); err != nil {
+	if p != nil {
+		if err := p.waitAllSentLocked(inUse); err != nil {
 			return err
+		}
+	}
+	if p != nil && !inUse() {
+		if p.spans && finalized.Load() {
+			// The process may exit without a further call, which would lose data in the network. Before
+			// MPI_Finalize, AtExit waits for the other processes.
+			p.data.Network().Drain(true, exitTimeout)
 		}
 		p.suspend()
 	}
@@ -57,17 +69,6 @@ func EndSession() error {
 	return nil
 }
 
-// Ensure returns the process' instance, and opens it if no call has done so. The caller has checked that MPI is
-// initialized. Collective over the job if the launcher is not gompirun, or if the job has several nodes: see Open.
-func Ensure(data DataPath) (*Instance, error) {
-	if p := self.Load(); p != nil {
-		return p, nil
-	}
-	stateMu.Lock()
-	defer stateMu.Unlock()
-	return open(data)
-}
-
 // AtExit is called when the process exits. If the process has finalized all its sessions, AtExit notifies the launcher
 // that it has finished. MPI_Finalize does the same for a process that called MPI_Init.
 //
@@ -75,7 +76,7 @@ func Ensure(data DataPath) (*Instance, error) {
 // opens it. If the job has several nodes, AtExit waits for all processes: one that closes its connections earlier
 // counts as failed.
 func AtExit(data DataPath) {
-	if !stateMu.TryLock() {
+	if !worldMu.TryLock() || !openMu.TryLock() || !stateMu.TryLock() {
 		return // another thread is inside MPI
 	}
 	// MPI_Finalize is enough for the launcher, even if a session remains.

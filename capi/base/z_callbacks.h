@@ -59,6 +59,9 @@ struct gompi_go_callbacks {
     void (*release_comm)(uintptr_t owner);
     // run_collective executes a collective, including all checks. It returns the result of the call.
     int (*run_collective)(const struct gompi_collective *call);
+    // pending_comm_set_errhandler sets the error handler of a communicator whose duplication is in progress. It
+    // returns false if there is no such communicator, or if the error handler is invalid.
+    bool (*pending_comm_set_errhandler)(uintptr_t comm, uintptr_t errhandler);
     // idup_deliver delivers to this member the data that member 0 has sent for an MPI_Comm_idup (`offer`). The
     // argument `number` identifies the operation. It returns 0 or an error class.
     int (*idup_deliver)(uintptr_t number, const char *offer);

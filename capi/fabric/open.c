@@ -130,16 +130,19 @@ enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f) {
 	return error;
 }
 
-void gompi_net_drain(void) {
-	enum { LIMIT_MS = 5000 };
+void gompi_net_drain(bool own_job, int limit_ms) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
-		if (p->rank < gompi_net.size || !gompi_peer_busy(p))
+		if ((p->rank < gompi_net.size) != own_job)
 			continue;
-		gompi_fabric_flush(p->rank);
+		gompi_fabric_flush(p->rank); // queued records do not make a peer busy
+		if (!gompi_peer_busy(p))
+			continue;
 		gompi_peer_probe(p); // the peer acknowledges at once
-		for (int i = 0; i < LIMIT_MS && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p); i++)
+		int us = 20;
+		for (int passed = 0; passed < 1000 * limit_ms && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p);
+		     passed += us, us = us < 1000 ? 2 * us : us)
 			if (!gompi_fabric_progress())
-				usleep(1000);
+				usleep((useconds_t)us);
 	}
 }
 

@@ -33,8 +33,9 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_NE
 // invalid; NET_NO_MEM.
 enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f);
 
-// Waits until the processes of other jobs have received all frames, but not longer than some seconds.
-void gompi_net_drain(void);
+// Waits until the processes of this job, or those of other jobs, have received all frames, but for each process not
+// longer than the limit.
+void gompi_net_drain(bool own_job, int limit_ms);
 
 // Closes the network. The caller ensures that no thread of this process uses the network, and that no other process
 // waits for this process.

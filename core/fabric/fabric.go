@@ -44,8 +44,9 @@ type Network interface {
 	// NotifyFinalize tells processes of other jobs that all processes of this job have called MPI_Finalize: those
 	// with the given numbers, and all with which this process has communicated.
 	NotifyFinalize(to []int32)
-	// Drain waits, for a limited time, until the processes of other jobs have received all data.
-	Drain()
+	// Drain waits until the processes of this job, or those of other jobs, have received all data, but for each
+	// process not longer than the limit.
+	Drain(ownJob bool, limit time.Duration)
 	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress
 	// while no other thread does, and sleeps while the network is idle.
 	Run()

@@ -72,6 +72,12 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// WaitAllSent waits until no send of this process is in progress any longer. MPI_Finalize calls it. If the receiver of
-// a message is in MPI_Finalize too, it will not receive the message any longer, and the sender withdraws the message.
-func (e *Engine) WaitAllSent() error { return e.nd.Wait(e.m.AllSent) }
+// AllSent returns whether no send of this process is in progress any longer. MPI_Finalize calls it repeatedly. If the
+// receiver of a message is in MPI_Finalize too, it will not receive the message any longer, and AllSent withdraws the
+// message.
+func (e *Engine) AllSent() bool { return e.m.AllSent() }
+
+// WaitAllSent waits until AllSent or `unless` returns true.
+func (e *Engine) WaitAllSent(unless func() bool) error {
+	return e.nd.Wait(func() bool { return unless() || e.m.AllSent() })
+}

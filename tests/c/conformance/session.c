@@ -4,10 +4,11 @@
  *   string tags and threads distinguish concurrent creations. Errors are raised on the session or with the error
  *   handler of the call, and change nothing. Sessions have attached buffers (3.6). A session can be initialized again
  *   and again. Local calls do not wait for other processes. A process may end although other members of its group are
- *   late.
+ *   late, and although its messages have not been received. Messages of sessions do not end with MPI_Finalize.
+ *   Sessions begin and end while another thread waits in MPI_Init or MPI_Finalize.
  * np: 1 2 5
  * args: objects psets groups overlap threads inter errors handlers buffers around inside again many local
- * args: late late_inside late_inter
+ * args: late late_inside late_inter exit pending beside_init beside_finalize
  * nodes: 2
  * timeout: 60
  */
@@ -534,6 +535,92 @@ static void test_late(int argc, char **argv, int with_world, int with_inter) {
 		MPI_Finalize();
 }
 
+/* Checks that messages of buffered sends arrive although the sender ends its last session, and itself, at once. */
+static void test_exit(int argc, char **argv) {
+	begin();
+	MPI_Comm c = create(world, "exit");
+	MPI_Init(&argc, &argv);
+	MPI_Finalize();
+	CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0));
+	if (check_rank > 0) {
+		CHECK_OK(MPI_Bsend(&check_rank, 1, MPI_INT, 0, 1, c));
+	} else {
+		usleep(200000);
+		for (int i = 1; i < check_size; i++) {
+			int from = -1;
+			CHECK_OK(MPI_Recv(&from, 1, MPI_INT, i, 1, c, MPI_STATUS_IGNORE));
+			CHECK(from == i, "received %d from rank %d", from, i);
+		}
+	}
+	CHECK_OK(MPI_Comm_free(&c));
+	end();
+}
+
+/* Checks that messages of a session may be completed after MPI_Finalize. */
+static void test_pending(int argc, char **argv) {
+	enum { COUNT = 50000 };
+	static int sent[2][COUNT], received[COUNT];
+	begin();
+	MPI_Comm c = create(world, "pending");
+	MPI_Request r[2];
+	const int right = (check_rank + 1) % check_size, left = (check_rank + check_size - 1) % check_size;
+	MPI_Init(&argc, &argv);
+	for (int i = 0; i < 2; i++) {
+		sent[i][COUNT - 1] = check_rank;
+		CHECK_OK(MPI_Isend(sent[i], i == 0 ? COUNT : 1, MPI_INT, right, i, c, &r[i]));
+	}
+	MPI_Finalize();
+	for (int i = 0; i < 2; i++) {
+		received[COUNT - 1] = -1;
+		CHECK_OK(MPI_Recv(received, COUNT, MPI_INT, left, i, c, MPI_STATUS_IGNORE));
+		CHECK(received[COUNT - 1] == (i == 0 ? left : -1), "message %d: received %d", i, received[COUNT - 1]);
+	}
+	CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+	CHECK_OK(MPI_Comm_free(&c));
+	end();
+}
+
+static void *run_init(void *arg) {
+	int provided;
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+	return arg;
+}
+
+static void *run_finalize(void *arg) {
+	MPI_Finalize();
+	return arg;
+}
+
+/* Checks that rank 0 can begin and end sessions, and all ranks can create communicators, while another thread of rank 0
+ * waits for the other ranks in MPI_Init or MPI_Finalize. */
+static void test_beside(int is_finalize) {
+	pthread_t thread;
+	MPI_Session other = MPI_SESSION_NULL;
+	begin();
+	MPI_Comm c = create(world, "first");
+	if (is_finalize)
+		run_init(NULL);
+	if (check_rank == 0) {
+		pthread_create(&thread, NULL, is_finalize ? run_finalize : run_init, NULL);
+		usleep(100000);
+		other = begin_session();
+		CHECK_OK(MPI_Session_finalize(&other));
+	}
+	MPI_Comm n = create(world, "second");
+	check_comm(n, world);
+	check_comm(c, world);
+	CHECK_OK(MPI_Comm_free(&n));
+	if (check_rank == 0)
+		pthread_join(thread, NULL);
+	else
+		(is_finalize ? run_finalize : run_init)(NULL);
+	if (!is_finalize)
+		MPI_Finalize();
+	check_comm(c, world);
+	CHECK_OK(MPI_Comm_free(&c));
+	end();
+}
+
 /* Checks that a process can use a session without a communicator. */
 static void test_local(void) {
 	begin();
@@ -583,6 +670,14 @@ int main(int argc, char **argv) {
 		test_late(argc, argv, 1, 0);
 	else if (strcmp(check_arg, "late_inter") == 0)
 		test_late(argc, argv, 0, 1);
+	else if (strcmp(check_arg, "exit") == 0)
+		test_exit(argc, argv);
+	else if (strcmp(check_arg, "pending") == 0)
+		test_pending(argc, argv);
+	else if (strcmp(check_arg, "beside_init") == 0)
+		test_beside(0);
+	else if (strcmp(check_arg, "beside_finalize") == 0)
+		test_beside(1);
 	if (check_rank == 0)
 		check_print_result(check_errors);
 	return check_errors != 0;
