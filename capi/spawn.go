@@ -6,7 +6,9 @@ package main
 import "C"
 
 import (
+	"cmp"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -59,43 +61,88 @@ func rootError(c *comm.Comm, root int32) error {
 	return mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root, c.Size()-1)
 }
 
-// spawnPart returns the description of the processes of one command, and checks the arguments of the call.
-func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, err error) {
-	if err := checkInfo(info); err != nil {
-		return part, err
+// spawnKeys returns a function that looks up the keys of an info argument for processes to be started. A key that the
+// info object does not have may be in the file that its key `file` names.
+func spawnKeys(info uintptr) (lookup func(key string) (string, error), err error) {
+	path, err := infoValue(info, "file")
+	if err != nil || path == "" {
+		return func(key string) (string, error) { return infoValue(info, key) }, err
 	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: %v", err)
+	}
+	inFile := map[string]string{}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !ok || key == "" {
+			return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: line %d of %s is not KEY=VALUE", i+1,
+				path)
+		}
+		if inFile[key] != "" { // env can have several lines
+			value = inFile[key] + "\n" + value
+		}
+		inFile[key] = value
+	}
+	return func(key string) (string, error) {
+		value, err := infoValue(info, key)
+		return cmp.Or(value, inFile[key]), err
+	}, nil
+}
+
+// spawnPart returns the description of the processes of one command, and checks the arguments of the call.
+func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, soft core.Soft, err error) {
 	if command == 0 || cString(command) == "" {
-		return part, mpierr.New(abi.MPI_ERR_ARG, "the command is NULL or empty")
+		return part, nil, mpierr.New(abi.MPI_ERR_ARG, "the command is NULL or empty")
 	}
 	if n < 0 {
-		return part, mpierr.New(abi.MPI_ERR_ARG, "the number of processes is %d; it must not be negative", n)
+		return part, nil, mpierr.New(abi.MPI_ERR_ARG, "the number of processes is %d; it must not be negative",
+			n)
 	}
 	part = pmi1.SpawnPart{Command: cString(command), Args: stringsOf(argv), N: int(n)}
-	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path} {
-		if *into, err = infoValue(info, key); err != nil {
-			return part, err
+	lookup, err := spawnKeys(info)
+	if err != nil {
+		return part, nil, err
+	}
+	var hosts, mapBy, errhandler, env, allowed string
+	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path, "host": &part.Hosts,
+		"hosts": &hosts, "hostfile": &part.HostFile, "map_by": &part.MapBy, "mapby": &mapBy, "soft": &allowed,
+		"mpi_initial_errhandler": &errhandler, "env": &env} {
+		if *into, err = lookup(key); err != nil {
+			return part, nil, err
 		}
 	}
-	errhandler, err := infoValue(info, "mpi_initial_errhandler")
-	if err != nil {
-		return part, err
+	part.Hosts, part.MapBy = cmp.Or(part.Hosts, hosts), cmp.Or(part.MapBy, mapBy)
+	if part.HostFile != "" { // gompirun may have another working directory
+		if part.HostFile, err = filepath.Abs(part.HostFile); err != nil {
+			return part, nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "hostfile: %v", err)
+		}
+	}
+	if allowed != "" {
+		if soft, err = core.ParseSoft(allowed); err != nil {
+			return part, nil, err
+		}
 	}
 	if _, err := boot.InitialErrhandler(errhandler); err != nil {
-		return part, mpierr.New(abi.MPI_ERR_INFO_VALUE, "mpi_initial_errhandler: %v", err)
+		return part, nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "mpi_initial_errhandler: %v", err)
 	}
 	part.Env = append(part.Env, boot.EnvInitialErrhandler+"="+errhandler)
-	env, err := infoValue(info, "env")
 	for _, v := range strings.Split(env, "\n") {
 		if strings.Contains(v, "=") {
 			part.Env = append(part.Env, v)
 		}
 	}
-	return part, err
+	return part, soft, nil
 }
 
-// spawn executes MPI_Comm_spawn or MPI_Comm_spawn_multiple. The function `parts` returns the commands; it is called at
-// the root only. If the call fails, all elements of errcodes that this process can know are set.
-func spawn(function string, root int32, h, intercomm, errcodes uintptr, parts func() ([]pmi1.SpawnPart, error)) int32 {
+// spawn executes MPI_Comm_spawn or MPI_Comm_spawn_multiple. The function add is called at the root only, and adds the
+// commands. If the call fails, all elements of errcodes that this process can know are set.
+func spawn(function string, root int32, h, intercomm, errcodes uintptr, add func(s *core.Spawning) error) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := checkNotNull("intercomm", intercomm); err != nil {
 			return err
@@ -107,76 +154,87 @@ func spawn(function string, root int32, h, intercomm, errcodes uintptr, parts fu
 		if err := rootError(c, root); err != nil {
 			return err
 		}
-		var all []pmi1.SpawnPart
+		all := &core.Spawning{}
 		failedPart := -1
-		n, err := core.Self().Spawn(c, int(root), func() (*pmi1.Spawn, error) {
-			var err error
+		n, started, err := core.Self().Spawn(c, int(root), func() (*core.Spawning, error) {
+			err := add(all)
 			total := 0
-			all, err = parts()
-			for _, p := range all {
+			for _, p := range all.Parts {
 				total += p.N
 			}
 			if err == nil && total == 0 {
 				err = mpierr.New(abi.MPI_ERR_ARG, "the number of processes is 0")
 			}
-			return &pmi1.Spawn{Parts: all}, err
+			return all, err
 		}, &failedPart)
-		if err == nil {
-			n.Errhandler = inheritErrhandler(c)
-			if errcodes != abi.MPI_ERRCODES_IGNORE {
-				clear(slice[int32](errcodes, n.RemoteSize()))
-			}
-			return storeComm(n, intercomm)
-		}
-		if errcodes != abi.MPI_ERRCODES_IGNORE {
-			at := errcodes
-			for i, p := range all {
-				code := int32(abi.MPI_ERR_SPAWN)
+		if started == nil {
+			for i, p := range all.Parts {
+				one := core.SpawnCount{Requested: p.N}
 				if failedPart >= 0 && i != failedPart {
-					code = abi.MPI_SUCCESS
+					one.Count = p.N
 				}
-				for k := range p.N {
-					slice[int32](at, p.N)[k] = code
-				}
-				at += uintptr(4 * p.N)
+				started = append(started, one)
 			}
 		}
-		return err
+		putErrcodes(errcodes, started)
+		if err != nil {
+			return err
+		}
+		n.Errhandler = inheritErrhandler(c)
+		return storeComm(n, intercomm)
 	})
+}
+
+// putErrcodes stores the error code of each requested process: MPI_SUCCESS for those that have been started.
+func putErrcodes(at uintptr, started []core.SpawnCount) {
+	for _, part := range started {
+		if at == abi.MPI_ERRCODES_IGNORE {
+			break
+		}
+		codes := slice[int32](at, part.Requested)
+		for i := range codes {
+			codes[i] = abi.MPI_SUCCESS
+			if i >= part.Count {
+				codes[i] = abi.MPI_ERR_SPAWN
+			}
+		}
+		at += uintptr(4 * part.Requested)
+	}
 }
 
 //export gompi_comm_spawn
 func gompi_comm_spawn(command, argv uintptr, n int32, info uintptr, root int32, h, intercomm, errcodes uintptr) int32 {
-	return spawn("MPI_Comm_spawn", root, h, intercomm, errcodes, func() ([]pmi1.SpawnPart, error) {
-		part, err := spawnPart(command, argv, n, info)
-		return []pmi1.SpawnPart{part}, err
+	return spawn("MPI_Comm_spawn", root, h, intercomm, errcodes, func(s *core.Spawning) error {
+		part, soft, err := spawnPart(command, argv, n, info)
+		s.Parts, s.Soft = []pmi1.SpawnPart{part}, []core.Soft{soft}
+		return err
 	})
 }
 
 //export gompi_comm_spawn_multiple
 func gompi_comm_spawn_multiple(count int32, commands, argvs, numbers, infos uintptr, root int32, h, intercomm,
 	errcodes uintptr) int32 {
-	return spawn("MPI_Comm_spawn_multiple", root, h, intercomm, errcodes, func() (all []pmi1.SpawnPart, err error) {
+	return spawn("MPI_Comm_spawn_multiple", root, h, intercomm, errcodes, func(s *core.Spawning) error {
 		if count < 1 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "count is %d; it must be at least 1", count)
+			return mpierr.New(abi.MPI_ERR_ARG, "count is %d; it must be at least 1", count)
 		}
 		if err := checkNotNull("array_of_commands, array_of_maxprocs or array_of_info", commands, numbers,
 			infos); err != nil {
-			return nil, err
+			return err
 		}
 		for i := range int(count) {
 			argv := uintptr(0)
 			if argvs != abi.MPI_ARGVS_NULL {
 				argv = slice[uintptr](argvs, int(count))[i]
 			}
-			part, err := spawnPart(slice[uintptr](commands, int(count))[i], argv,
+			part, soft, err := spawnPart(slice[uintptr](commands, int(count))[i], argv,
 				slice[int32](numbers, int(count))[i], slice[uintptr](infos, int(count))[i])
 			if err != nil {
-				return nil, err
+				return err
 			}
-			all = append(all, part)
+			s.Parts, s.Soft = append(s.Parts, part), append(s.Soft, soft)
 		}
-		return all, nil
+		return nil
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,111 +47,213 @@ func (p *Instance) newTag() (tag int32, text string) {
 	return connectionTag(text), text
 }
 
-// Spawn implements MPI_Comm_spawn and MPI_Comm_spawn_multiple. Collective over c; the function `what`, which describes
-// the processes, is called at the member of rank root only. It returns the intercommunicator with the new job. Errors:
-// MPI_ERR_SPAWN, with the index of the part that cannot be started in *failedPart at the root, or -1.
-//
-// If this job is on one node, the new processes use its memory. Otherwise, and if this job itself has been started in
-// this way, they have a memory of their own and connect to a port of the root.
-func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*pmi1.Spawn, error),
-	failedPart *int) (*comm.Comm, error) {
-	if p.spans || boot.IsPortName(boot.Parent(p.Boot)) {
-		return p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
-			return p.spawnApart(what, failedPart, introduce)
-		})
-	}
-	var b []byte
-	var err error
-	if c.Rank() == root {
-		b, err = p.spawnHere(what, failedPart)
-	}
-	if b, err = c.BcastFrom(root, b, err); err != nil {
-		return nil, err
-	}
-	n, err := c.NewInter(root, p.sessionComm, int(binary.LittleEndian.Uint32(b)),
-		int32(binary.LittleEndian.Uint32(b[4:])))
-	p.data.ProcessesAdded(p.Node)
-	return n, err
+// Spawning describes a call of MPI_Comm_spawn or MPI_Comm_spawn_multiple, at the root.
+type Spawning struct {
+	Parts []pmi1.SpawnPart
+	Soft  []Soft // the numbers of processes that each part may have; nil for its N only
 }
 
-// startProcesses starts processes, and returns the number of the first one.
-func (p *Instance) startProcesses(s *pmi1.Spawn, failedPart *int) (first int, err error) {
+// SpawnCount is the number of processes of a part that were requested, and that have been started.
+type SpawnCount struct{ Requested, Count int }
+
+// Spawn implements MPI_Comm_spawn and MPI_Comm_spawn_multiple. Collective over c; the function `what`, which describes
+// the processes, is called at the member of rank root only. It returns the intercommunicator with the new job, and the
+// numbers of processes of each part. Errors: MPI_ERR_SPAWN, with the index of the part that cannot be started in
+// *failedPart at the root, or -1.
+//
+// If this job is on one node, the new processes on this host use its memory. Otherwise, and if this job itself has been
+// started in this way, they have a memory of their own and connect to a port of the root.
+func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
+	failedPart *int) (*comm.Comm, []SpawnCount, error) {
+	le := binary.LittleEndian
+	var b []byte
+	var err error
+	var job *spawnedJob
+	if c.Rank() == root {
+		*failedPart = -1
+		var s *Spawning
+		if s, err = what(); err == nil {
+			job, err = p.startJob(s, failedPart)
+		}
+		if err == nil {
+			defer job.close()
+			b = le.AppendUint32(le.AppendUint32(nil, uint32(job.first)), uint32(job.tag))
+			for _, n := range job.started {
+				b = le.AppendUint32(le.AppendUint32(b, uint32(n.Requested)), uint32(n.Count))
+			}
+		}
+	}
+	if b, err = c.BcastFrom(root, b, err); err != nil {
+		return nil, nil, err
+	}
+	var started []SpawnCount
+	for at := b[8:]; len(at) > 0; at = at[8:] {
+		started = append(started, SpawnCount{int(le.Uint32(at)), int(le.Uint32(at[4:]))})
+	}
+	var n *comm.Comm
+	if first := int32(le.Uint32(b)); first < 0 {
+		n, err = p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
+			return job.await(introduce)
+		})
+	} else {
+		n, err = c.NewInter(root, p.sessionComm, int(first), int32(le.Uint32(b[4:])))
+		p.data.ProcessesAdded(p.Node)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return n, started, nil
+}
+
+// spawnedJob is a job that this process has started.
+type spawnedJob struct {
+	launcher boot.Spawner
+	first    int   // number of its first process; -1 if the job has a memory of its own
+	tag      int32 // of the messages that connect it to this job, if it has no memory of its own
+	started  []SpawnCount
+	port     *boot.Port // to which it connects if it has a memory of its own; nil if this is not possible
+}
+
+// startJob starts processes. The argument failedPart is that of Spawn.
+func (p *Instance) startJob(s *Spawning, failedPart *int) (*spawnedJob, error) {
 	launcher, err := p.spawner(abi.MPI_ERR_SPAWN)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	first, err = launcher.Spawn(s)
-	var refused *pmi1.SpawnError
-	if errors.As(err, &refused) {
-		*failedPart = refused.Part
-		return 0, mpierr.New(abi.MPI_ERR_SPAWN, "%s", refused.Reason)
+	job := &spawnedJob{launcher: launcher}
+	request := &pmi1.Spawn{Parts: slices.Clone(s.Parts), Apart: p.spans || boot.IsPortName(boot.Parent(p.Boot))}
+	if *failedPart, err = s.choose(request.Parts); err != nil {
+		return nil, err
+	}
+	job.tag, request.Parent = p.newTag()
+	isPlaced := func(part pmi1.SpawnPart) bool { return part.Hosts+part.HostFile+part.MapBy != "" }
+	if request.Apart || slices.ContainsFunc(request.Parts, isPlaced) {
+		if job.port, err = boot.OpenPort(p.data.Permitted()); err != nil {
+			return nil, mpierr.New(abi.MPI_ERR_SPAWN, "cannot open a port for the processes: %v", err)
+		}
+		request.Port = job.port.Name
+	}
+	job.first, *failedPart, err = s.request(launcher, request)
+	switch {
+	case err != nil:
+	case request.Apart:
+		job.first = -1
+	case p.awaitNumber(job.first) != nil:
+		err = errEndedEarly()
 	}
 	if err != nil {
-		return 0, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
+		job.close()
+		return nil, err
 	}
-	return first, nil
+	for i, part := range s.Parts {
+		job.started = append(job.started, SpawnCount{part.N, request.Parts[i].N})
+	}
+	return job, nil
+}
+
+// close releases the port.
+func (job *spawnedJob) close() {
+	if job.port != nil {
+		job.port.Close()
+	}
+}
+
+// choose sets the numbers of processes of parts with the info key soft to the largest ones that are allowed. Errors:
+// MPI_ERR_SPAWN with the index of a part that allows none.
+func (s *Spawning) choose(parts []pmi1.SpawnPart) (failedPart int, err error) {
+	for i := range parts {
+		if s.Soft[i] == nil {
+			continue
+		}
+		n, ok := s.Soft[i].Largest(parts[i].N)
+		if !ok {
+			return i, mpierr.New(abi.MPI_ERR_SPAWN, "the info key soft allows no number of processes from "+
+				"0 to maxprocs, which is %d", parts[i].N)
+		}
+		parts[i].N = n
+	}
+	return -1, nil
+}
+
+// request asks the launcher for processes, and for fewer ones if it cannot start that many and the info key soft allows
+// it. It returns the number of the first process.
+func (s *Spawning) request(launcher boot.Spawner, request *pmi1.Spawn) (first, failedPart int, err error) {
+	for {
+		total := sum(request.Parts)
+		if total == 0 {
+			return 0, -1, mpierr.New(abi.MPI_ERR_SPAWN, "the number of processes is 0")
+		}
+		first, err = launcher.Spawn(request)
+		var refused *pmi1.SpawnError
+		switch {
+		case err == nil:
+			return first, -1, nil
+		case !errors.As(err, &refused):
+			return 0, -1, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
+		case refused.Most < 1 || refused.Most >= total || !s.reduce(request.Parts, refused.Most):
+			return 0, refused.Part, mpierr.New(abi.MPI_ERR_SPAWN, "%s", refused.Reason)
+		}
+	}
+}
+
+// sum returns the number of processes of all parts.
+func sum(parts []pmi1.SpawnPart) (n int) {
+	for _, part := range parts {
+		n += part.N
+	}
+	return n
+}
+
+// reduce reduces the numbers of processes of parts with the info key soft, so that their sum is at most `most`. It
+// returns false if this is not possible.
+func (s *Spawning) reduce(parts []pmi1.SpawnPart, most int) bool {
+	for i := len(parts) - 1; i >= 0 && sum(parts) > most; i-- {
+		if s.Soft[i] == nil {
+			continue
+		}
+		limit := max(parts[i].N-(sum(parts)-most), 0)
+		n, ok := s.Soft[i].Largest(limit)
+		for ; !ok; limit++ { // the smallest allowed number
+			n, ok = s.Soft[i].Largest(limit)
+		}
+		parts[i].N = n
+	}
+	for i := range parts { // a part that cannot have the exact number leaves room for others
+		if room := most - sum(parts); s.Soft[i] != nil && room > 0 {
+			parts[i].N, _ = s.Soft[i].Largest(min(parts[i].N+room, s.Parts[i].N))
+		}
+	}
+	return sum(parts) <= most
 }
 
 func errEndedEarly() error {
 	return mpierr.New(abi.MPI_ERR_SPAWN, "a started process has ended before it called MPI_Init")
 }
 
-// spawnHere starts processes that use the memory of this node. It returns the number of the first one, and the tag of
-// the messages that connect them to this job.
-func (p *Instance) spawnHere(what func() (*pmi1.Spawn, error), failedPart *int) ([]byte, error) {
-	*failedPart = -1
-	s, err := what()
-	if err != nil {
-		return nil, err
-	}
-	tag, text := p.newTag()
-	s.Parent = text
-	first, err := p.startProcesses(s, failedPart)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.awaitNumber(first); err != nil {
-		return nil, errEndedEarly()
-	}
-	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(tag)), nil
-}
-
-// spawnApart starts processes that have a memory of their own, and returns the connection to the one of rank 0.
-func (p *Instance) spawnApart(what func() (*pmi1.Spawn, error), failedPart *int,
-	introduce func(net.Conn) error) (net.Conn, error) {
-	*failedPart = -1
-	s, err := what()
-	if err != nil {
-		return nil, err
-	}
-	port, err := boot.OpenPort(p.data.Permitted())
-	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_SPAWN, "cannot open a port for the processes: %v", err)
-	}
-	defer port.Close()
-	s.Parent, s.Apart = port.Name, true
-	if _, err := p.startProcesses(s, failedPart); err != nil {
-		return nil, err
-	}
-	launcher, err := p.spawner(abi.MPI_ERR_SPAWN)
-	for err == nil {
+// await returns the connection to rank 0 of a job that has a memory of its own.
+func (job *spawnedJob) await(introduce func(net.Conn) error) (net.Conn, error) {
+	for {
 		select {
-		case link := <-port.Arrivals:
+		case link := <-job.port.Arrivals:
 			if err := introduce(link); err != nil {
 				link.Close()
 				return nil, errEndedEarly()
 			}
+			_ = job.launcher.Publish(pmi1.ConnectedName(job.port.Name), "")
 			return link, nil
 		case <-time.After(endedInterval):
 		}
 		// gompirun publishes this name if the processes end before they have connected.
-		if _, ended := launcher.Lookup(pmi1.EndedName(s.Parent)); ended == nil {
-			err = errEndedEarly()
-		} else if !errors.Is(ended, pmi1.ErrName) {
-			err = mpierr.New(abi.MPI_ERR_SPAWN, "%v", ended)
+		reason, err := job.launcher.Lookup(pmi1.EndedName(job.port.Name))
+		switch {
+		case err == nil && reason != "":
+			return nil, mpierr.New(abi.MPI_ERR_SPAWN, "%s", reason)
+		case err == nil:
+			return nil, errEndedEarly()
+		case !errors.Is(err, pmi1.ErrName):
+			return nil, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
 		}
 	}
-	return nil, err
 }
 
 // endedInterval is the interval at which a process asks gompirun whether processes have ended that it has started.

@@ -34,9 +34,8 @@ type job struct {
 	id          string
 	programs    []program // one for each part of the command line
 	ranks       []rank
-	bindings    []unix.CPUSet // one set for each rank; nil if the ranks are not bound
-	nodes       []node        // in the order of their ranks
-	worlds      []*world      // the job of the command line, then the jobs that ranks have started
+	nodes       []node   // in the order of their ranks
+	worlds      []*world // the job of the command line, then the jobs that ranks have started
 	names       *pmi1.Names
 	out         *output
 	mail        *mailbox
@@ -120,9 +119,10 @@ func newJob(opts *options) (*job, error) {
 	if err := checkDescriptors(len(j.ranks), opts.nodes); err != nil {
 		return nil, err
 	}
+	var bound []unix.CPUSet
 	if opts.bind != "none" {
-		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
-		if j.bindings == nil && opts.bind != "" && !opts.quiet {
+		bound = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
+		if bound == nil && opts.bind != "" && !opts.quiet {
 			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: this machine has too few usable processors "+
 				"for %d %s; the ranks are not bound\n", opts.bind, len(j.ranks),
 				plural(len(j.ranks), "rank"))
@@ -145,7 +145,7 @@ func newJob(opts *options) (*job, error) {
 	if j.observation, err = observe(opts.listeners, len(j.ranks)); err != nil {
 		return nil, err
 	}
-	j.addWorld(0, len(j.ranks))
+	j.addWorld(0, len(j.ranks)).bindings = bound
 	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
 	j.out.tag, j.out.single, j.out.mayPrompt = opts.tag, len(j.ranks) == 1, inputMayPrompt()
 	return j, nil
@@ -302,6 +302,10 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 	if w.hasFailed {
 		j.markFailed(rank)
+		return
+	}
+	if w.launcher != nil {
+		j.launcherEnded(rank, status)
 		return
 	}
 	st := j.pmiState(rank)

@@ -15,6 +15,7 @@ import (
 
 	"gompirma/core/boot"
 	"gompirma/core/limit"
+	"gompirma/core/shm"
 )
 
 // launch starts every rank, and then reaps children until none is left. The ranks have Pdeathsig, so that they end even
@@ -38,13 +39,7 @@ func (j *job) startAll() {
 		return
 	}
 	defer null.Close()
-	// A child inherits the CPU affinity of the thread that starts it.
-	if j.bindings != nil {
-		var before unix.CPUSet
-		if unix.SchedGetaffinity(0, &before) == nil {
-			defer unix.SchedSetaffinity(0, &before)
-		}
-	}
+	defer restoreAffinity(j.worlds[0])()
 	var groups []*os.File
 	nice := ownNice()
 	defer func() { go setNice(groups, nice) }()
@@ -72,6 +67,16 @@ func (j *job) startAll() {
 		}
 		j.reap(syscall.WNOHANG)
 	}
+}
+
+// restoreAffinity returns a function that sets the CPU affinity of this thread as it is now. A child inherits the
+// affinity of the thread that starts it, so the start of the ranks of w changes it if they are bound.
+func restoreAffinity(w *world) (restore func()) {
+	var before unix.CPUSet
+	if w.bindings == nil || unix.SchedGetaffinity(0, &before) != nil {
+		return func() {}
+	}
+	return func() { unix.SchedSetaffinity(0, &before) }
 }
 
 // ownNice returns gompirun's nice value.
@@ -127,6 +132,9 @@ func (j *job) reap(flags int) bool {
 // start creates the descriptors of a rank and starts its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	p, w, node := &j.programs[j.ranks[rank].part], j.ranks[rank].world, j.nodeOf(rank)
+	if w.launcher != nil {
+		return j.startLauncher(w, null)
+	}
 	var theirs []*os.File // the process's descriptors from 0 on, in order
 	defer func() {
 		for _, f := range theirs {
@@ -163,7 +171,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 				return 0, err
 			}
 			theirs = append(theirs, end)
-			j.out.attach(rank, w.tag(rank), ours, to)
+			j.out.attach(rank, w.tag(rank), ours, to, nil)
 		}
 	}
 	ours, end, err := socketpair()
@@ -180,9 +188,9 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	}
 	w.pmi.Serve(rank-w.first, ours)
 
-	if rank < len(j.bindings) {
-		if err := unix.SchedSetaffinity(0, &j.bindings[rank]); err != nil {
-			return 0, fmt.Errorf("cannot bind rank %d to its processors: %w", rank, err)
+	if i := rank - w.first; i < len(w.bindings) {
+		if err := unix.SchedSetaffinity(0, &w.bindings[i]); err != nil {
+			return 0, fmt.Errorf("cannot bind %s to its processors: %w", w.label(rank), err)
 		}
 	}
 	files := make([]uintptr, len(theirs))
@@ -263,6 +271,15 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 // neededDescriptors returns the number of file descriptors that gompirun needs: three for each rank, three for each
 // simulated node, and 32 for all other purposes.
 func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
+
+// descriptorRoom returns the number of ranks for which the limit of file descriptors suffices.
+func descriptorRoom(nodes int) int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 3*shm.MaxProcesses*4 {
+		return 2 * shm.MaxProcesses
+	}
+	return (int(limit.Cur) - int(neededDescriptors(0, nodes))) / 3
+}
 
 func checkDescriptors(ranks, nodes int) error {
 	var limit unix.Rlimit

@@ -155,7 +155,7 @@ type options struct {
 	deadlockAfter time.Duration // time without progress that counts as a deadlock; 0: the default
 	hosts         []host        // hosts of the job; nil if all of them are this machine
 	remote        string        // the first of hosts that is not this machine
-	passed        []passed      // options that only the launcher for the other hosts interprets
+	passed        []passed      // options that only the launcher for other hosts interprets
 	bind          string        // unit to which ranks are bound, or "none"; "": an equal share of the cores
 	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
@@ -326,7 +326,7 @@ func passThrough(to starterKind, name, value, second string) option {
 		case value != "":
 			args = append(args, text)
 		}
-		p.passed = append(p.passed, passed{to, args})
+		p.opts.passed = append(p.opts.passed, passed{to, args})
 		return nil
 	}}
 }
@@ -338,8 +338,7 @@ type parser struct {
 	opts   options
 	env    []string // variables of all parts
 	all    inherit  // default for parts
-	passed []passed
-	order  string // option that asks for a placement other than blocks of ranks on each host; "" if none
+	order  string   // option that asks for a placement other than blocks of ranks on each host; "" if none
 
 	part    part
 	given   bool // the part has an option -n
@@ -740,7 +739,6 @@ func (p *parser) machines() int {
 
 // checkRemote returns an error for options that are not supported on several hosts.
 func (p *parser) checkRemote() error {
-	p.opts.passed = p.passed
 	switch {
 	case p.opts.nodes > 0:
 		return fmt.Errorf("--nodes simulates machines; it cannot be combined with host %s, which is "+

@@ -51,7 +51,8 @@ func TestParse(t *testing.T) {
 			parts: []part{{n: 1, argv: []string{"a"}}}},
 		"--bind-to none -n 1 a": {bind: "none",
 			parts: []part{{n: 1, argv: []string{"a"}}}},
-		"--oversubscribe --allow-run-as-root -n 1 a": {parts: []part{{n: 1, argv: []string{"a"}}}},
+		"--oversubscribe --allow-run-as-root -n 1 a": {parts: []part{{n: 1, argv: []string{"a"}}},
+			passed: []passed{{prrte, []string{"--allow-run-as-root"}}}},
 		"-l -n 1 a x : -x V=1 -n 2 b : -n 3 c": {tag: true, parts: []part{{n: 1, argv: []string{"a", "x"}},
 			{n: 2, env: []string{"V=1"}, argv: []string{"b"}},
 			{n: 3, argv: []string{"c"}}}},
@@ -101,7 +102,9 @@ func TestParse(t *testing.T) {
 		"--map-by slot:PE=4,OVERSUBSCRIBE -n 1 a": {bindTo: 4, parts: []part{{n: 1, argv: []string{"a"}}}},
 		"--map-by :OVERSUBSCRIBE -n 1 a":          {parts: []part{{n: 1, argv: []string{"a"}}}},
 		"--mca btl self,tcp -launcher ssh -iface=eth0 -v --verbose -localonly --report-bindings -n 1 a": {
-			parts: []part{{n: 1, argv: []string{"a"}}}},
+			parts: []part{{n: 1, argv: []string{"a"}}},
+			passed: []passed{{prrte, []string{"--mca", "btl", "self,tcp"}},
+				{hydra, []string{"-launcher", "ssh"}}, {hydra, []string{"-iface", "eth0"}}}},
 		"-n 1 a ::": {parts: []part{{n: 1, argv: []string{"a", "::"}}}},
 	} {
 		got, err := parse(strings.Fields(line), lookup)

@@ -53,9 +53,11 @@ func sameFile(a, b *os.File) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// attach starts to forward the output from a rank's pipe to the sink `to`.
-func (o *output) attach(rank int, tag string, pipe *os.File, to *sink) {
-	s := &stream{pipe: pipe, to: to, unbuffered: o.single && !o.tag, mayPrompt: o.mayPrompt && rank == 0}
+// attach starts to forward the output from a rank's pipe to the sink `to`. If `first` is not nil, it also receives the
+// output.
+func (o *output) attach(rank int, tag string, pipe *os.File, to *sink, first *firstLines) {
+	s := &stream{pipe: pipe, to: to, first: first, unbuffered: o.single && !o.tag,
+		mayPrompt: o.mayPrompt && rank == 0}
 	if o.tag {
 		s.tag = tag
 	}
@@ -91,7 +93,8 @@ type stream struct {
 	pipe        *os.File
 	to          *sink
 	tag         string
-	unbuffered  bool // forward bytes as they arrive
+	first       *firstLines // nil if nothing but the sink receives the output
+	unbuffered  bool        // forward bytes as they arrive
 	mayPrompt   bool
 	abandoned   atomic.Bool
 	partialLine []byte // the beginning of a line, held back
@@ -102,6 +105,9 @@ type stream struct {
 func (s *stream) pump() {
 	defer s.to.close(s)
 	defer s.pipe.Close()
+	if s.first != nil {
+		defer close(s.first.ended)
+	}
 	raw, err := s.pipe.SyscallConn()
 	if err != nil {
 		return
@@ -109,6 +115,9 @@ func (s *stream) pump() {
 	for total := 0; ; {
 		buf, n, err := s.read(raw)
 		if n > 0 {
+			if s.first != nil {
+				s.first.add((*buf)[:n])
+			}
 			s.forward((*buf)[:n])
 		}
 		if buf != nil {

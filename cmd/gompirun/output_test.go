@@ -52,7 +52,7 @@ func newScreen(t *testing.T) *screen {
 func (s *screen) rank(t *testing.T, rank int) *os.File {
 	ours, theirs, err := pipe()
 	require.NoError(t, err)
-	s.out.attach(rank, fmt.Sprintf("[%d] ", rank), ours, s.out.stdout)
+	s.out.attach(rank, fmt.Sprintf("[%d] ", rank), ours, s.out.stdout, nil)
 	return theirs
 }
 
@@ -228,7 +228,7 @@ func TestBrokenOutputIsReportedOnce(t *testing.T) {
 	out := newOutput(mail, w, w)
 	ours, theirs, err := pipe()
 	require.NoError(t, err)
-	out.attach(0, "", ours, out.stdout)
+	out.attach(0, "", ours, out.stdout, nil)
 	io.WriteString(theirs, "a\n")
 	events := mail.receive()
 	require.Len(t, events, 1)

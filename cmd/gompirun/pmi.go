@@ -12,11 +12,12 @@ type world struct {
 	id                  string
 	parent              string // value of boot.EnvParent; "" for the job of the command line
 	apart               bool   // the ranks have a memory of their own
-	pmi                 *pmi1.Server
-	ended               []int    // ranks that ended successfully
-	hasFailed           bool     // a rank has failed, so the others are being ended
-	outlived            *failure // first failure of a rank that the others have outlived (--ft)
-	abandoned           bool     // not all ranks could be started, so the others have been killed
+	placement
+	pmi       *pmi1.Server
+	ended     []int    // ranks that ended successfully
+	hasFailed bool     // a rank has failed, so the others are being ended
+	outlived  *failure // first failure of a rank that the others have outlived (--ft)
+	abandoned bool     // not all ranks could be started, so the others have been killed
 }
 
 // addWorld adds the job of the ranks from `first` on, with a PMI-1 server. The server serves processes of gompirma and

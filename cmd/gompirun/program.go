@@ -229,7 +229,7 @@ func withRankVariables(env []string, w *world, rank, nodes int, n *node) []strin
 		local, size = rank-w.first, w.size
 	}
 	// gompirun itself may run in a process that MPI_Comm_spawn has started.
-	env = without(without(env, boot.EnvFirst), boot.EnvParent)
+	env = without(without(without(env, boot.EnvFirst), boot.EnvParent), boot.EnvParentPort)
 	env = append(env[:len(env):len(env)],
 		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank-w.first), "PMI_SIZE="+text(w.size),
 		boot.EnvJob+"="+w.id, boot.EnvControlFd+"="+text(fdControl),

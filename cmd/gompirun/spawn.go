@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"gompirma/core/boot/pmi1"
+	"gompirma/core/shm"
 )
 
-// Ranks start further processes with MPI_Comm_spawn. These form a job of their own (world), run on the machine of
-// gompirun, and end with the job of the command line. They use the memory of the ranks of the node, unless the job of
-// the command line has several nodes.
+// Ranks start further processes with MPI_Comm_spawn. These form a job of their own (world), and end with the job of the
+// command line. They run on the machine of gompirun, unless the request names other hosts (spawn_hosts.go). They use
+// the memory of the ranks of the node, unless the job of the command line has several nodes.
 
 // spawnRequest is the event that a rank asks for processes.
 type spawnRequest struct {
 	what *pmi1.Spawn
+	at   placement
 	done chan<- spawnResult
 }
 
@@ -26,10 +28,15 @@ type spawnResult struct {
 	failure *pmi1.SpawnError
 }
 
-// requestSpawn passes a request to the job's goroutine and waits for the result.
+// requestSpawn passes a request to the job's goroutine and waits for the result. The goroutine of the rank's connection
+// determines where the processes run, because it may have to wait for the addresses of hosts.
 func (j *job) requestSpawn(_ int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+	at, failure := place(what, j.opts)
+	if failure != nil {
+		return 0, failure
+	}
 	done := make(chan spawnResult, 1)
-	j.mail.send(spawnRequest{what, done})
+	j.mail.send(spawnRequest{what, at, done})
 	r := <-done
 	return r.first, r.failure
 }
@@ -48,18 +55,22 @@ func (j *job) spawn(r spawnRequest) {
 		j.heldSpawns = append(j.heldSpawns, r)
 		return
 	}
-	first, failure := j.spawnWorld(r.what)
+	first, failure := j.spawnWorld(r.what, r.at)
 	r.done <- spawnResult{first, failure}
 }
 
 // spawnWorld starts the processes of a request. If one of them cannot be started, it ends those that have been started.
-func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError) {
 	if j.stopping.Load() || j.state != running {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: "the job is ending"}
 	}
 	var programs []program
 	total := 0
 	for i, p := range what.Parts {
+		if at.launcher != nil {
+			programs, total = []program{{part: part{n: 1, argv: at.launcher.args}}}, 1
+			break
+		}
 		prog, err := prepare(part{n: p.N, env: p.Env, wdir: p.Dir, search: p.Path,
 			argv: append([]string{p.Command}, p.Args...)}, os.Environ())
 		if err != nil {
@@ -68,30 +79,32 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		programs = append(programs, prog)
 		total += p.N
 	}
-	if err := checkDescriptors(len(j.ranks)+total, j.opts.nodes); err != nil {
-		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
-	}
 	var first int
-	var err error
-	if what.Apart {
+	err := checkDescriptors(len(j.ranks)+total, j.opts.nodes)
+	switch {
+	case err != nil:
+	case what.Apart:
 		first, err = j.newNode(total)
-	} else {
+	default:
 		first, err = j.newRanks(total)
 	}
 	if err != nil {
-		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
+		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error(), Most: j.most(what.Apart)}
 	}
 	parts := len(j.programs)
 	j.programs = append(j.programs, programs...)
-	at := first
-	for i, p := range what.Parts {
-		for range p.N {
-			j.ranks[at] = rank{part: parts + i}
-			at++
+	number := first
+	for i, p := range programs {
+		for range p.n {
+			j.ranks[number] = rank{part: parts + i}
+			number++
 		}
 	}
 	w := j.addWorld(first, total)
-	w.parent, w.apart = what.Parent, what.Apart
+	w.parent, w.apart, w.placement = what.Parent, what.Apart, at
+	if w.apart {
+		w.parent = what.Port
+	}
 	if j.spawner == nil {
 		j.spawner = make(chan func())
 		go runOnThread(j.spawner)
@@ -119,6 +132,19 @@ func (j *job) spawnWorld(what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 		return 0, &pmi1.SpawnError{Part: failedPart - parts, Reason: err.Error()}
 	}
 	return first, nil
+}
+
+// most returns the number of processes that could be started now, as far as it is limited.
+func (j *job) most(apart bool) int {
+	most := descriptorRoom(j.opts.nodes) - len(j.ranks)
+	if apart {
+		return min(most, shm.MaxProcesses)
+	}
+	room := j.nodes[0].memory.Slots - j.nodes[0].memory.Count()
+	for _, s := range j.freeRanks {
+		room = max(room, s.size)
+	}
+	return max(min(most, room), 0)
 }
 
 // newNode returns the first of n consecutive numbers for new ranks that have a memory of their own.
@@ -191,6 +217,7 @@ func (j *job) startWorld(w *world) (failedPart int, err error) {
 		return 0, fmt.Errorf("cannot open %s: %w", os.DevNull, err)
 	}
 	defer null.Close()
+	defer restoreAffinity(w)()
 	for i := range w.size {
 		r := &j.ranks[w.first+i]
 		j.forking.Lock()

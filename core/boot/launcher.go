@@ -26,6 +26,8 @@ const (
 	// of the process with rank 0 in MPI_COMM_WORLD. EnvParent identifies the processes that called MPI_Comm_spawn.
 	EnvFirst  = "GOMPIRMA_FIRST"
 	EnvParent = "GOMPIRMA_PARENT"
+	// EnvParentPort is the value of EnvParent if another launcher than gompirun has started the process.
+	EnvParentPort = "GOMPIRMA_PARENT_PORT"
 	// EnvFT has the value 1 if the job continues when a process fails (gompirun --ft).
 	EnvFT = "GOMPIRMA_FT"
 )
@@ -193,11 +195,19 @@ func findControl(env func(string) (string, bool)) *Control {
 // Parent returns a text that identifies the processes that have started the job of c by MPI_Comm_spawn; "" if there are
 // none.
 func Parent(c Client) string {
-	if l, ok := c.(*launched); ok {
-		return l.parent
+	if IsByGompirun(c) {
+		return c.(*launched).parent
 	}
-	return ""
+	return parentPort()
 }
+
+// parentPort removes EnvParentPort from the environment of this process, so that jobs which the process starts by
+// itself do not inherit it, and returns its value.
+var parentPort = sync.OnceValue(func() string {
+	port := os.Getenv(EnvParentPort)
+	os.Unsetenv(EnvParentPort)
+	return port
+})
 
 func (l *launched) Rank() int           { return l.rank }
 func (l *launched) Size() int           { return l.size }

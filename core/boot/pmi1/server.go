@@ -50,8 +50,8 @@ type Config struct {
 	// The server calls Notify after each event of a process, from several goroutines, and holds no lock during the
 	// call.
 	Notify func(rank int, e Event)
-	// Spawn starts processes on behalf of a process, and returns the number of the first one. Several goroutines
-	// may call it. It is nil if the launcher cannot start further processes.
+	// Spawn starts processes on behalf of a process, and returns the number of the first one. It may set s.Apart.
+	// Several goroutines may call it. It is nil if the launcher cannot start further processes.
 	Spawn func(rank int, s *Spawn) (first int, failure *SpawnError)
 	Names *Names // published names; nil if the launcher has none
 }

@@ -10,7 +10,8 @@ import (
 
 // Further requests that only gompirun answers. Texts are in base64, because values must not contain spaces:
 //
-//	cmd=spawn spec=SPEC                         cmd=spawn_result rc=0 first=N, or rc=-1 part=I reason=TEXT
+//	cmd=spawn spec=SPEC                         cmd=spawn_result rc=0 first=N apart=B, or
+//	                                            rc=-1 part=I reason=TEXT most=N
 //	cmd=publish_name service=S port=P           cmd=publish_result rc=0, or rc=-1 msg=name_exists
 //	cmd=lookup_name service=S                   cmd=lookup_result rc=0 port=P, or rc=-1 msg=no_such_name
 //	cmd=unpublish_name service=S                cmd=unpublish_result rc=0, or rc=-1 msg=no_such_name
@@ -23,23 +24,36 @@ type SpawnPart struct {
 	Dir     string   // working directory; "" for that of the launcher
 	Path    string   // directories in which the program is searched; "" for the variable PATH
 	Env     []string // additional variables, as NAME=VALUE
+	// Placement, as the options of gompirun have it; "" for the host of the launcher.
+	Hosts    string `json:",omitempty"` // host[:slots],...
+	HostFile string `json:",omitempty"` // file with a list of hosts
+	MapBy    string `json:",omitempty"` // value of --map-by
 }
 
 // Spawn describes the processes that a process starts together. They form a job of their own.
 type Spawn struct {
 	Parts  []SpawnPart
 	Parent string // value that the new processes receive in the variable EnvParent of core/boot
-	Apart  bool   // the processes get a memory of their own, and do not share that of the process that starts them
+	// Apart means that the processes get a memory of their own, and do not share that of the process that starts
+	// them. The launcher sets it if it starts processes on other hosts. The processes then receive Port instead of
+	// Parent.
+	Apart bool
+	Port  string `json:",omitempty"` // "" if no part has a placement and Apart is not set
 }
 
-// EndedName returns the name that the launcher publishes if processes end that have been started with the given value
-// of Parent, and with Apart.
-func EndedName(parent string) string { return "ended:" + parent }
+// EndedName returns the name that the launcher publishes if processes end that have been started with the given port,
+// and with Apart. The value is the reason.
+func EndedName(port string) string { return "ended:" + port }
+
+// ConnectedName returns the name that the process publishes when processes that it has started with the given port have
+// connected to it.
+func ConnectedName(port string) string { return "connected:" + port }
 
 // SpawnError is an error of a request to start processes.
 type SpawnError struct {
 	Part   int // index of the part that cannot be started; -1 if all parts are affected
 	Reason string
+	Most   int // number of processes that could be started; 0 if the number is not the reason
 }
 
 func (e *SpawnError) Error() string { return e.Reason }
@@ -48,7 +62,7 @@ func encode(text []byte) string          { return base64.RawURLEncoding.EncodeTo
 func decode(text string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(text) }
 
 // Spawn asks the launcher to start processes, and returns the number of the first one. Errors: *SpawnError if the
-// launcher cannot start them; it has then started none.
+// launcher cannot start them; it has then started none. It sets s.Apart if the processes have a memory of their own.
 func (c *Client) Spawn(s *Spawn) (first int, err error) {
 	spec, err := json.Marshal(s)
 	if err != nil {
@@ -56,7 +70,8 @@ func (c *Client) Spawn(s *Spawn) (first int, err error) {
 	}
 	m := New("spawn", "spec", encode(spec))
 	if len(m.String()) > MaxLine {
-		return 0, &SpawnError{-1, "the commands, arguments and info values are too long for the launcher"}
+		return 0, &SpawnError{Part: -1, Reason: "the commands, arguments and info values are too long for " +
+			"the launcher"}
 	}
 	answer, err := c.request(m, "spawn_result")
 	if err != nil {
@@ -72,8 +87,14 @@ func (c *Client) Spawn(s *Spawn) (first int, err error) {
 		if !ok {
 			reason = []byte("this gompirun cannot start processes: the job has several nodes")
 		}
-		return 0, &SpawnError{part, string(reason)}
+		most, err := answer.Int("most")
+		if err != nil {
+			most = 0
+		}
+		return 0, &SpawnError{part, string(reason), most}
 	}
+	apart, _ := answer.Value("apart")
+	s.Apart = s.Apart || apart == "true"
 	return answer.Int("first")
 }
 
@@ -130,9 +151,10 @@ func (s *Server) spawn(rank int, m Message) error {
 	first, failure := s.cfg.Spawn(rank, &what)
 	if failure != nil {
 		return s.answer(rank, New("spawn_result", "rc", "-1", "part", strconv.Itoa(failure.Part), "reason",
-			encode([]byte(failure.Reason))))
+			encode([]byte(failure.Reason)), "most", strconv.Itoa(failure.Most)))
 	}
-	return s.answer(rank, New("spawn_result", "rc", "0", "first", strconv.Itoa(first)))
+	return s.answer(rank, New("spawn_result", "rc", "0", "first", strconv.Itoa(first), "apart",
+		strconv.FormatBool(what.Apart)))
 }
 
 // Names is a table of published names, which several servers may share.
@@ -149,6 +171,23 @@ func (n *Names) Publish(service, port string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ports[encode([]byte(service))] = encode([]byte(port))
+}
+
+// Has returns whether a name is published.
+func (n *Names) Has(service string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, exists := n.ports[encode([]byte(service))]
+	return exists
+}
+
+// Take removes a published name, and returns whether it existed.
+func (n *Names) Take(service string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, exists := n.ports[encode([]byte(service))]
+	delete(n.ports, encode([]byte(service)))
+	return exists
 }
 
 // name answers the requests on published names.
