@@ -27,7 +27,7 @@ func needBed(t *testing.T) {
 
 // programs compiles the test programs in testdata, once for all tests.
 var programs = sync.OnceValue(func() error {
-	for _, name := range []string{"where", "busy", "held", "holder", "network", "survivors"} {
+	for _, name := range []string{"where", "busy", "held", "holder", "network", "survivors", "spawn_keys"} {
 		out, err := exec.Command("../../build/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
 			"testdata/"+name+".c", "-o", program(name)).CombinedOutput()
 		if err != nil {
