@@ -235,21 +235,27 @@ func sessionTag(text string, g *group.Group) int32 {
 // one of them has ended.
 func (p *Instance) awaitOpen(g *group.Group) error {
 	for i := range g.Size() {
-		if err := p.awaitNumber(int(g.World(i))); err != nil {
+		if err := p.awaitNumber(int(g.World(i)), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// awaitNumber is awaitOpen for one process.
-func (p *Instance) awaitNumber(number int) error {
+// awaitNumber is awaitOpen for one process. It also returns an error when the channel `lost`, which may be nil, is
+// closed.
+func (p *Instance) awaitNumber(number int, lost <-chan struct{}) error {
 	index := int(p.Processes.At(int32(number)).Index)
 	if index < 0 {
 		return nil // all processes of a job with several nodes open their instances together
 	}
 	var failure error
 	err := p.Node.WaitFor(func() bool {
+		select {
+		case <-lost:
+			failure = mpierr.New(abi.MPI_ERR_PROC_ABORTED, "the launcher of the processes has ended")
+		default:
+		}
 		switch p.Node.State(index) {
 		case shm.Running:
 			return true

@@ -138,7 +138,7 @@ func (p *Instance) startJob(s *Spawning, failedPart *int) (*spawnedJob, error) {
 	case err != nil:
 	case request.Apart:
 		job.first = -1
-	case p.awaitNumber(job.first) != nil:
+	case p.awaitNumber(job.first, launcher.Lost()) != nil:
 		err = errEndedEarly()
 	}
 	if err != nil {

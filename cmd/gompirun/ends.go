@@ -21,6 +21,7 @@ type end struct {
 
 func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	w := j.ranks[rank].world
+	close(w.gone[rank-w.first])
 	w.pmi.Drain(rank - w.first)
 	j.ranks[rank].ended = true
 	j.runningCount--

@@ -235,6 +235,7 @@ func (j *job) handle(event any) {
 	case ended:
 		for _, c := range e.children {
 			if rank, ok := j.rankOf[c.pid]; ok {
+				delete(j.rankOf, c.pid) // another process may get the id
 				j.noteEnd(rank, c.status)
 			}
 		}

@@ -14,17 +14,18 @@ type world struct {
 	apart               bool   // the ranks have a memory of their own
 	placement
 	pmi       *pmi1.Server
-	ended     []int    // ranks that ended successfully
-	hasFailed bool     // a rank has failed, so the others are being ended
-	outlived  *failure // first failure of a rank that the others have outlived (--ft)
-	abandoned bool     // not all ranks could be started, so the others have been killed
+	gone      []chan struct{} // of each rank; closed when it has ended
+	ended     []int           // ranks that ended successfully
+	hasFailed bool            // a rank has failed, so the others are being ended
+	outlived  *failure        // first failure of a rank that the others have outlived (--ft)
+	abandoned bool            // not all ranks could be started, so the others have been killed
 }
 
 // addWorld adds the job of the ranks from `first` on, with a PMI-1 server. The server serves processes of gompirma and
 // of other MPI libraries that use PMI-1. The other libraries read the placement of the ranks from the key
 // PMI_process_mapping.
 func (j *job) addWorld(first, size int) *world {
-	w := &world{number: len(j.worlds), first: first, size: size, id: j.id}
+	w := &world{number: len(j.worlds), first: first, size: size, id: j.id, gone: make([]chan struct{}, size)}
 	if w.number > 0 {
 		w.id = fmt.Sprintf("%s.%d", j.id, w.number)
 	}
@@ -34,6 +35,7 @@ func (j *job) addWorld(first, size int) *world {
 	for i := range apps {
 		r := &j.ranks[first+i]
 		r.world, apps[i] = w, r.part-j.ranks[first].part
+		w.gone[i] = make(chan struct{})
 	}
 	if w.number == 0 {
 		values["PMI_process_mapping"] = mapping(j.nodes)
@@ -48,7 +50,9 @@ func (j *job) addWorld(first, size int) *world {
 		Notify:   func(rank int, e pmi1.Event) { j.mail.send(stateChange{first + rank, e}) },
 	}
 	if j.opts.remote == "" {
-		config.Spawn = j.requestSpawn
+		config.Spawn = func(rank int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+			return j.requestSpawn(w.gone[rank], what)
+		}
 	}
 	w.pmi = pmi1.NewServer(config)
 	return w

@@ -21,6 +21,7 @@ type spawnRequest struct {
 	what *pmi1.Spawn
 	at   placement
 	done chan<- spawnResult
+	gone <-chan struct{} // closed when the rank has ended
 }
 
 type spawnResult struct {
@@ -28,18 +29,28 @@ type spawnResult struct {
 	failure *pmi1.SpawnError
 }
 
-// requestSpawn passes a request to the job's goroutine and waits for the result. The goroutine of the rank's connection
-// determines where the processes run, because it may have to wait for the addresses of hosts.
-func (j *job) requestSpawn(_ int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
-	at, failure := place(what, j.opts)
-	if failure != nil {
-		return 0, failure
-	}
+// requestSpawn passes a request to the job's goroutine and waits for the result. Another goroutine determines where the
+// processes run, because it may have to wait for the addresses of hosts. The wait ends if the rank has ended, because
+// the method noteEnd of the job's goroutine then waits for the goroutine of the rank's connection.
+func (j *job) requestSpawn(gone <-chan struct{}, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	done := make(chan spawnResult, 1)
-	j.mail.send(spawnRequest{what, at, done})
-	r := <-done
-	return r.first, r.failure
+	go func() {
+		at, failure := place(what, j.opts)
+		if failure != nil {
+			done <- spawnResult{0, failure}
+			return
+		}
+		j.mail.send(spawnRequest{what, at, done, gone})
+	}()
+	select {
+	case r := <-done:
+		return r.first, r.failure
+	case <-gone:
+		return 0, errEnding
+	}
 }
+
+var errEnding = &pmi1.SpawnError{Part: -1, Reason: "the job is ending"}
 
 // spawnHeld answers the requests that arrived while the first ranks were being started.
 func (j *job) spawnHeld() {
@@ -55,6 +66,11 @@ func (j *job) spawn(r spawnRequest) {
 		j.heldSpawns = append(j.heldSpawns, r)
 		return
 	}
+	select {
+	case <-r.gone:
+		return
+	default:
+	}
 	first, failure := j.spawnWorld(r.what, r.at)
 	r.done <- spawnResult{first, failure}
 }
@@ -62,7 +78,7 @@ func (j *job) spawn(r spawnRequest) {
 // spawnWorld starts the processes of a request. If one of them cannot be started, it ends those that have been started.
 func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError) {
 	if j.stopping.Load() || j.state != running {
-		return 0, &pmi1.SpawnError{Part: -1, Reason: "the job is ending"}
+		return 0, errEnding
 	}
 	var programs []program
 	total := 0

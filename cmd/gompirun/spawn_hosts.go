@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +32,16 @@ type remoteLauncher struct {
 	args, env []string
 	hosts     string // for messages
 	errors    *firstLines
+
+	mu       sync.Mutex
+	children []launcherChild // guarded by mu; its children while it was last observed
+}
+
+// launcherChild is a child of a launcher, such as ssh. The time at which it has started distinguishes it from a later
+// process with the same id.
+type launcherChild struct {
+	pid     int
+	started string
 }
 
 // place returns where the processes of a request run. It sets what.Apart if they run on other hosts.
@@ -174,23 +183,53 @@ func (j *job) watchLauncher(w *world, pid int) {
 		select {
 		case <-w.launcher.errors.ended:
 			return
-		case <-time.After(graceKilled):
+		case <-time.After(graceKilled / 2):
 		}
 		if j.names.Has(pmi1.ConnectedName(w.parent)) {
 			return
 		}
 		found++
-		if !slices.ContainsFunc(childrenOf(pid, "/proc"), process.isZombie) {
+		if !w.launcher.hasZombie(pid) {
 			found = 0
 		}
 	}
 	j.mail.send(killWorld{w})
 }
 
-// isZombie returns whether a process has ended, and its parent has not noticed it.
-func (p process) isZombie() bool {
-	fields := statOf("/proc", strconv.Itoa(p.pid))
-	return len(fields) > 0 && string(fields[0]) == "Z"
+// hasZombie notes the children of the launcher, whose id is pid. It returns whether one of them has ended and the
+// launcher has not noticed it.
+func (l *remoteLauncher) hasZombie(pid int) (found bool) {
+	var children []launcherChild
+	for _, p := range childrenOf(pid, "/proc") {
+		state, started := stateOf(p.pid)
+		found = found || state == "Z"
+		children = append(children, launcherChild{p.pid, started})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.children = children
+	return found
+}
+
+// endChildren kills the children of the launcher that have outlived it: they still try to reach a host.
+func (l *remoteLauncher) endChildren() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.children {
+		if _, started := stateOf(c.pid); started == c.started && started != "" {
+			syscall.Kill(c.pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// stateOf returns the state of a process, and the time at which it has started; empty if it does not exist.
+func stateOf(pid int) (state, started string) {
+	const stateField, startField = 0, 19
+	fields := statOf("/proc", strconv.Itoa(pid))
+	if len(fields) <= startField {
+		return "", ""
+	}
+	return string(fields[stateField]), string(fields[startField])
 }
 
 // launcherEnded determines what the end of the launcher of a job on other hosts means. The launcher has ended the
@@ -199,6 +238,9 @@ func (p process) isZombie() bool {
 func (j *job) launcherEnded(rank int, status syscall.WaitStatus) {
 	w := j.ranks[rank].world
 	connected := j.names.Take(pmi1.ConnectedName(w.parent))
+	if !connected {
+		w.launcher.endChildren()
+	}
 	j.noteEnded(rank)
 	j.freeWorld(w)
 	if code := status.ExitStatus(); connected && code != 0 {

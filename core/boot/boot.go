@@ -91,6 +91,8 @@ type Spawner interface {
 	Publish(service, port string) error
 	Lookup(service string) (port string, err error)
 	Unpublish(service string) error
+	// Lost returns a channel that is closed when the launcher has ended.
+	Lost() <-chan struct{}
 }
 
 // ByError is the value of Abort's argument `lost` if the error handler of a failed MPI call ends the job.

@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +21,21 @@ func (r *run) requireChildren(t *testing.T, parents int, hosts ...string) {
 		require.Regexp(t, fmt.Sprintf(`child %d of .* %d parents, on %s,`, rank, parents, host), r.Out.String())
 	}
 	require.Equal(t, len(hosts), strings.Count(r.Out.String(), "child "))
+}
+
+// gompiruns returns the process ids of gompirun, which runs in the process namespace of the test bed.
+func gompiruns(t *testing.T) (pids []int) {
+	t.Helper()
+	all, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, exe := range all {
+		if target, _ := os.Readlink(exe); filepath.Base(target) == "gompirun" {
+			pid, err := strconv.Atoi(strings.Split(exe, "/")[2])
+			require.NoError(t, err)
+			pids = append(pids, pid)
+		}
+	}
+	require.NotEmpty(t, pids)
+	return pids
 }
 
 // TestSpawn checks that MPI_Comm_spawn starts processes on other hosts, by each launcher that gompirun can use. A host
@@ -48,7 +66,9 @@ func TestSpawn(t *testing.T) {
 		for _, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 			r = start(t, "", append(command, "2", "host=h2,h3", "how=pause", "env=HOW=pause")...)
 			r.awaitRanks(t, 4)
-			runCommand(t, "pkill", fmt.Sprintf("-%d", s), "-x", "gompirun")
+			for _, pid := range gompiruns(t) {
+				require.NoError(t, syscall.Kill(pid, s))
+			}
 			requireNoProcesses(t)
 			r.wait() // salloc returns 0 if its command has been killed
 		}

@@ -286,8 +286,13 @@ func TestSpawnAndNames(t *testing.T) {
 	s := NewServer(Config{Size: 1, KvsName: "job", Names: names,
 		Spawn: func(rank int, what *Spawn) (int, *SpawnError) {
 			asked = what
-			if what.Parts[0].Command == "absent" {
+			switch what.Parts[0].Command {
+			case "absent":
 				return 0, &SpawnError{Part: 0, Reason: "absent: not found in PATH"}
+			case "many":
+				return 0, &SpawnError{Part: -1, Reason: "too many", Most: 12}
+			case "apart":
+				what.Apart = true
 			}
 			return 7, nil
 		}})
@@ -303,6 +308,15 @@ func TestSpawnAndNames(t *testing.T) {
 	require.Equal(t, want, asked)
 	_, err = c.Spawn(&Spawn{Parts: []SpawnPart{{Command: "absent", N: 1}}})
 	require.Equal(t, &SpawnError{Part: 0, Reason: "absent: not found in PATH"}, err)
+	_, err = c.Spawn(&Spawn{Parts: []SpawnPart{{Command: "many", N: 100}}})
+	require.Equal(t, &SpawnError{Part: -1, Reason: "too many", Most: 12}, err)
+	require.False(t, want.Apart)
+	elsewhere := &Spawn{Parts: []SpawnPart{{Command: "apart", N: 1, Hosts: "a:2,b", HostFile: "/f", MapBy: "slot"}},
+		Port: "port"}
+	_, err = c.Spawn(elsewhere)
+	require.NoError(t, err)
+	require.True(t, elsewhere.Apart)
+	require.Equal(t, elsewhere, asked)
 	_, err = c.Spawn(&Spawn{Parts: []SpawnPart{{Command: strings.Repeat("x", MaxLine), N: 1}}})
 	require.ErrorContains(t, err, "too long")
 
@@ -313,7 +327,12 @@ func TestSpawnAndNames(t *testing.T) {
 	port, err := c.Lookup("a service")
 	require.NoError(t, err)
 	require.Equal(t, "port 1", port)
+	require.True(t, names.Has("a service"))
 	require.NoError(t, c.Unpublish("a service"))
+	require.False(t, names.Take("a service"))
+	names.Publish("another", "port 3")
+	require.True(t, names.Take("another"))
+	require.False(t, names.Has("another"))
 	require.ErrorIs(t, c.Unpublish("a service"), ErrName)
 	require.NoError(t, c.Finalize())
 }
