@@ -312,7 +312,11 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	st := j.pmiState(rank)
 	v, hard := j.judge(rank, status, st)
 	if w.apart && (v != nil || !st.Initialized) {
-		j.names.Publish(pmi1.EndedName(w.parent), "ended")
+		reason := ""
+		if v != nil {
+			reason = v.lines[0]
+		}
+		j.names.Publish(pmi1.EndedName(w.parent), reason)
 	}
 	if v == nil {
 		w.ended = append(w.ended, rank)

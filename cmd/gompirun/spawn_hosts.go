@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -137,13 +138,26 @@ func (o *options) add(one *options, p pmi1.SpawnPart, job *options) error {
 
 // launcher returns the launcher that starts the processes of o, which connect to the given port.
 func (o *options) launcher(port string) (*remoteLauncher, error) {
-	environ := append(without(os.Environ(), boot.EnvParentPort), boot.EnvParentPort+"="+port)
+	environ := append(withoutMpirun(without(os.Environ(), boot.EnvParentPort)), boot.EnvParentPort+"="+port)
 	s, args, env, err := remoteCommand(o, environ)
 	if err != nil {
 		return nil, err
 	}
 	return &remoteLauncher{name: s.path[strings.LastIndexByte(s.path, '/')+1:], path: s.path, args: args, env: env,
 		hosts: shortened(hostList(o.hosts)), errors: &firstLines{ended: make(chan struct{})}}, nil
+}
+
+// withoutMpirun removes the variables that Open MPI's mpirun has set for this process. With them, mpirun refuses to
+// run.
+func withoutMpirun(environ []string) []string {
+	if variable(environ, "OMPI_COMM_WORLD_RANK") == "" {
+		return environ
+	}
+	return slices.DeleteFunc(environ, func(v string) bool {
+		return slices.ContainsFunc([]string{"OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE", "OMPI_MCA_orte_",
+			"OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir"},
+			func(prefix string) bool { return strings.HasPrefix(v, prefix) })
+	})
 }
 
 // startLauncher starts the launcher of a job on other hosts. Its output is forwarded as that of a rank.

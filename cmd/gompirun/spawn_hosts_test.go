@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,15 @@ func TestPlaceSpawned(t *testing.T) {
 		require.NotContains(t, at.launcher.args, "secret", "other users can read arguments")
 		require.Equal(t, "gompirma:secret", variable(at.launcher.env, boot.EnvParentPort))
 	}
+}
+
+// TestWithoutMpirun checks that the launcher does not get the variables of an mpirun that has started this process. The
+// variables of the user remain.
+func TestWithoutMpirun(t *testing.T) {
+	users := []string{"OMPI_MCA_btl=self", "OMPI_MCA_orte_base_help_aggregate=0", "A=1"}
+	require.Equal(t, users, withoutMpirun(slices.Clone(users)))
+	require.Equal(t, []string{"OMPI_MCA_btl=self", "A=1"}, withoutMpirun(append(slices.Clone(users),
+		"OMPI_COMM_WORLD_RANK=1", "OMPI_UNIVERSE_SIZE=2", "OMPI_MCA_ess_base_jobid=1", "OMPI_MCA_pmix=^s1")))
 }
 
 // TestEndChildren checks that a child of a launcher is ended if it outlives the launcher, but no process that later has

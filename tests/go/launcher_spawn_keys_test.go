@@ -150,49 +150,49 @@ func TestSpawnOnHosts(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/hosts", []byte("a.invalid slots=2\nb.invalid\n"), 0o666))
 	for _, c := range []struct {
 		options, args string
-		status        int
 		want          string // of rank 0
-		errors        string
+		errors        string // %d stands for the exit status; without it, the status must be 0
 	}{
-		{"-n 2", "3 host=a.invalid:2,b.invalid", 0, "3 started, codes 0 0 0", ""},
-		{"", "2 host=a.invalid", 0, "2 started, codes 0 0", ""},
-		{"-n 1", "4 hostfile=" + dir + "/hosts soft=3", 0, "3 started, codes 0 0 0 1", ""},
-		{"-n 1", "1,2 1:host=a.invalid", 0, "3 started, codes 0 0 0", ""},
+		{"-n 2", "3 host=a.invalid:2,b.invalid", "3 started, codes 0 0 0", ""},
+		{"", "2 host=a.invalid", "2 started, codes 0 0", ""},
+		{"-n 1", "4 hostfile=" + dir + "/hosts soft=3", "3 started, codes 0 0 0 1", ""},
+		{"-n 1", "1,2 1:host=a.invalid", "3 started, codes 0 0 0", ""},
 		{"-n 1", "2 host=a.invalid map_by=ppr:1:node path=" + filepath.Dir(program) + " command=program wdir=/",
-			0,
 			"2 started, codes 0 0", ""},
-		{"-n 1", "2,1,1 0:host=a.invalid 1:host=b.invalid 2:host=a.invalid", 0,
+		{"-n 1", "2,1,1 0:host=a.invalid 1:host=b.invalid 2:host=a.invalid",
 			"class MPI_ERR_SPAWN, codes 0 0 0 1, .*host a.invalid has processes of several commands", ""},
-		{"-n 1", "2 host=a.invalid map_by=node", 0, "class MPI_ERR_SPAWN, .*--map-by node is not supported",
+		{"-n 1", "2 host=a.invalid map_by=node", "class MPI_ERR_SPAWN, .*--map-by node is not supported",
 			""},
-		{"-n 1", "2 host=a.invalid path=/nowhere command=program", 0, "class MPI_ERR_SPAWN, .*info key path",
+		{"-n 1", "2 host=a.invalid path=/nowhere command=program", "class MPI_ERR_SPAWN, .*info key path",
 			""},
-		{"-n 2", "2 host=a.invalid command=/nowhere/program", 0,
+		{"-n 2", "2 host=a.invalid command=/nowhere/program",
 			"class MPI_ERR_SPAWN, codes 1 1, .*mpiexec.* could not start .* a.invalid:2: .*/nowhere",
 			"/nowhere/program"},
-		{"-n 2", "2 host=a.invalid command=true", 0,
+		{"-n 2", "2 host=a.invalid command=true",
 			"class MPI_ERR_SPAWN, codes 1 1, .*mpiexec.* could not start", ""},
-		{"-n 1", "2 host=a.invalid how=status env=HOW=status", 3, "2 started",
-			"gompirun: job 1 on a.invalid:2 ended with status 3 (mpiexec"},
+		{"-n 1", "2 host=a.invalid how=status env=HOW=status", "2 started",
+			"gompirun: job 1 on a.invalid:2 ended with status %d (mpiexec"}, // the status of a process
 	} {
 		l := prepare(t, append(append(strings.Fields(c.options), program), strings.Fields(c.args)...)...)
 		if c.options == "" {
 			l = prepareProgram(t, program, strings.Fields(c.args)...)
 		}
 		l.Cmd.Env = append(l.Cmd.Env, "HYDRA_LAUNCHER=fork")
-		require.Equal(t, c.status, l.run(t), "%s: %s", c.args, &l.Err)
+		status := l.run(t)
+		require.Equal(t, strings.Contains(c.errors, "%d"), status != 0, "%s: %d %s", c.args, status, &l.Err)
 		require.Regexp(t, `(?m)^parent 0: `+c.want, l.Out.String(), c.args)
-		require.Contains(t, l.Err.String(), c.errors)
+		require.Contains(t, l.Err.String(), strings.Replace(c.errors, "%d", fmt.Sprint(status), 1))
 		if c.errors == "" {
 			require.Empty(t, l.Err.String(), c.args)
 		}
 	}
-	// The remote shell fails, but Hydra waits.
-	l := prepare(t, "-n", "2", "-launcher-exec", "/bin/false", program, "2", "host=a.invalid")
+	// The remote shell for one host fails, but Hydra waits. The one for the other host hangs.
+	script := "#!/bin/sh\ncase \"$*\" in *b.invalid*) exec sleep 1000; esac\necho there is no $2 >&2; exit 1\n"
+	require.NoError(t, os.WriteFile(dir+"/shell", []byte(script), 0o755))
+	l := prepare(t, "-n", "2", "-launcher-exec", dir+"/shell", program, "2", "host=b.invalid,a.invalid")
 	require.Zero(t, l.run(t), &l.Err)
-	require.Regexp(t,
-		`parent 0: class MPI_ERR_SPAWN, codes 1 1, .*mpiexec.* could not start the processes on a.invalid:2`,
-		l.Out.String())
+	require.Regexp(t, `parent 0: class MPI_ERR_SPAWN, codes 1 1, .*mpiexec.* could not start the processes on `+
+		`b.invalid:1,a.invalid:1: there is no a.invalid`, l.Out.String())
 	l = prepare(t, "-n", "1", program, "2", "host=a.invalid")
 	l.Cmd.Env = append(slices.DeleteFunc(l.Cmd.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
 		"PATH="+dir)

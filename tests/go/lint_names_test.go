@@ -25,7 +25,7 @@ var foreignNames = map[string]string{
 	"DWARF's": "DW_EH_PE_ DW_CFA_advance_loc DW_CFA_offset DW_CFA_restore DW_CFA_nop DW_CFA_offset_extended " +
 		"DW_CFA_remember_state DW_CFA_def_cfa DW_CFA_def_cfa_expression DW_CFA_expression " +
 		"DW_CFA_val_expression DW_CFA_val_offset DW_CFA_GNU_args_size",
-	"CMake's, other MPIs'": "DMPIEXEC_EXECUTABLE FindMPI OMPI_MCA_ PRTE_MCA_ PMIx_Spawn",
+	"CMake's, other MPIs'": "DMPIEXEC_EXECUTABLE FindMPI PRTE_MCA_ PMIx_Spawn",
 	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x MPI_ERR_X MPI_R ompi_N.c " +
 		"mpich_N.c mpi_TYPEn_supported app.c halo.c FILE.md DIR/program.txt",
 }

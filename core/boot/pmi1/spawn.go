@@ -42,7 +42,7 @@ type Spawn struct {
 }
 
 // EndedName returns the name that the launcher publishes if processes end that have been started with the given port,
-// and with Apart. The value is the reason.
+// and with Apart. The value is the reason, or empty.
 func EndedName(port string) string { return "ended:" + port }
 
 // ConnectedName returns the name that the process publishes when processes that it has started with the given port have
