@@ -4,7 +4,7 @@
  *   MPI_ERR_SPAWN and error codes, and start nothing. Processes connect by ports and names (11.9) and by sockets
  *   (11.10).
  * np: 1 2 4
- * args: one multiple errors again many grandchildren ports timeout names join halves session
+ * args: one multiple keys errors again many grandchildren ports timeout names join halves session
  * timeout: 60
  */
 #include <pthread.h>
@@ -159,6 +159,55 @@ static void test_multiple(void) {
 	check_inter(inter, 0);
 	end_phase(&inter);
 	MPI_Info_free(&infos[1]);
+}
+
+/* Starts processes with an info key and its value. Checks the class of the error, or that the first `started` processes
+ * have been started. */
+static void try_key(const char *key, const char *value, int n, int started, int class) {
+	char *args[] = {"child", "leaf", "", "a 'b\"", NULL};
+	int codes[8], root = check_size - 1, remote = -1;
+	MPI_Comm inter;
+	MPI_Info info;
+	memset(codes, -1, sizeof codes);
+	MPI_Info_create(&info);
+	if (check_rank == root)
+		MPI_Info_set(info, key, value);
+	int error = MPI_Comm_spawn(program, args, n, info, root, MPI_COMM_WORLD, &inter, codes);
+	MPI_Info_free(&info);
+	CHECK(check_class(error) == class, "%s=%s gave class %d, not %d", key, value, check_class(error), class);
+	if (check_rank == root || class == MPI_SUCCESS)
+		for (int i = 0; i < n; i++)
+			CHECK(check_class(codes[i]) == (i < started ? MPI_SUCCESS : MPI_ERR_SPAWN),
+			      "%s=%s: code %d of process %d", key, value, codes[i], i);
+	if (error != MPI_SUCCESS) {
+		CHECK(inter == MPI_COMM_NULL, "%s=%s: the intercommunicator is %p", key, value, (void *)inter);
+		return;
+	}
+	CHECK_OK(MPI_Comm_remote_size(inter, &remote));
+	CHECK(remote == started, "%s=%s: %d processes, not %d", key, value, remote, started);
+	check_inter(inter, 0);
+	end_phase(&inter);
+}
+
+static void test_keys(void) {
+	char host[MPI_MAX_PROCESSOR_NAME];
+	int length;
+	MPI_Get_processor_name(host, &length);
+	try_key("soft", "2", 2, 2, MPI_SUCCESS);
+	try_key("soft", "1:9:2", 4, 3, MPI_SUCCESS);
+	try_key("soft", "9:-9:-4, 2", 4, 2, MPI_SUCCESS);
+	try_key("soft", "0:9", 3, 3, MPI_SUCCESS);
+	try_key("soft", "3:9", 2, 0, MPI_ERR_SPAWN);
+	try_key("soft", "-2", 2, 0, MPI_ERR_SPAWN);
+	try_key("soft", "two", 2, 0, MPI_ERR_INFO_VALUE);
+	try_key("soft", "1:2:0", 2, 0, MPI_ERR_INFO_VALUE);
+	try_key("host", host, 2, 2, MPI_SUCCESS);
+	try_key("hosts", "localhost:1,127.0.0.1:1", 3, 3, MPI_SUCCESS);
+	try_key("host", "localhost:none", 2, 0, MPI_ERR_SPAWN);
+	try_key("hostfile", "/nowhere/hosts", 2, 0, MPI_ERR_SPAWN);
+	try_key("map_by", "core", 2, 2, MPI_SUCCESS);
+	try_key("mapby", "nowhere", 2, 0, MPI_ERR_SPAWN);
+	try_key("file", "/nowhere/keys", 2, 0, MPI_ERR_INFO_VALUE);
 }
 
 static void test_errors(void) {
@@ -396,6 +445,8 @@ int main(int argc, char **argv) {
 	CHECK(parent == MPI_COMM_NULL, "a parent");
 	if (strcmp(check_arg, "multiple") == 0) {
 		test_multiple();
+	} else if (strcmp(check_arg, "keys") == 0) {
+		test_keys();
 	} else if (strcmp(check_arg, "errors") == 0) {
 		test_errors();
 	} else if (strcmp(check_arg, "again") == 0) {
