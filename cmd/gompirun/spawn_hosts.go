@@ -48,7 +48,7 @@ type launcherChild struct {
 // place returns where the processes of a request run. It sets what.Apart if they run on other hosts.
 func place(what *pmi1.Spawn, job *options) (placement, *pmi1.SpawnError) {
 	var out placement
-	all := options{passed: job.passed, quiet: true, tag: job.tag}
+	all := options{passed: job.passed, quiet: true, tag: job.tag, ft: job.ft}
 	isPlaced := false
 	for i, p := range what.Parts {
 		args := []string{"-n", fmt.Sprint(max(p.N, 1))}
@@ -128,11 +128,7 @@ func (o *options) add(one *options, p pmi1.SpawnPart, job *options) error {
 		}
 		command = found
 	}
-	env := p.Env
-	if job.ft {
-		env = append(env[:len(env):len(env)], boot.EnvFT+"=1")
-	}
-	o.parts = append(o.parts, part{n: p.N, env: env, wdir: p.Dir, argv: append([]string{command}, p.Args...)})
+	o.parts = append(o.parts, part{n: p.N, env: p.Env, wdir: p.Dir, argv: append([]string{command}, p.Args...)})
 	return nil
 }
 
@@ -190,8 +186,9 @@ func (j *job) startLauncher(w *world, null *os.File) (pid int, err error) {
 	return pid, nil
 }
 
-// watchLauncher ends a launcher that waits for a host that it cannot reach. Hydra does not notice that its child, such
-// as ssh, has ended. So a child that has ended before the processes have connected is taken as a failure.
+// watchLauncher ends a launcher that waits for a host that it cannot reach. Hydra does not notice that its child, the
+// remote shell, has ended. (For ssh, remote-shell.sh ends Hydra.) So a child that has ended before the processes have
+// connected is taken as a failure.
 func (j *job) watchLauncher(w *world, pid int) {
 	for found := 0; found < 2; {
 		select {
@@ -230,7 +227,10 @@ func (l *remoteLauncher) endChildren() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.children {
-		if _, started := stateOf(c.pid); started == c.started && started != "" {
+		if _, started := stateOf(c.pid); started != c.started || started == "" {
+			continue
+		}
+		if syscall.Kill(-c.pid, syscall.SIGKILL) != nil { // it has no process group of its own
 			syscall.Kill(c.pid, syscall.SIGKILL)
 		}
 	}
