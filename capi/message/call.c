@@ -165,8 +165,6 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 		struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
 		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
 			world = gompi_ranks_at(&c->peers, r->peer);
-		if (pending_member_count == 1)
-			world = pending_members[0];
 	}
 	struct gompi_wait_desc what = {.call = call,
 				       .peer = world,

@@ -139,8 +139,7 @@ int gompi_request_wait(struct gompi_request *r, const char *call);
 // ends the wait (find_failed in struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Sets the processes on which waits of this thread for a receive without a communicator's handle depend. A single
-// process is the source, also if the receive has a handle.
+// Sets the processes on which waits of this thread for a receive without a communicator's handle depend.
 void gompi_request_set_members(const int32_t *members, int n);
 // Returns the number of a failed or unreachable process on which the request depends, or GOMPI_NONE_FAILED. The
 // argument `place` is the argument `stuck` of gompi_failed_for_wait.

@@ -111,8 +111,7 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 	fill_request(m, o, &r);
 	if (r.receive) {
 		gompi_buffer_retain(&r.buf);
-		gompi_request_set_members(o->only_peer ? &r.world : (const int32_t *)o->members,
-					  o->only_peer ? 1 : o->member_count);
+		gompi_request_set_members((const int32_t *)o->members, o->member_count);
 		gompi_receive_blocking(&r, gompi_current_call());
 		gompi_request_set_members(NULL, 0);
 		gompi_buffer_release(&r.buf);

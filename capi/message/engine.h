@@ -43,7 +43,6 @@ struct gompi_engine_operation {
 	int32_t source, world, peer, tag; // as in struct gompi_request
 	uint8_t mode;
 	bool receive, blocking, urgent, persistent;
-	bool only_peer; // the wait for a receive depends on the process `world` only
 	uintptr_t at;
 	int64_t size, count;
 	uintptr_t datatype; // handle; 0 if the buffer is contiguous

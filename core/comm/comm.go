@@ -106,9 +106,6 @@ func NewSessionComm(host Host, number, n int) *Comm {
 	return &Comm{host: host, id: sessionID, local: group.Range(0, int32(n), 1), rank: number, size: n}
 }
 
-// IsSession returns whether c has been created by NewSessionComm.
-func (c *Comm) IsSession() bool { return c.id == sessionID }
-
 // NewSelf creates MPI_COMM_SELF of the process with the number `me`.
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,

@@ -34,7 +34,6 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 		defer runtime.KeepAlive(members)
 		o.Members, o.MemberCount = addressOf(members), int32(len(members))
 	}
-	o.OnlyPeer = c.IsSession() // the ranks of its handle, MPI_COMM_WORLD, are others
 	r, err := h.perform(&o, b)
 	if err == nil && r.Bytes != int64(len(b)) {
 		err = mpierr.New(abi.MPI_ERR_OTHER,
