@@ -146,19 +146,8 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 		r.section("NOTES")
 		r.blocks(notes)
 	}
-	if example := first(p.example, p.family.example); example != "none" {
-		source, err := os.ReadFile(filepath.Join(root, "man/examples", example+".c"))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.where, err)
-		}
-		isCalled := func(name string) bool { return strings.Contains(string(source), name+"(") }
-		if !slices.ContainsFunc(p.names, isCalled) {
-			return nil, fmt.Errorf("%s: the example %s calls no function of the page", p.where, example)
-		}
-		r.section("EXAMPLE")
-		comment, program, _ := strings.Cut(string(source), "*/\n")
-		r.text(strings.ReplaceAll(strings.TrimPrefix(comment, "/*"), "\n *", " "))
-		r.verbatim(strings.ReplaceAll(program, "\t", "    "))
+	if err := p.writeExample(r, root); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.where, err)
 	}
 	r.section("SEE ALSO")
 	related, err := p.related(pageOf)
@@ -181,6 +170,31 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 	r.section("STANDARDS")
 	r.text(p.standard())
 	return r.Bytes(), nil
+}
+
+// writeExample writes the example of the page, a program in C or, with the suffix .f90, in Fortran. The text above the
+// program is the comment at its beginning.
+func (p *page) writeExample(r *roff, root string) error {
+	name := first(p.example, p.family.example)
+	end, comment := "*/\n", strings.NewReplacer("/*", "", "\n *", " ")
+	if strings.HasSuffix(name, ".f90") {
+		end, comment = "\n", strings.NewReplacer("!", "")
+	} else {
+		name += ".c"
+	}
+	source, err := os.ReadFile(filepath.Join(root, "man/examples", name))
+	if err != nil {
+		return err
+	}
+	isCalled := func(function string) bool { return strings.Contains(string(source), function+"(") }
+	if !slices.ContainsFunc(p.names, isCalled) {
+		return fmt.Errorf("the example %s calls no function of the page", name)
+	}
+	r.section("EXAMPLE")
+	text, program, _ := strings.Cut(string(source), end)
+	r.text(comment.Replace(text))
+	r.verbatim(strings.ReplaceAll(program, "\t", "    "))
+	return nil
 }
 
 func first(list ...string) string {

@@ -46,7 +46,7 @@ waits: Local.
 err MPI_ERR_TAG: Text
   of an error.
 noerr: MPI_ERR_RANK MPI_ERR_COMM
-example: none
+example: second
 `
 
 func TestParsePages(t *testing.T) {
@@ -61,7 +61,7 @@ func TestParsePages(t *testing.T) {
 	require.Equal(t, "Local.", p.waits)
 	require.Equal(t, []entry{{"MPI_ERR_TAG", "Text of an error."}}, p.errs)
 	require.Equal(t, []string{"MPI_ERR_RANK", "MPI_ERR_COMM"}, p.noErrs)
-	require.Equal(t, "none", p.example)
+	require.Equal(t, "second", p.example)
 	require.Equal(t, "first", p.family.example)
 	require.Equal(t, map[string]string{"comm": "The family's text."}, p.family.args)
 

@@ -101,20 +101,30 @@ func TestManNames(t *testing.T) {
 func TestManExamples(t *testing.T) {
 	t.Parallel()
 	build, dir := built(t), t.TempDir()
-	examples, err := filepath.Glob(filepath.Join(top, "man/examples/*.c"))
-	require.NoError(t, err)
-	require.Greater(t, len(examples), 20)
+	compilers := map[string][]string{".c": {"gompicc", "-Wextra"}, ".f90": {"gompifort", "-J", dir}}
+	if _, err := os.Stat(filepath.Join(build, "bin/gompifort")); err != nil {
+		t.Log("without the examples in Fortran, because its bindings are not built")
+		delete(compilers, ".f90")
+	}
+	var examples []string
+	for suffix := range compilers {
+		found, err := filepath.Glob(filepath.Join(top, "man/examples/*"+suffix))
+		require.NoError(t, err)
+		examples = append(examples, found...)
+	}
+	require.Greater(t, len(examples), 80)
 	var wait sync.WaitGroup
 	limit := make(chan bool, runtime.NumCPU())
 	for _, path := range examples {
+		compiler := compilers[filepath.Ext(path)]
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
 			limit <- true
 			defer func() { <-limit }()
-			program := filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), ".c"))
-			out, err := exec.Command(filepath.Join(build, "bin/gompicc"), "-Wall", "-Wextra", "-Werror",
-				path, "-o", program).CombinedOutput()
+			program := filepath.Join(dir, filepath.Base(path)+".exe")
+			args := append(compiler[1:len(compiler):len(compiler)], "-Wall", "-Werror", path, "-o", program)
+			out, err := exec.Command(filepath.Join(build, "bin", compiler[0]), args...).CombinedOutput()
 			if err == nil {
 				cmd := exec.Command(filepath.Join(build, "bin/gompirun"), "--timeout", "60", "-n",
 					"4", program)
