@@ -11,7 +11,7 @@ static int release(
 }
 
 int main(int argc, char **argv) {
-    int key, found, *counter;
+    int key, found, length, *counter;
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     MPI_Comm_get_attr(comm, key, &counter, &found);
     if (found)
         ++*counter;
-    MPI_Comm_get_name(comm, name, &found);
+    MPI_Comm_get_name(comm, name, &length);
     printf("%s: %d\n", name, *counter);
     MPI_Comm_free(&comm);
     MPI_Comm_free_keyval(&key);

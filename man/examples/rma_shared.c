@@ -21,9 +21,9 @@ int main(int argc, char **argv) {
     MPI_Win_sync(win); /* the store is visible before the barrier ends */
     MPI_Barrier(node);
     MPI_Win_sync(win);
+    /* The parts are contiguous, in the order of ranks. */
     for (int i = 0; i < size; i++)
-        sum +=
-            first[i]; /* the parts are contiguous in the order of ranks */
+        sum += first[i];
     MPI_Win_unlock_all(win);
     if (rank == 0)
         printf("the sum of %d parts is %d\n", size, sum);

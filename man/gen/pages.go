@@ -104,7 +104,10 @@ func (p *page) all() (names []string) {
 
 func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]byte, error) {
 	r := &roff{}
-	params := p.params()
+	params, err := p.params()
+	if err != nil {
+		return nil, err
+	}
 	for name := range p.args {
 		if !slices.ContainsFunc(params, func(q *parameter) bool { return q.name == name }) {
 			return nil, fmt.Errorf("%s: no parameter %s", p.where, name)
@@ -138,7 +141,11 @@ func (p *page) write(root, date string, b bindings, pageOf map[string]*page) ([]
 	if len(params) > 0 {
 		r.section("ARGUMENTS")
 		for _, q := range params {
-			r.entry(`\fI`+q.name+`\fR (`+q.dir+`)`, q.text)
+			term := `\fI` + q.name + `\fR`
+			if q.dir != "" {
+				term += " (" + q.dir + ")"
+			}
+			r.entry(term, q.text)
 		}
 	}
 	p.results(r)
@@ -208,51 +215,58 @@ func first(list ...string) string {
 
 type parameter struct{ name, dir, text string }
 
-// params returns the parameters of all functions of the page in the order of their first appearance.
-func (p *page) params() (list []*parameter) {
-	has := map[string][]string{} // functions by parameter
-	for _, name := range p.all() {
-		f, _ := describable(name)
-		if f == nil {
-			continue
+// parameters returns the parameters of a function in C. Those of functions outside of the table have no direction and
+// no text.
+func parameters(name string) (list []*parameter) {
+	f, _ := describable(name)
+	if f == nil {
+		_, params, _ := strings.Cut(strings.TrimSuffix(*others()[name], ");"), "(")
+		for _, declaration := range strings.Split(params, ", ") {
+			if m := lastWord.FindStringSubmatch(declaration); m != nil && m[1] != "" {
+				list = append(list, &parameter{name: m[1]})
+			}
 		}
-		for _, q := range f.CParams() {
-			if q.Kind.Name == "VARARGS" {
-				continue
-			}
-			has[q.CName] = append(has[q.CName], name)
-			dir := map[abi.Dir]string{abi.In: "in", abi.Out: "out", abi.InOut: "in/out"}[q.Dir]
-			at := slices.IndexFunc(list, func(o *parameter) bool { return o.name == q.CName })
-			if at >= 0 {
-				if list[at].dir != dir { // in another function
-					list[at].dir = "in or out"
-				}
-				continue
-			}
-			text := first(p.args[q.CName], p.family.args[q.CName], p.family.defaults[q.CName])
-			if text == "" {
-				text = meaning(q)
-			}
-			list = append(list, &parameter{q.CName, dir, text})
-		}
+		return list
 	}
-	for _, q := range list {
-		if !slices.ContainsFunc(p.names, func(name string) bool { return strings.Contains(q.text, name) }) {
-			q.text += p.limits(has[q.name])
+	for _, q := range f.CParams() {
+		if q.Kind.Name != "VARARGS" {
+			dir := map[abi.Dir]string{abi.In: "in", abi.Out: "out", abi.InOut: "in/out"}[q.Dir]
+			list = append(list, &parameter{q.CName, dir, meaning(q)})
 		}
 	}
 	return list
 }
 
-// limits returns a sentence which says that only the functions with names in has have a parameter.
-func (p *page) limits(has []string) string {
-	var all []string
+// params returns the parameters of all functions of the page in the order of their first appearance.
+func (p *page) params() (list []*parameter, err error) {
+	has := map[string][]string{} // functions by parameter
 	for _, name := range p.all() {
-		if f, _ := describable(name); f != nil {
-			all = append(all, name)
+		for _, q := range parameters(name) {
+			has[q.name] = append(has[q.name], name)
+			if at := slices.IndexFunc(list, func(o *parameter) bool { return o.name == q.name }); at >= 0 {
+				if list[at].dir != q.dir { // in another function
+					list[at].dir = "in or out"
+				}
+				continue
+			}
+			q.text = first(p.args[q.name], p.family.args[q.name], p.family.defaults[q.name], q.text)
+			list = append(list, q)
 		}
 	}
-	without := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(has, name) })
+	for _, q := range list {
+		if q.text == "" {
+			return nil, fmt.Errorf("%s: no description of the parameter %s", p.where, q.name)
+		}
+		if !slices.ContainsFunc(p.names, func(name string) bool { return strings.Contains(q.text, name) }) {
+			q.text += p.limits(has[q.name])
+		}
+	}
+	return list, nil
+}
+
+// limits returns a sentence which says that only the functions with names in has have a parameter.
+func (p *page) limits(has []string) string {
+	without := slices.DeleteFunc(p.all(), func(name string) bool { return slices.Contains(has, name) })
 	has, without = withoutLarge(has), withoutLarge(without)
 	switch {
 	case len(without) == 0:

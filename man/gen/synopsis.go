@@ -127,4 +127,4 @@ func (r *roff) cPrototype(proto string) {
 	r.line("%s", line)
 }
 
-var lastWord = regexp.MustCompile(`(\w+)(?:\[[^]]*\])*$`)
+var lastWord = regexp.MustCompile(`(\w+)\)?(?:\[[^]]*\])*$`)
