@@ -9,6 +9,17 @@
 #include "file/transfer.h"
 #include "file/two_phase.h"
 
+struct gompi_file_counts gompi_file_counts[2];
+gompi_a32 gompi_file_counting;
+
+// Counts an executed access, if a tool requests it.
+static void count(const struct gompi_file_transfer_desc *d) {
+	if (gompi_load(&gompi_file_counting) == 0)
+		return;
+	gompi_add(&gompi_file_counts[d->write].calls, 1);
+	gompi_add(&gompi_file_counts[d->write].bytes, (uint64_t)d->done_bytes);
+}
+
 // Locks or unlocks the range of the file that an access touches, against other processes, in atomic mode. Blocks.
 static int lock_range(const struct gompi_file_transfer_desc *d, int type, struct gompi_error_status *v) {
 	int64_t first, end;
@@ -74,8 +85,9 @@ bool gompi_file_execute_short(struct gompi_file_transfer_desc *d) {
 		return false;
 	if (d->write || f->is_in_memory || d->bytes == 0)
 		transfer(d);
-	else
-		return f->view.datarep == NULL && read_cached(d);
+	else if (f->view.datarep != NULL || !read_cached(d))
+		return false;
+	count(d);
 	return true;
 }
 
@@ -83,6 +95,7 @@ void gompi_file_execute(struct gompi_file_transfer_desc *d) {
 	bool two_phases = may_have_two_phases(d) && gompi_file_write_two_phase(d);
 	if (!two_phases && d->error.class == MPI_SUCCESS)
 		transfer(d);
+	count(d);
 	if (d->collective)
 		gompi_file_agree(d->f->comm, d->f->rank, d->f->size, &d->error);
 }

@@ -2,6 +2,7 @@
 #ifndef GOMPI_FILE_EXECUTE_H
 #define GOMPI_FILE_EXECUTE_H
 
+#include "base/atomics.h"
 #include "file/access.h"
 
 #pragma GCC visibility push(hidden)
@@ -14,6 +15,13 @@ void gompi_file_execute(struct gompi_file_transfer_desc *d);
 // Transfers the bytes of d like gompi_file_execute, but without the agreement, if the access is short and needs neither
 // other processes nor the device. Returns false if it may take longer; then it has done nothing.
 bool gompi_file_execute_short(struct gompi_file_transfer_desc *d);
+
+// The reads [0] and writes [1] of this process, and their bytes, counted while a tool requests it.
+struct gompi_file_counts {
+	gompi_a64 calls, bytes;
+};
+extern struct gompi_file_counts gompi_file_counts[2];
+extern gompi_a32 gompi_file_counting; // number of requests
 
 #pragma GCC visibility pop
 #endif

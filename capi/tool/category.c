@@ -15,6 +15,7 @@ static const struct {
 	[CATEGORY_LAUNCHER] = {"launcher", "the processes of the job, and what the launcher passes to them"},
 	[CATEGORY_OBJECTS] = {"objects", "numbers of MPI objects that exist"},
 	[CATEGORY_PROGRESS] = {"progress", "waits, and the work of progress threads and of Go"},
+	[CATEGORY_FILES] = {"files", "reads and writes of files"},
 };
 
 // What a category contains.

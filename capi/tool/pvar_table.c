@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/state.h"
 #include "base/wait_time.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
 #include "fabric/net.h"
+#include "file/execute.h"
 #include "file/file.h"
 #include "group/group.h"
 #include "message/vci.h"
@@ -150,6 +152,10 @@ static bool sample_windows(const struct gompi_pvar *p, const struct gompi_win_co
 	return true;
 }
 
+// The largest resident memory that a tool has read. Linux computes the maximum of getrusage from approximate counters,
+// so it may be less than a value of /proc/self/statm.
+static gompi_a64 resident_peak;
+
 static bool sample_resident(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
 	unsigned long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -157,14 +163,17 @@ static bool sample_resident(const struct gompi_pvar *p, const struct gompi_win_c
 	if (f != NULL)
 		fclose(f);
 	*value = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t peak = gompi_load(&resident_peak);
+	while (peak < *value && !gompi_cas_weak(&resident_peak, &peak, *value))
+		;
 	return found;
 }
 
 static bool sample_resident_peak(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
 	struct rusage usage;
-	if (getrusage(RUSAGE_SELF, &usage) != 0)
+	if (!sample_resident(p, counts, value) || getrusage(RUSAGE_SELF, &usage) != 0)
 		return false;
-	*value = (uint64_t)usage.ru_maxrss * 1024; // Linux reports KiB
+	*value = gompi_max_u64(gompi_load(&resident_peak), (uint64_t)usage.ru_maxrss * 1024); // Linux reports KiB
 	return true;
 }
 
@@ -177,6 +186,12 @@ static bool sample_state(const struct gompi_pvar *p, const struct gompi_win_coun
 // Reads the time of a kind of waits. arg: enum gompi_wait_kind
 static bool sample_wait_time(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
 	*value = gompi_load(&gompi_wait_times[p->arg]);
+	return true;
+}
+
+// Reads a counter of the accesses to files. arg: offset in gompi_file_counts
+static bool sample_files(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+	*value = gompi_load((gompi_a64 *)((uintptr_t)gompi_file_counts + p->arg));
 	return true;
 }
 
@@ -195,6 +210,14 @@ static bool sample_wait_time(const struct gompi_pvar *p, const struct gompi_win_
 	{                                                                                                       \
 		name, desc, category, MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_TIMER, MPI_T_BIND_NO_OBJECT, \
 			sample_wait_time, kind, &gompi_wait_times_requested                                     \
+	}
+
+// A variable of the reads (0) or writes (1) of files.
+#define FILE_ACCESSES(name, class, is_write, field, desc)                                                          \
+	{                                                                                                          \
+		name, desc, CATEGORY_FILES, MPI_T_VERBOSITY_USER_BASIC, class, MPI_T_BIND_NO_OBJECT, sample_files, \
+			sizeof(struct gompi_file_counts) * (is_write) + offsetof(struct gompi_file_counts, field), \
+			&gompi_file_counting                                                                       \
 	}
 
 // The variables of the operations of one kind on one path: calls and bytes, of a window and of all windows.
@@ -293,5 +316,10 @@ const struct gompi_pvar gompi_pvars[] = {
 		  "nanoseconds of waits in functions of messages and requests"),
 	WAIT_TIME("collective_wait_time", CATEGORY_MESSAGES, WAIT_IN_ANOTHER,
 		  "nanoseconds of waits in all other functions, which are almost all collective"),
+
+	FILE_ACCESSES("file_reads", MPI_T_PVAR_CLASS_COUNTER, 0, calls, "number of reads of files"),
+	FILE_ACCESSES("file_read_bytes", MPI_T_PVAR_CLASS_AGGREGATE, 0, bytes, "bytes of these reads"),
+	FILE_ACCESSES("file_writes", MPI_T_PVAR_CLASS_COUNTER, 1, calls, "number of writes of files"),
+	FILE_ACCESSES("file_write_bytes", MPI_T_PVAR_CLASS_AGGREGATE, 1, bytes, "bytes of these writes"),
 };
 const int gompi_pvar_count = GOMPI_ARRAY_LENGTH(gompi_pvars);
