@@ -200,3 +200,41 @@ func TestFortranMixedIntegers(t *testing.T) {
 		require.Contains(t, string(out), c.fails, name)
 	}
 }
+
+// TestFortranProfiling checks that a profiling library in C sees the calls of programs in Fortran if it is preloaded,
+// or linked as the manual page of MPI_Pcontrol says.
+func TestFortranProfiling(t *testing.T) {
+	needFortran(t)
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(in("tool.c"), []byte(`#include <mpi.h>
+#include <stdio.h>
+static int barriers;
+int MPI_Barrier(MPI_Comm comm) {
+	barriers++;
+	return PMPI_Barrier(comm);
+}
+int MPI_Finalize(void) {
+	printf("barriers: %d\n", barriers);
+	return PMPI_Finalize();
+}
+`), 0o644))
+	runTool(t, "gompicc", "-fPIC", "-c", "-o", in("tool.o"), in("tool.c"))
+	runTool(t, "gompicc", "-shared", "-o", in("libtool.so"), in("tool.o"))
+	harness.Output(t, exec.Command("ar", "rc", in("libtool.a"), in("tool.o")))
+	for _, interfaces := range []string{"use mpi_f08", "use mpi", "include 'mpif.h'"} {
+		source := "program p\n" + interfaces + "\ninteger :: ierror\ncall MPI_Init(ierror)\n" +
+			"call MPI_Barrier(MPI_COMM_WORLD, ierror)\ncall MPI_Finalize(ierror)\nend program\n"
+		require.NoError(t, os.WriteFile(in("program.f90"), []byte(source), 0o644))
+		for _, c := range []struct{ link, run []string }{
+			{nil, []string{"-x", "LD_PRELOAD=" + in("libtool.so")}},
+			{[]string{"-Wl,--no-as-needed", "-L" + dir, "-ltool", "-Wl,-rpath," + dir}, nil},
+			{[]string{"-Wl,--whole-archive", in("libtool.a"), "-Wl,--no-whole-archive"}, nil},
+		} {
+			runTool(t, "gompifort", append([]string{"-o", in("program"), in("program.f90")}, c.link...)...)
+			out := runTool(t, "gompirun", append(append([]string{"-n", "1"}, c.run...), in("program"))...)
+			require.Equal(t, "barriers: 1\n", out, "%s, linked with %q", interfaces, c.link)
+		}
+	}
+}
