@@ -45,6 +45,8 @@ const struct gompi_cvar gompi_cvars[] = {
 	 MPI_T_VERBOSITY_USER_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
 	{"GOMPIRMA_LOCK_EVENT_US", "microseconds from which a wait for a lock raises the event lock_waited",
 	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_TIME, .fallback = "1000", .ns = &gompi_lock_event_ns},
+	{"GOMPIRMA_PARENT_PORT", "the processes that have spawned this job, if another launcher has started it",
+	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
 };
 const int gompi_cvar_count = GOMPI_ARRAY_LENGTH(gompi_cvars);
 
