@@ -158,7 +158,8 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 	for (; i < desc->member_count; i++)
 		if (gompi_is_unreachable(desc->members[i], stuck))
 			return desc->members[i];
-	if (i > 0)
+	// Without fault tolerance, the failure of any process of the job will end the job.
+	if (i > 0 && gompi_node.is_fault_tolerant)
 		return GOMPI_NONE_FAILED;
 	const struct gompi_processes *t = gompi_node.processes;
 	return gompi_processes_count(t) == t->world_size ? gompi_first_failed()

@@ -25,10 +25,11 @@ static gompi_a32 no_membarrier_default = 1;
 gompi_a32 *gompi_no_membarrier = &no_membarrier_default;
 
 struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed) {
-	return (struct gompi_wait_policy){.poll_ns = GOMPI_WAIT_POLL_NS,
-					  .long_yield_ns = GOMPI_LONG_YIELD_NS,
+	return (struct gompi_wait_policy){.poll_ns = oversubscribed ? GOMPI_WAIT_POLL_OVERSUB_NS : GOMPI_WAIT_POLL_NS,
+					  .long_yield_ns =
+						  oversubscribed ? GOMPI_LONG_YIELD_OVERSUB_NS : GOMPI_LONG_YIELD_NS,
 					  .max_sleep_ns = GOMPI_WAIT_MAX_SLEEP_NS,
-					  .quiet_polls = oversubscribed ? 0 : GOMPI_QUIET_POLLS,
+					  .quiet_polls = GOMPI_QUIET_POLLS,
 					  .is_oversubscribed = oversubscribed};
 }
 

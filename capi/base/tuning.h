@@ -13,6 +13,10 @@ enum {
 	// registered as a poller, so senders wake its progress thread. With 500 checks, two strided messages of 64 KiB
 	// each way therefore take 62 us instead of 33 us.
 	GOMPI_QUIET_POLLS = 200,
+	// On an oversubscribed node, one of this number of waits begins with such checks until they succeed. They do if
+	// the system runs the partner on another core at the same time: two pairs of ranks on two cores then need 0.4
+	// us for a message instead of 1.1 us.
+	GOMPI_QUIET_WAITS_OVERSUB = 16,
 	// Further checks, with a processor pause between them. Afterwards the thread yields its core between checks,
 	// because a partner on the same core cannot run until then. With these yields, two processes that share a core
 	// answer each other in 9 us, without them in 100 us.
@@ -33,6 +37,12 @@ enum {
 	// runs it soon. While two endless loops use the cores, a program that orders accesses through malloc windows
 	// (litmus/order_raw) takes 0.2 s instead of 1 to 3 s.
 	GOMPI_LONG_YIELD_NS = 100000,
+	// The two times on an oversubscribed node, where a yield returns after all other ranks of the core have run.
+	// With the times above, ranks slept in most of their first calls: 500 MPI_Allreduce after the start took 95 us
+	// each with 8 ranks on two cores, and 294 us with 16 ranks; with these times 24 us and 66 us. A compute-bound
+	// thread runs for some milliseconds.
+	GOMPI_WAIT_POLL_OVERSUB_NS = 4000000,
+	GOMPI_LONG_YIELD_OVERSUB_NS = 1000000,
 	// Maximum sleep, after which the thread checks that the other processes are alive: one kill(2) for each process
 	// of the node.
 	GOMPI_WAIT_MAX_SLEEP_NS = 200000000,

@@ -356,13 +356,30 @@ static inline void end_wait(struct gompi_wait *t) {
 		gompi_wait_time_add(&t->desc, gompi_now_ns() - t->start_ns);
 }
 
+// Checks at the start of a wait, which cost less than those after begin_wait: that registers the thread as a poller. On
+// an oversubscribed node they are useless if the partner needs this core. So after a wait in which they were useless, a
+// thread omits them in most waits. Returns true if the condition holds.
+static inline bool poll_quietly(bool (*done)(void *), void *arg) {
+	static _Thread_local uint32_t failed_waits; // number of waits since the checks last succeeded
+	if (gompi_node.policy.is_oversubscribed && failed_waits % GOMPI_QUIET_WAITS_OVERSUB != 0) {
+		failed_waits++;
+		return false;
+	}
+	for (int i = 0; i < gompi_node.policy.quiet_polls; i++) {
+		if (done(arg)) {
+			failed_waits = 0;
+			return true;
+		}
+	}
+	failed_waits++;
+	return false;
+}
+
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	// first polls without begin_wait, whose registration as a poller costs more
-	for (int i = 0; i < gompi_node.policy.quiet_polls; i++)
-		if (done(arg))
-			return MPI_SUCCESS;
+	if (poll_quietly(done, arg))
+		return MPI_SUCCESS;
 	struct gompi_wait t = {.word = w, .desc = *desc};
 	int rc = MPI_SUCCESS;
 	begin_wait(&t);

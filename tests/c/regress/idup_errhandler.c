@@ -4,6 +4,7 @@
  * np: 1 2 4
  * ref: mpich
  * nodes: 2
+ * timeout: 30
  */
 #include <unistd.h>
 

@@ -45,6 +45,9 @@ static void other_job(void) {
 	kill_process_in(2, nothing);
 	expect_failure((struct gompi_wait_desc){.peer = -1, .members = members, .member_count = 1}, "one of this job",
 		       "rank 2 ");
+	gompi_node.is_fault_tolerant = true;
+	expect_success((struct gompi_wait_desc){.peer = -1, .members = members, .member_count = 1},
+		       "not for that one in a fault-tolerant job");
 }
 
 static bool is_made;
