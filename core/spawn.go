@@ -54,6 +54,10 @@ func (p *Instance) newTag() (tag int32, text string) {
 // this way, they have a memory of their own and connect to a port of the root.
 func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*pmi1.Spawn, error),
 	failedPart *int) (*comm.Comm, error) {
+	// if a member has failed, no process is started, as it could not connect
+	if err := c.Synchronize(); err != nil {
+		return nil, err
+	}
 	if p.spans || boot.IsPortName(boot.Parent(p.Boot)) {
 		return p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
 			return p.spawnApart(what, failedPart, introduce)

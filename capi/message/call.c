@@ -178,7 +178,8 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .object = r->comm,
 				       .members = pending_members,
 				       .member_count = pending_member_count,
-				       .depends_on_all = pending_depends_on_all && r->comm != 0,
+				       .depends_on_all =
+					       pending_depends_on_all && (r->comm != 0 || pending_member_count > 0),
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
 	if (r->receive)
 		gompi_request_set_failures(r, &what);

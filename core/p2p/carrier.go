@@ -142,8 +142,8 @@ type StartedPlan interface {
 	// Free ends a plan that has no request.
 	Free()
 	// Do runs a plan to its end. It returns false if C's calls do not use the plan's carrier. The caller must then
-	// call Poll.
-	Do() bool
+	// call Poll. `members` are the numbers of the processes on which it depends if its communicator has no handle.
+	Do(members []int32) bool
 	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and
 	// Leave, the process polls the plan whenever it makes progress.
 	Poll() bool

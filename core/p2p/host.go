@@ -34,7 +34,7 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
 	o.DependsOnAll = dependsOnAll(x)
-	if c.Handle == 0 && h.isConnected.Load() {
+	if c.Handle == 0 && (o.DependsOnAll || h.isConnected.Load()) {
 		members := c.Processes()
 		defer runtime.KeepAlive(members)
 		o.Members, o.MemberCount = addressOf(members), int32(len(members))
