@@ -5,7 +5,7 @@
  * args: barrier allreduce bcast dup receive large any_source waitall waitany test probe iallreduce revoke_receive
  * args: revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split queries
  * args: ack ack_revoked agree two
- * args: first_bcast isend in_status
+ * args: first_bcast isend in_status spawn
  * args: shrink_death agree_death nonblocking lock put accumulate fence other free
  * env: GOMPIRMA_FT=1
  * ref: none (needs ULFM)
@@ -465,6 +465,25 @@ static void in_isend(void) {
 	CHECK_OK(MPI_Request_free(&request));
 }
 
+static char *program;
+
+/* Checks that MPI_Comm_spawn starts no process while a member has failed, and that the survivors can start one. */
+static void in_spawn(void) {
+	MPI_Comm small, child;
+	char *args[] = {(char *)check_arg, NULL};
+	if (check_rank == victim)
+		raise(SIGKILL);
+	dead++;
+	for (int i = 0; i < 2; i++) /* the second call knows of the failure */
+		CHECK_FAULT(MPI_Comm_spawn(program, args, 1, MPI_INFO_NULL, 0, world, &child, MPI_ERRCODES_IGNORE),
+			    MPIX_ERR_PROC_FAILED);
+	CHECK_OK(MPIX_Comm_shrink(world, &small));
+	CHECK_OK(MPI_Comm_spawn(program, args, 1, MPI_INFO_NULL, 0, small, &child, MPI_ERRCODES_IGNORE));
+	CHECK_OK(MPI_Barrier(child));
+	CHECK_OK(MPI_Comm_disconnect(&child));
+	CHECK_OK(MPI_Comm_free(&small));
+}
+
 static int handled;
 
 static void note_code(MPI_Comm *comm, int *code, ...) {
@@ -516,9 +535,19 @@ int main(int argc, char **argv) {
 			{" first_bcast ", in_first_bcast},
 			{" isend ", in_isend},
 			{" in_status ", in_status},
+			{" spawn ", in_spawn},
 			{" free ", in_free}};
 	char name[100];
+	MPI_Comm parent;
 	check_begin(&argc, &argv);
+	program = argv[0];
+	MPI_Comm_get_parent(&parent);
+	if (parent != MPI_COMM_NULL) { /* a process that in_spawn has started */
+		MPI_Barrier(parent);
+		MPI_Comm_disconnect(&parent);
+		MPI_Finalize();
+		return 0;
+	}
 	snprintf(name, sizeof name, " %s ", check_arg);
 	CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
