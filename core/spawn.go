@@ -65,6 +65,10 @@ type SpawnCount struct{ Requested, Count int }
 // started in this way, they have a memory of their own and connect to a port of the root.
 func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
 	failedPart *int) (*comm.Comm, []SpawnCount, error) {
+	// if a member has failed, no process is started, as it could not connect
+	if err := c.Synchronize(); err != nil {
+		return nil, nil, err
+	}
 	le := binary.LittleEndian
 	var b []byte
 	var err error

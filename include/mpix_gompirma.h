@@ -121,6 +121,9 @@ int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count);
 #define MPIX_ERR_PROC_FAILED_PENDING 16002
 #define MPIX_ERR_REVOKED 16003
 
+/* Predefined attribute of communicators: an int that is 1 if the job continues when processes fail, else 0. */
+#define MPIX_FT 999
+
 /* Interrupts all operations on the communicator, at all members. Is not collective. */
 int MPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);

@@ -14,6 +14,8 @@ int gompi_set_error(struct gompi_error_status *v, int class, const char *text, .
 	return v->class = class;
 }
 
+_Thread_local int gompi_class_in_status;
+
 int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object) {
 	return gompi_go_callbacks.raise_error(class, name, text, kind, object);
 }

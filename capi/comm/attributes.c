@@ -32,6 +32,9 @@ static inline int *predefined(int keyval, bool *set) {
 		return &a->universe_size;
 	case MPI_LASTUSEDCODE:
 		return &gompi_last_used_code;
+	case MPIX_FT:
+		a->fault_tolerant = gompi_node.is_fault_tolerant;
+		return &a->fault_tolerant;
 	}
 	return NULL;
 }

@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 struct gompi_comm_predefined {
-	int tag_ub, host, io, wtime_is_global, appnum;
+	int tag_ub, host, io, wtime_is_global, appnum, fault_tolerant;
 	int universe_size; // 0 if unknown
 	bool has_appnum;
 };

@@ -90,7 +90,8 @@ func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {
 		urgent: C.bool(o.Urgent), persistent: C.bool(o.Persistent),
 		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count),
 		datatype: C.uintptr_t(o.Datatype), program: C.uintptr_t(o.Program),
-		members: C.uintptr_t(o.Members), member_count: C.int32_t(o.MemberCount),
+		depends_on_all: C.bool(o.DependsOnAll),
+		members:        C.uintptr_t(o.Members), member_count: C.int32_t(o.MemberCount),
 	}
 }
 

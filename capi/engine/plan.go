@@ -45,10 +45,10 @@ func (p Plan) Enter()     { C.gompi_plan_activate(p.c) }
 func (p Plan) Leave()     { C.gompi_plan_deactivate(p.c) }
 
 // Do implements p2p.StartedPlan.
-func (p Plan) Do() bool {
+func (p Plan) Do(members []int32) bool {
 	here := bool(C.gompi_plan_is_app(p.c))
 	if here {
-		C.gompi_plan_run(p.c)
+		C.gompi_plan_run(p.c, (*C.int32_t)(unsafe.SliceData(members)), C.int(len(members)))
 	}
 	return here
 }

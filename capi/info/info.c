@@ -163,11 +163,15 @@ static __attribute__((cold)) struct gompi_info *read_env_info(void) {
 	struct gompi_info *x = new_info();
 	char wdir[MPI_MAX_INFO_VAL];
 	gompi_env_read(&values);
-	const char *pairs[][2] = {
-		{"maxprocs", values.maxprocs}, {"host", values.host}, {"arch", values.arch}, {"wdir", wdir}};
+	const char *handler = getenv("GOMPIRMA_INITIAL_ERRHANDLER");
+	const char *pairs[][2] = {{"maxprocs", values.maxprocs},
+				  {"host", values.host},
+				  {"arch", values.arch},
+				  {"wdir", wdir},
+				  {"mpi_initial_errhandler", handler != NULL ? handler : "mpi_errors_are_fatal"}};
 	gompi_env_join(wdir, values.wdir != NULL, &values.wdir);
 	free(values.wdir);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		if (pairs[i][1][0] != 0)
 			gompi_info_add(x, pairs[i][0], pairs[i][1]);
 	return x;

@@ -157,6 +157,12 @@ void gompi_request_set_members(const int32_t *members, int n) {
 	pending_member_count = n;
 }
 
+static _Thread_local bool pending_depends_on_all;
+
+void gompi_request_set_depends_on_all(bool depends_on_all) {
+	pending_depends_on_all = depends_on_all && gompi_node.is_fault_tolerant;
+}
+
 // Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
@@ -172,6 +178,8 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .object = r->comm,
 				       .members = pending_members,
 				       .member_count = pending_member_count,
+				       .depends_on_all =
+					       pending_depends_on_all && (r->comm != 0 || pending_member_count > 0),
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
 	if (r->receive)
 		gompi_request_set_failures(r, &what);

@@ -27,6 +27,7 @@ int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *req
 }
 
 int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n) {
+	gompi_class_in_status = gompi_fault_class(f->error.class, f->object);
 	return gompi_request_error(call, f->object, MPI_ERR_IN_STATUS, "array_of_requests[%d] (of %d): %.300s",
 				   f->failed_index, n, f->error.text);
 }

@@ -109,6 +109,7 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 	struct gompi_request r = {0};
 	struct gompi_error_status v = {0};
 	fill_request(m, o, &r);
+	gompi_request_set_depends_on_all(o->depends_on_all);
 	if (r.receive) {
 		gompi_buffer_retain(&r.buf);
 		gompi_request_set_members((const int32_t *)o->members, o->member_count);
@@ -118,6 +119,7 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 	} else if (!gompi_try_send(&r)) {
 		v.class = gompi_send_wait(&r, gompi_current_call(), &v);
 	}
+	gompi_request_set_depends_on_all(false);
 	fill_result(&r, &v, out);
 	return true;
 }

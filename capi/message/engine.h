@@ -43,6 +43,7 @@ struct gompi_engine_operation {
 	int32_t source, world, peer, tag; // as in struct gompi_request
 	uint8_t mode;
 	bool receive, blocking, urgent, persistent;
+	bool depends_on_all; // as in struct gompi_wait_desc; used in a fault-tolerant job
 	uintptr_t at;
 	int64_t size, count;
 	uintptr_t datatype; // handle; 0 if the buffer is contiguous

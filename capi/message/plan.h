@@ -132,8 +132,9 @@ void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *
 void gompi_plan_activate(struct gompi_plan *p);
 void gompi_plan_deactivate(struct gompi_plan *p);
 // Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of
-// p->error.
-int gompi_plan_run(struct gompi_plan *p);
+// p->error. If the communicator of the plan has no handle, the wait depends on the processes with the numbers
+// `members`.
+int gompi_plan_run(struct gompi_plan *p, const int32_t *members, int n);
 // How a request uses its plan. PLAN_ONCE: one run. PLAN_ONCE_CACHED: one run, and the plan may be cached.
 // PLAN_PERSISTENT: any number of runs by MPI_Start, and the plan may be cached.
 enum gompi_plan_use { PLAN_ONCE, PLAN_ONCE_CACHED, PLAN_PERSISTENT };

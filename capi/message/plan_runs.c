@@ -144,13 +144,15 @@ static int describe_plan(const void *on, int first, struct gompi_wait_desc *what
 	return first;
 }
 
-int gompi_plan_run(struct gompi_plan *p) {
+int gompi_plan_run(struct gompi_plan *p, const int32_t *members, int n) {
 	if (gompi_plan_poll(p))
 		return p->error.class;
 	struct gompi_messages *m = p->messages;
 	struct gompi_wait_desc what = {.call = gompi_current_call(),
 				       .peer = GOMPI_PEERS_ALL,
 				       .object = p->params.comm,
+				       .members = members,
+				       .member_count = n,
 				       .fill_details = describe_plan,
 				       .fill_details_arg = p};
 	gompi_plan_activate(p);

@@ -1,5 +1,6 @@
 // Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9), except buffered sends, which are in buffered.c.
 #include "base/tuning.h"
+#include "comm/failures.h"
 #include "message/call.h"
 #include "message/z_calls.h"
 
@@ -116,10 +117,17 @@ static __attribute__((noinline)) int isend_slow(const struct gompi_envelope *e, 
 	struct gompi_request r = {0};
 	struct gompi_error_status v;
 	int class = gompi_call_check(&r, e, false, &v);
-	if (class == MPI_SUCCESS && request == NULL)
+	if (request == NULL && (class == MPI_SUCCESS || class == MPI_ERR_PROC_ABORTED))
 		class = gompi_set_error(&v, MPI_ERR_ARG, "request is NULL");
-	if (class != MPI_SUCCESS)
+	const bool has_failed_peer =
+		class == MPI_ERR_PROC_ABORTED && gompi_fault_class(class, (uintptr_t)e->comm) == MPIX_ERR_PROC_FAILED;
+	if (class != MPI_SUCCESS && !has_failed_peer)
 		return gompi_call_raise(&v, e->call, e->comm);
+	if (has_failed_peer && !persistent) { // the call that completes the request raises the error
+		r.result.class = MPIX_ERR_PROC_FAILED;
+		gompi_store(&r.state, REQUEST_COMPLETE);
+		return gompi_start_request(&r, e->call, request);
+	}
 	r.mode = (uint8_t)mode;
 	bool is_complete = e->peer == MPI_PROC_NULL;
 	if (persistent) {

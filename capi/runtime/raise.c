@@ -132,7 +132,11 @@ static int prepare_handler_call(int class, const char *call, const char *text, i
 // Runs the pending handler, if any, and returns the error code. Must be called without Go frames below, so that the
 // handler may call MPI or leave by longjmp.
 static int call_handler(const struct pending_call *p) {
-	return p->function == 0 ? p->code : gompi_errhandler_run(p->function, p->object, p->code);
+	if (p->function == 0)
+		return p->code;
+	const int passed = p->code == MPI_ERR_IN_STATUS ? gompi_class_in_status : p->code;
+	const int code = gompi_errhandler_run(p->function, p->object, passed);
+	return code == passed ? p->code : code;
 }
 
 int gompi_raise_from_go(int class, const char *call, const char *text, int kind, uintptr_t object) {

@@ -61,16 +61,17 @@ type CarrierConfig struct {
 
 // Operation describes a send or a receive.
 type Operation struct {
-	Context    uint64  // number that the communicator's messages carry (comm.Comm.Context)
-	Comm       uintptr // handle of the communicator on which errors are raised
-	Source     int32   // of a send: rank of this process in the communicator
-	Process    int32   // of a send: number of the destination (core/proc)
-	Peer, Tag  int32   // rank of the destination or source, and tag; a receive may have wildcards
-	Mode       uint8   // of a send: standard, synchronous, ready
-	Receive    bool
-	Blocking   bool // the thread that starts the operation waits for it at once
-	Urgent     bool // the receiver's progress thread polls for the message while the receiver computes
-	Persistent bool
+	Context      uint64  // number that the communicator's messages carry (comm.Comm.Context)
+	Comm         uintptr // handle of the communicator on which errors are raised
+	Source       int32   // of a send: rank of this process in the communicator
+	Process      int32   // of a send: number of the destination (core/proc)
+	Peer, Tag    int32   // rank of the destination or source, and tag; a receive may have wildcards
+	Mode         uint8   // of a send: standard, synchronous, ready
+	Receive      bool
+	Blocking     bool // the thread that starts the operation waits for it at once
+	Urgent       bool // the receiver's progress thread polls for the message while the receiver computes
+	Persistent   bool
+	DependsOnAll bool // a failure of any member ends the operation, since the peer may then have left the call
 	// The buffer. If neither Datatype nor Program is set, it has Size bytes at Addr. Otherwise it is the data of
 	// Count elements at Addr. Program (core/datatype) is used if C does not know the datatype's handle. The caller
 	// keeps the program alive until the request is released.
@@ -141,8 +142,8 @@ type StartedPlan interface {
 	// Free ends a plan that has no request.
 	Free()
 	// Do runs a plan to its end. It returns false if C's calls do not use the plan's carrier. The caller must then
-	// call Poll.
-	Do() bool
+	// call Poll. `members` are the numbers of the processes on which it depends if its communicator has no handle.
+	Do(members []int32) bool
 	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and
 	// Leave, the process polls the plan whenever it makes progress.
 	Poll() bool

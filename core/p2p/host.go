@@ -18,6 +18,7 @@ type host struct{ *Engine }
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(dest), tag)
 	o.Urgent = x == comm.IdupCreation
+	o.DependsOnAll = dependsOnAll(x)
 	if x == comm.Agreement { // not interrupted if c is revoked
 		o.Comm = 0
 	}
@@ -25,11 +26,15 @@ func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) 
 	return err
 }
 
+// dependsOnAll returns whether messages of a context belong to a call of all members.
+func dependsOnAll(x comm.Context) bool { return x == comm.Creation || x == comm.IdupCreation }
+
 // Recv implements comm.Host.
 func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
-	if c.Handle == 0 && h.isConnected.Load() {
+	o.DependsOnAll = dependsOnAll(x)
+	if c.Handle == 0 && (o.DependsOnAll || h.isConnected.Load()) {
 		members := c.Processes()
 		defer runtime.KeepAlive(members)
 		o.Members, o.MemberCount = addressOf(members), int32(len(members))

@@ -80,8 +80,12 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
+	var members []int32
+	if c.Handle == 0 { // C does not know the members
+		members = c.Processes()
+	}
 	// Do returns false in tests, where several carriers run in one process. Run then polls the plan.
-	if !x.Do() && !x.Poll() {
+	if !x.Do(members) && !x.Poll() {
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {
 			x.Abandon(mpierr.ClassOf(err), err.Error())

@@ -5,6 +5,7 @@
  * args: barrier allreduce bcast dup receive large any_source waitall waitany test probe iallreduce revoke_receive
  * args: revoke_large revoke_barrier revoke_iallreduce revoke_probe revoke_any revoke_split queries
  * args: ack ack_revoked agree two
+ * args: first_bcast isend in_status spawn
  * args: shrink_death agree_death nonblocking lock put accumulate fence other free
  * env: GOMPIRMA_FT=1
  * ref: none (needs ULFM)
@@ -438,6 +439,74 @@ static void in_other(void) {
 	MPI_Group_free(&alive);
 }
 
+/* Checks the first large collective on a communicator, which exchanges messages to allocate memory. A rank that has
+ * seen the failure leaves the call, and no other rank may wait for its messages. */
+static void in_first_bcast(void) {
+	static char block[8192];
+	if (check_rank == victim)
+		raise(SIGKILL);
+	dead++;
+	int rc = MPI_Bcast(block, sizeof block, MPI_CHAR, 0, world);
+	if (rc != MPI_SUCCESS)
+		CHECK_FAULT(rc, MPIX_ERR_PROC_FAILED);
+}
+
+/* Checks that a nonblocking send to a rank that is known to have failed raises the error on completion. */
+static void in_isend(void) {
+	MPI_Request request;
+	die_if_victim();
+	await_failures(world, 1);
+	CHECK_FAULT(MPI_Send(&value, 1, MPI_INT, victim, 0, world), MPIX_ERR_PROC_FAILED);
+	CHECK_OK(MPI_Isend(&value, 1, MPI_INT, victim, 0, world, &request));
+	CHECK_FAULT(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+	CHECK_OK(MPI_Issend(&value, 1, MPI_INT, victim, 0, world, &request));
+	CHECK_FAULT(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+	CHECK_OK(MPI_Send_init(&value, 1, MPI_INT, victim, 0, world, &request));
+	CHECK_OK(MPI_Request_free(&request));
+}
+
+static char *program;
+
+/* Checks that MPI_Comm_spawn starts no process while a member has failed, and that the survivors can start one. */
+static void in_spawn(void) {
+	MPI_Comm small, child;
+	char *args[] = {(char *)check_arg, NULL};
+	if (check_rank == victim)
+		raise(SIGKILL);
+	dead++;
+	for (int i = 0; i < 2; i++) /* the second call knows of the failure */
+		CHECK_FAULT(MPI_Comm_spawn(program, args, 1, MPI_INFO_NULL, 0, world, &child, MPI_ERRCODES_IGNORE),
+			    MPIX_ERR_PROC_FAILED);
+	CHECK_OK(MPIX_Comm_shrink(world, &small));
+	CHECK_OK(MPI_Comm_spawn(program, args, 1, MPI_INFO_NULL, 0, small, &child, MPI_ERRCODES_IGNORE));
+	CHECK_OK(MPI_Barrier(child));
+	CHECK_OK(MPI_Comm_disconnect(&child));
+	CHECK_OK(MPI_Comm_free(&small));
+}
+
+static int handled;
+
+static void note_code(MPI_Comm *comm, int *code, ...) {
+	(void)comm;
+	handled = check_class(*code);
+}
+
+/* Checks that the error handler receives the error code of the request if a call returns MPI_ERR_IN_STATUS. */
+static void in_status(void) {
+	MPI_Errhandler handler;
+	MPI_Request request;
+	MPI_Status status;
+	die_if_victim();
+	CHECK_OK(MPI_Comm_create_errhandler(note_code, &handler));
+	CHECK_OK(MPI_Comm_set_errhandler(world, handler));
+	CHECK_OK(MPI_Irecv(&value, 1, MPI_INT, victim, 0, world, &request));
+	CHECK_FAULT(MPI_Waitall(1, &request, &status), MPI_ERR_IN_STATUS);
+	CHECK(handled == MPIX_ERR_PROC_FAILED, "the error handler received class %d", handled);
+	CHECK(check_class(status.MPI_ERROR) == MPIX_ERR_PROC_FAILED, "the status has class %d", status.MPI_ERROR);
+	CHECK_OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
+	CHECK_OK(MPI_Errhandler_free(&handler));
+}
+
 static void in_free(void) {
 	MPI_Comm dup;
 	CHECK_OK(MPI_Comm_dup(world, &dup));
@@ -463,12 +532,28 @@ int main(int argc, char **argv) {
 			{" nonblocking ", in_nonblocking},
 			{" lock put accumulate fence ", in_windows},
 			{" other ", in_other},
+			{" first_bcast ", in_first_bcast},
+			{" isend ", in_isend},
+			{" in_status ", in_status},
+			{" spawn ", in_spawn},
 			{" free ", in_free}};
 	char name[100];
+	MPI_Comm parent;
 	check_begin(&argc, &argv);
+	program = argv[0];
+	MPI_Comm_get_parent(&parent);
+	if (parent != MPI_COMM_NULL) { /* a process that in_spawn has started */
+		MPI_Barrier(parent);
+		MPI_Comm_disconnect(&parent);
+		MPI_Finalize();
+		return 0;
+	}
 	snprintf(name, sizeof name, " %s ", check_arg);
 	CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
+	int *is_tolerant, is_set = 0;
+	CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &is_tolerant, &is_set));
+	CHECK(is_set && *is_tolerant == 1, "MPIX_FT has another value than 1");
 	victim = check_size / 2;
 	await_all();
 	int found = 0;
