@@ -97,6 +97,10 @@ func spawnKeys(info uintptr) (lookup func(key string) (string, error), err error
 
 // spawnPart returns the description of the processes of one command, and checks the arguments of the call.
 func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, soft core.Soft, err error) {
+	lookup, err := spawnKeys(info)
+	if err != nil {
+		return part, nil, err
+	}
 	if command == 0 || cString(command) == "" {
 		return part, nil, mpierr.New(abi.MPI_ERR_ARG, "the command is NULL or empty")
 	}
@@ -105,10 +109,6 @@ func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPar
 			n)
 	}
 	part = pmi1.SpawnPart{Command: cString(command), Args: stringsOf(argv), N: int(n)}
-	lookup, err := spawnKeys(info)
-	if err != nil {
-		return part, nil, err
-	}
 	var hosts, mapBy, errhandler, env, allowed string
 	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path, "host": &part.Hosts,
 		"hosts": &hosts, "hostfile": &part.HostFile, "map_by": &part.MapBy, "mapby": &mapBy, "soft": &allowed,

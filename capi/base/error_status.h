@@ -42,8 +42,8 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 // the last act of an MPI function: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
-// The class in the status of the request for which this thread raises MPI_ERR_IN_STATUS. An error handler of the
-// application receives this class instead (MPI-5.0 9.3.1).
+// The class in the status of the request for which this thread raises MPI_ERR_IN_STATUS; else MPI_SUCCESS. An error
+// handler of the application receives this class instead (MPI-5.0 9.3.1).
 extern _Thread_local int gompi_class_in_status;
 
 // Calls gompi_return_error with MPI_ERR_ARG, for a call with an argument that is NULL although it must be an address.

@@ -181,6 +181,14 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .depends_on_all =
 					       pending_depends_on_all && (r->comm != 0 || pending_member_count > 0),
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
+	if (r->receive && r->comm == 0 && r->world >= 0 && !gompi_node.is_fault_tolerant) {
+		// a receive that only the library uses: the sender may also wait for another process of the job
+		what.depends_on_all = true;
+		if (pending_member_count == 0) {
+			what.members = &r->world;
+			what.member_count = 1;
+		}
+	}
 	if (r->receive)
 		gompi_request_set_failures(r, &what);
 	if (r->kind != NULL) {

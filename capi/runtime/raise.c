@@ -132,9 +132,11 @@ static int prepare_handler_call(int class, const char *call, const char *text, i
 // Runs the pending handler, if any, and returns the error code. Must be called without Go frames below, so that the
 // handler may call MPI or leave by longjmp.
 static int call_handler(const struct pending_call *p) {
+	const int in_status = gompi_class_in_status;
+	gompi_class_in_status = MPI_SUCCESS;
 	if (p->function == 0)
 		return p->code;
-	const int passed = p->code == MPI_ERR_IN_STATUS ? gompi_class_in_status : p->code;
+	const int passed = p->code == MPI_ERR_IN_STATUS && in_status != MPI_SUCCESS ? in_status : p->code;
 	const int code = gompi_errhandler_run(p->function, p->object, passed);
 	return code == passed ? p->code : code;
 }

@@ -229,7 +229,7 @@ func TestGompirunOnHosts(t *testing.T) {
 func TestWithoutSSH(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
-	harness.NeedCommand(t, "mpiexec.hydra")
+	harness.NeedCommand(t, "mpiexec.mpich")
 	folder := program("ssh.bin")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	for script, connects := range map[string]bool{

@@ -144,7 +144,7 @@ func TestSpawnKeys(t *testing.T) {
 // on this host, whatever name the host has.
 func TestSpawnOnHosts(t *testing.T) {
 	t.Parallel()
-	harness.NeedCommand(t, "mpiexec.hydra")
+	harness.NeedCommand(t, "mpiexec.mpich")
 	program := compileFile(t, "spawn_keys.c")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/hosts", []byte("a.invalid slots=2\nb.invalid\n"), 0o666))
