@@ -97,8 +97,7 @@ func spawnKeys(info uintptr) (lookup func(key string) (string, error), err error
 
 // spawnPart returns the description of the processes of one command, and checks the arguments of the call.
 func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, soft core.Soft, err error) {
-	lookup, err := spawnKeys(info)
-	if err != nil {
+	if err := checkInfo(info); err != nil {
 		return part, nil, err
 	}
 	if command == 0 || cString(command) == "" {
@@ -109,6 +108,10 @@ func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPar
 			n)
 	}
 	part = pmi1.SpawnPart{Command: cString(command), Args: stringsOf(argv), N: int(n)}
+	lookup, err := spawnKeys(info)
+	if err != nil {
+		return part, nil, err
+	}
 	var hosts, mapBy, errhandler, env, allowed string
 	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path, "host": &part.Hosts,
 		"hosts": &hosts, "hostfile": &part.HostFile, "map_by": &part.MapBy, "mapby": &mapBy, "soft": &allowed,
