@@ -84,8 +84,12 @@ func spawnKeys(info uintptr) (lookup func(key string) (string, error), err error
 			return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: line %d of %s is not KEY=VALUE", i+1,
 				path)
 		}
-		if inFile[key] != "" { // env can have several lines
-			value = inFile[key] + "\n" + value
+		if before, isRepeated := inFile[key]; isRepeated {
+			if key != "env" {
+				return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: line %d of %s repeats the key %s",
+					i+1, path, key)
+			}
+			value = before + "\n" + value
 		}
 		inFile[key] = value
 	}

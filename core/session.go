@@ -77,7 +77,7 @@ func EndSession() error {
 // counts as failed.
 func AtExit(data DataPath) {
 	if !worldMu.TryLock() || !openMu.TryLock() || !stateMu.TryLock() {
-		return // another thread is inside MPI
+		return // another thread is inside MPI; the locks stay held, since the process ends
 	}
 	// MPI_Finalize is enough for the launcher, even if a session remains.
 	if !usedSessions || Running() && !finalized.Load() || released.Load() {

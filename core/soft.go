@@ -39,7 +39,8 @@ func ParseSoft(text string) (set Soft, err error) {
 	return set, nil
 }
 
-// Largest returns the largest number of the set from 0 to most; false if there is none.
+// Largest returns the largest number of the set that is not above `most`. It returns false if the set has no number
+// from 0 to `most`.
 func (set Soft) Largest(most int) (n int, ok bool) {
 	n = -1
 	for _, t := range set {

@@ -21,7 +21,8 @@ enum {
 	// interval at which a node's other processes check whether they are now the first or second living one
 	OTHERS_CHECK_NS = 2000000000,
 	REFUSED_NS = 500000000, // time after which a peer that refuses to reconnect is declared failed
-	// The same for a peer of another job. Meanwhile the notice may arrive that its job has called MPI_Finalize.
+	// Time after which a peer of another job that refuses to reconnect is declared failed. It is longer, so that a
+	// notice of MPI_Finalize from that job can arrive first.
 	FOREIGN_REFUSED_NS = 2000000000,
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes

@@ -1,4 +1,4 @@
-! The same source works for every kind of real: the datatype follows from the size of the variable.
+! Sums real numbers of any kind. MPI_Type_match_size returns the MPI datatype for the size of the variable.
 program kinds
     use mpi_f08
     implicit none

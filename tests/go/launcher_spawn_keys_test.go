@@ -86,6 +86,8 @@ func TestSpawnKeys(t *testing.T) {
 		{"4 file=" + keys, fmt.Sprintf(started, 3, "0 0 0 1"), "/"},
 		{"4 file=" + keys + " soft=2 wdir=" + dir, fmt.Sprintf(started, 2, "0 0 1 1"), dir},
 		{"2 file=" + dir + "/none", fmt.Sprintf(invalid, "file: open .*/none: no such file or directory"), ""},
+		{"2 file=" + file("wdir=/\nwdir=/tmp\n"),
+			fmt.Sprintf(invalid, "file: line 2 of .* repeats the key wdir"), ""},
 		{"2 file=" + file("wdir\n"), fmt.Sprintf(invalid, "file: line 1 of .* is not KEY=VALUE"), ""},
 		{"2 unknown=1", fmt.Sprintf(started, 2, "0 0"), ""},
 	} {

@@ -123,7 +123,8 @@ static int compare(const struct members *a, const struct members *b) {
 	return result;
 }
 
-/* Returns a used or unused object of a history, or NULL if there is none. The search starts at a random one. */
+/* Searches an array of a history for an object whose field is_used equals `wanted`, beginning at a random index.
+ * Returns the object, or NULL if there is none. */
 #define FIND(h, array, count, wanted)                                                \
 	__extension__({                                                              \
 		int first_ = draw(h, count);                                         \
