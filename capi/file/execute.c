@@ -9,15 +9,23 @@
 #include "file/transfer.h"
 #include "file/two_phase.h"
 
-struct gompi_file_counts gompi_file_counts[2];
+struct gompi_file_counts gompi_all_file_counts;
 gompi_a32 gompi_file_counting;
+
+static void add_access(struct gompi_file_counts *c, const struct gompi_file_transfer_desc *d) {
+	gompi_add(&c->access[d->write].calls, 1);
+	gompi_add(&c->access[d->write].bytes, (uint64_t)d->done_bytes);
+}
 
 // Counts an executed access, if a tool requests it.
 static void count(const struct gompi_file_transfer_desc *d) {
 	if (gompi_load(&gompi_file_counting) == 0)
 		return;
-	gompi_add(&gompi_file_counts[d->write].calls, 1);
-	gompi_add(&gompi_file_counts[d->write].bytes, (uint64_t)d->done_bytes);
+	// pairs with gompi_tool_counts_acquire
+	struct gompi_file_counts *own = (struct gompi_file_counts *)gompi_load_acquire(&d->f->tool_counts);
+	add_access(&gompi_all_file_counts, d);
+	if (own != NULL)
+		add_access(own, d);
 }
 
 // Locks or unlocks the range of the file that an access touches, against other processes, in atomic mode. Blocks.

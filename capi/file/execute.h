@@ -2,7 +2,7 @@
 #ifndef GOMPI_FILE_EXECUTE_H
 #define GOMPI_FILE_EXECUTE_H
 
-#include "base/atomics.h"
+#include "base/tool_counts.h"
 #include "file/access.h"
 
 #pragma GCC visibility push(hidden)
@@ -16,11 +16,15 @@ void gompi_file_execute(struct gompi_file_transfer_desc *d);
 // other processes nor the device. Returns false if it may take longer; then it has done nothing.
 bool gompi_file_execute_short(struct gompi_file_transfer_desc *d);
 
-// The reads [0] and writes [1] of this process, and their bytes, counted while a tool requests it.
+// Counters of the tool information interface: the accesses of this process to one file, or those to all files. They
+// count while a tool requests it.
 struct gompi_file_counts {
-	gompi_a64 calls, bytes;
+	struct gompi_tool_counts head;
+	struct {
+		gompi_a64 calls, bytes;
+	} access[2]; // [0] reads, [1] writes
 };
-extern struct gompi_file_counts gompi_file_counts[2];
+extern struct gompi_file_counts gompi_all_file_counts;
 extern gompi_a32 gompi_file_counting; // number of requests
 
 #pragma GCC visibility pop

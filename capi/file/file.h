@@ -6,6 +6,7 @@
 #include "base/error_status.h"
 #include "base/mutex.h"
 #include "base/object_pool.h"
+#include "base/tool_counts.h"
 #include "comm/comm.h"
 #include "datatype/buffer.h"
 #include "errors/handler.h"
@@ -68,6 +69,7 @@ struct gompi_file_queue {
 	struct gompi_mutex mutex; // guards the fields below
 	struct gompi_file_transfer_desc *first, *last;
 	bool is_running; // a thread executes the accesses
+	gompi_a32 count; // number of accesses; readable without the mutex
 };
 
 struct gompi_file {
@@ -105,7 +107,8 @@ struct gompi_file {
 	struct gompi_file_two_phase *two_phase; // buffers of collective writes; NULL before the first one
 	// held with an fcntl lock of the file, which excludes only other processes
 	struct gompi_mutex atomic_mutex;
-	struct gompi_file_queue queue[2]; // nonblocking accesses: [0] independent, [1] collective ones
+	struct gompi_file_queue queue[2];              // nonblocking accesses: [0] independent, [1] collective ones
+	struct gompi_tool_counts *_Atomic tool_counts; // NULL unless a tool has asked for them (execute.h)
 };
 
 #pragma GCC visibility push(hidden)

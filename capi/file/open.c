@@ -154,6 +154,7 @@ static void release(struct gompi_file *f) {
 		gompi_go_callbacks.free_file_window((uintptr_t)f->shared_win);
 		gompi_go_callbacks.free_file_comm((uintptr_t)f->comm);
 	}
+	gompi_tool_counts_release(gompi_load(&f->tool_counts));
 	if (!f->is_pooled)
 		return;
 	gompi_biased_lock(&gompi_files.lock);

@@ -51,6 +51,7 @@ void gompi_file_run_queue(uintptr_t queue) {
 		gompi_file_execute(d);
 		gompi_mutex_lock(&q->mutex);
 		q->first = d->next;
+		gompi_store(&q->count, gompi_load(&q->count) - 1);
 		gompi_mutex_unlock(&q->mutex);
 		gompi_wake(&gompi_messages_cell(m, m->node.local_index)->wait); // wakes gompi_file_await_collectives
 		complete_access(d);
@@ -88,6 +89,7 @@ int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Requ
 	gompi_mutex_lock(&q->mutex);
 	*(q->first == NULL ? &q->first : &q->last->next) = d;
 	q->last = d;
+	gompi_store(&q->count, gompi_load(&q->count) + 1);
 	bool start = !q->is_running;
 	q->is_running = true;
 	gompi_mutex_unlock(&q->mutex);

@@ -9,7 +9,6 @@
 #include "info/info.h"
 #include "tool/tool.h"
 #include "tool/z_calls.h"
-#include "win/win.h"
 
 enum { SOURCE_COUNT = 1 };
 
@@ -307,17 +306,6 @@ static void deliver_event(const struct gompi_event *e) {
 	gompi_return_to_go(was_in_go);
 }
 
-// Stores the handle of the window to which a registration is bound; 0 if its type is bound to no object.
-static int find_window(const struct gompi_event_type *t, const MPI_Win *win, uintptr_t *window) {
-	*window = 0;
-	if (t->bind == MPI_T_BIND_NO_OBJECT)
-		return MPI_SUCCESS;
-	if (win == NULL)
-		return MPI_T_ERR_INVALID;
-	*window = (uintptr_t)*win;
-	return gompi_win_get(*win) == NULL ? MPI_T_ERR_INVALID_HANDLE : MPI_SUCCESS;
-}
-
 // Returns true if the handle is an info object or MPI_INFO_NULL. No hints are defined, so hints are ignored.
 static bool is_info(MPI_Info info) { return info == MPI_INFO_NULL || gompi_info_exists(info); }
 
@@ -330,7 +318,7 @@ int gompi_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
 	if (event_registration == NULL || !is_info(info))
 		return MPI_T_ERR_INVALID;
 	uintptr_t window;
-	if ((class = find_window(t, obj_handle, &window)) != MPI_SUCCESS)
+	if ((class = gompi_tool_find_object(t->bind, obj_handle, &window)) != MPI_SUCCESS)
 		return class;
 	if (!gompi_tool_lock())
 		return MPI_T_ERR_NOT_INITIALIZED;

@@ -2,6 +2,8 @@
 // up the changes of the variable while the handle is started, so handles do not influence each other.
 #include <string.h>
 
+#include "comm/comm.h"
+#include "file/execute.h"
 #include "tool/tool.h"
 #include "tool/z_calls.h"
 #include "win/counts.h"
@@ -16,8 +18,8 @@ struct pvar_handle {
 	uintptr_t handle;
 	const struct gompi_pvar *var;
 	struct pvar_session *session;
-	struct pvar_handle *next;        // in the session
-	struct gompi_win_counts *counts; // of the window to which the handle is bound, else NULL
+	struct pvar_handle *next; // in the session
+	struct gompi_pvar_object object;
 	bool is_started;
 	// total: value of the handle up to the last sample. last: value of the variable at that sample
 	uint64_t total, last;
@@ -91,7 +93,7 @@ static void free_pvar_handle(struct pvar_handle *h) {
 	*at = h->next;
 	if (h->var->requests != NULL)
 		gompi_sub(h->var->requests, 1);
-	gompi_win_counts_release(h->counts);
+	gompi_tool_counts_release(h->object.counts);
 	gompi_handles_remove(&pvar_pool.handles, h->handle);
 	gompi_pool_free(&pvar_pool, h);
 }
@@ -130,39 +132,56 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 }
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free);
 
-// Creates a handle for a variable that is bound to a window if `counts` is not NULL. Takes over the reference to the
-// counters. Returns 0 if out of memory.
-static uintptr_t new_pvar_handle(struct pvar_session *s, const struct gompi_pvar *p, struct gompi_win_counts *counts) {
+// Creates a handle for a variable that is bound to an object. Takes over the object's reference to counters. Returns 0
+// if out of memory.
+static uintptr_t new_pvar_handle(struct pvar_session *s, const struct gompi_pvar *p,
+				 const struct gompi_pvar_object *object) {
 	struct pvar_handle *h = gompi_pool_alloc(&pvar_pool);
 	uintptr_t new = h == NULL ? 0 : gompi_handles_add(&pvar_pool.handles, h);
 	if (new == 0) {
 		if (h != NULL)
 			gompi_pool_free(&pvar_pool, h);
-		gompi_win_counts_release(counts);
+		gompi_tool_counts_release(object->counts);
 		return 0;
 	}
-	*h = (struct pvar_handle){.handle = new, .var = p, .session = s, .next = s->handles, .counts = counts};
+	*h = (struct pvar_handle){.handle = new, .var = p, .session = s, .next = s->handles, .object = *object};
 	s->handles = h;
 	if (p->requests != NULL)
 		gompi_add(p->requests, 1);
 	return new;
 }
 
+// Stores the object of the kind `bind` to which obj_handle points (gompi_tool_find_object). Acquires a reference to the
+// counters of a window or
+// file. Returns MPI_SUCCESS or the error class.
+static int bind_object(int bind, const void *obj_handle, struct gompi_pvar_object *o) {
+	*o = (struct gompi_pvar_object){0};
+	int class = gompi_tool_find_object(bind, obj_handle, &o->handle);
+	if (class != MPI_SUCCESS || bind == MPI_T_BIND_NO_OBJECT)
+		return class;
+	if (bind == MPI_T_BIND_MPI_COMM) {
+		o->context = gompi_comm_get((MPI_Comm)o->handle)->id;
+		return MPI_SUCCESS;
+	}
+	o->counts = bind == MPI_T_BIND_MPI_WIN
+			    ? gompi_tool_counts_acquire(&gompi_win_get((MPI_Win)o->handle)->tool_counts,
+							sizeof(struct gompi_win_counts))
+			    : gompi_tool_counts_acquire(&gompi_file_get((MPI_File)o->handle)->tool_counts,
+							sizeof(struct gompi_file_counts));
+	return o->counts == NULL ? MPI_T_ERR_MEMORY : MPI_SUCCESS;
+}
+
 // Implements gompi_t_pvar_handle_alloc under the lock.
-static int alloc_pvar_handle(MPI_T_pvar_session session, const struct gompi_pvar *p, const MPI_Win *win,
+static int alloc_pvar_handle(MPI_T_pvar_session session, const struct gompi_pvar *p, const void *obj_handle,
 			     MPI_T_pvar_handle *handle) {
 	struct pvar_session *s = find_session(session);
-	struct gompi_win_counts *counts = NULL;
+	struct gompi_pvar_object object;
 	if (s == NULL)
 		return MPI_T_ERR_INVALID_SESSION;
-	if (p->bind == MPI_T_BIND_MPI_WIN) {
-		struct gompi_win *w = win == NULL ? NULL : gompi_win_get(*win);
-		if (w == NULL)
-			return win == NULL ? MPI_T_ERR_INVALID : MPI_T_ERR_INVALID_HANDLE;
-		if ((counts = gompi_win_counts_acquire(w)) == NULL)
-			return MPI_T_ERR_MEMORY;
-	}
-	uintptr_t new = new_pvar_handle(s, p, counts);
+	int class = bind_object(p->bind, obj_handle, &object);
+	if (class != MPI_SUCCESS)
+		return class;
+	uintptr_t new = new_pvar_handle(s, p, &object);
 	if (new == 0)
 		return MPI_T_ERR_OUT_OF_HANDLES;
 	*handle = (MPI_T_pvar_handle) new;
@@ -216,7 +235,7 @@ GOMPI_ENTRY(MPI_T_pvar_handle_free, gompi_t_pvar_handle_free);
 
 static uint64_t sample_of(const struct pvar_handle *h) {
 	uint64_t value;
-	return h->var->sample(h->var, h->counts, &value) ? value : 0;
+	return h->var->sample(h->var, &h->object, &value) ? value : 0;
 }
 
 // Adds to a started handle what the variable has counted since the last sample. MPI_Finalize and a later session reset

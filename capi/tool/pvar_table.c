@@ -28,19 +28,28 @@ static bool lock_running(void) {
 
 static void unlock_running(void) { gompi_mutex_unlock(&gompi_app_messages_lock); }
 
-// --- Operations on windows. arg: offset in the counters of a window
+// --- Counters of an object, or of all objects of its kind. arg: offset in the counters
 
-static bool sample_operations(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
-	const struct gompi_win_counts *from = counts == NULL ? &gompi_all_win_counts : counts;
+static bool sample_count(const struct gompi_pvar *p, const struct gompi_pvar_object *o, const void *of_all,
+			 uint64_t *value) {
+	const void *from = o->counts == NULL ? of_all : o->counts;
 	*value = gompi_load((gompi_a64 *)((uintptr_t)from + p->arg));
 	return true;
+}
+
+static bool sample_operations(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+	return sample_count(p, o, &gompi_all_win_counts, value);
+}
+
+static bool sample_files(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+	return sample_count(p, o, &gompi_all_file_counts, value);
 }
 
 // --- Messages. arg: enum message_value
 
 enum message_value { UNEXPECTED_COUNT, UNEXPECTED_BYTES, UNEXPECTED_ARRIVED, PENDING_LINKS, REQUESTS };
 
-static bool sample_messages(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_messages(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	if (!lock_running())
 		return false;
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
@@ -66,6 +75,29 @@ static bool sample_messages(const struct gompi_pvar *p, const struct gompi_win_c
 		}
 		gompi_vci_unlock(l);
 	}
+	unlock_running();
+	return true;
+}
+
+// --- Messages of a communicator, whose context no other communicator ever has. arg: enum comm_value
+
+enum comm_value { POSTED_RECEIVES, COMM_UNEXPECTED_COUNT, COMM_UNEXPECTED_ARRIVED };
+
+static uint64_t queue_value(const struct gompi_queue *q, enum comm_value which) {
+	if (q == NULL)
+		return 0;
+	return which == POSTED_RECEIVES         ? (uint64_t)q->posted.count
+	       : which == COMM_UNEXPECTED_COUNT ? (uint64_t)q->unexpected.count
+						: q->unexpected.seq;
+}
+
+static bool sample_comm(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+	if (!lock_running())
+		return false;
+	struct gompi_vci *l = gompi_vci_of(gompi_load(&gompi_app_messages), o->context);
+	gompi_vci_lock(l);
+	*value = queue_value(gompi_queue_find(&l->queues, o->context), (enum comm_value)p->arg);
+	gompi_vci_unlock(l);
 	unlock_running();
 	return true;
 }
@@ -119,7 +151,7 @@ static uint64_t cell_value(enum cell_value which) {
 	return 0;
 }
 
-static bool sample_cell(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_cell(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	if (!lock_running())
 		return false;
 	*value = cell_value((enum cell_value)p->arg);
@@ -130,13 +162,13 @@ static bool sample_cell(const struct gompi_pvar *p, const struct gompi_win_count
 // --- Values of the process
 
 // Reads a counter of the network. arg: offset in gompi_net_counts
-static bool sample_network(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_network(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	*value = gompi_load((gompi_a64 *)((uintptr_t)&gompi_net_counts + p->arg));
 	return true;
 }
 
 // Counts the live handles of a table. arg: address of the table
-static bool sample_table(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_table(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	struct gompi_table_entries *t = gompi_load_acquire(&((struct gompi_table *)p->arg)->entries);
 	*value = 0;
 	for (uintptr_t i = 0; t != &gompi_table_empty && i <= t->mask; i++) {
@@ -147,7 +179,7 @@ static bool sample_table(const struct gompi_pvar *p, const struct gompi_win_coun
 	return true;
 }
 
-static bool sample_windows(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_windows(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	*value = gompi_load(&gompi_win_count);
 	return true;
 }
@@ -156,7 +188,7 @@ static bool sample_windows(const struct gompi_pvar *p, const struct gompi_win_co
 // so it may be less than a value of /proc/self/statm.
 static gompi_a64 resident_peak;
 
-static bool sample_resident(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_resident(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	unsigned long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
 	bool found = f != NULL && fscanf(f, "%*u %lu", &pages) == 1;
@@ -169,30 +201,34 @@ static bool sample_resident(const struct gompi_pvar *p, const struct gompi_win_c
 	return found;
 }
 
-static bool sample_resident_peak(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_resident_peak(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	struct rusage usage;
-	if (!sample_resident(p, counts, value) || getrusage(RUSAGE_SELF, &usage) != 0)
+	if (!sample_resident(p, o, value) || getrusage(RUSAGE_SELF, &usage) != 0)
 		return false;
 	*value = gompi_max_u64(gompi_load(&resident_peak), (uint64_t)usage.ru_maxrss * 1024); // Linux reports KiB
 	return true;
 }
 
 // Stores an index of the enumeration ENUM_MPI_STATE.
-static bool sample_state(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_state(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	*value = gompi_load(&gompi_state.running) ? 1 : gompi_load(&gompi_state.finalized) ? 2 : 0;
 	return true;
 }
 
 // Reads the time of a kind of waits. arg: enum gompi_wait_kind
-static bool sample_wait_time(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
+static bool sample_wait_time(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
 	*value = gompi_load(&gompi_wait_times[p->arg]);
 	return true;
 }
 
-// Reads a counter of the accesses to files. arg: offset in gompi_file_counts
-static bool sample_files(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value) {
-	*value = gompi_load((gompi_a64 *)((uintptr_t)gompi_file_counts + p->arg));
-	return true;
+// Reads the number of the pending accesses to the file to which the handle is bound.
+static bool sample_pending_accesses(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+	gompi_biased_lock(&gompi_files.lock); // MPI_File_close removes the handle under it, before it frees the file
+	struct gompi_file *f = gompi_file_get((MPI_File)o->handle);
+	if (f != NULL)
+		*value = gompi_load(&f->queue[0].count) + (uint64_t)gompi_load(&f->queue[1].count);
+	gompi_biased_unlock(&gompi_files.lock);
+	return f != NULL;
 }
 
 #define COUNTER(name, category, sample, arg, desc)                                                                \
@@ -213,11 +249,17 @@ static bool sample_files(const struct gompi_pvar *p, const struct gompi_win_coun
 	}
 
 // A variable of the reads (0) or writes (1) of files.
-#define FILE_ACCESSES(name, class, is_write, field, desc)                                                          \
-	{                                                                                                          \
-		name, desc, CATEGORY_FILES, MPI_T_VERBOSITY_USER_BASIC, class, MPI_T_BIND_NO_OBJECT, sample_files, \
-			sizeof(struct gompi_file_counts) * (is_write) + offsetof(struct gompi_file_counts, field), \
-			&gompi_file_counting                                                                       \
+#define FILE_ACCESSES(name, class, bind, is_write, field, desc)                                          \
+	{                                                                                                \
+		name, desc, CATEGORY_FILES, MPI_T_VERBOSITY_USER_BASIC, class, bind, sample_files,       \
+			offsetof(struct gompi_file_counts, access[is_write].field), &gompi_file_counting \
+	}
+
+// A variable of the communicator to which its handle is bound.
+#define COMM_VALUE(name, class, value, desc)                                                                        \
+	{                                                                                                           \
+		name, desc, CATEGORY_MESSAGES, MPI_T_VERBOSITY_USER_BASIC, class, MPI_T_BIND_MPI_COMM, sample_comm, \
+			value, NULL                                                                                 \
 	}
 
 // The variables of the operations of one kind on one path: calls and bytes, of a window and of all windows.
@@ -317,9 +359,32 @@ const struct gompi_pvar gompi_pvars[] = {
 	WAIT_TIME("collective_wait_time", CATEGORY_MESSAGES, WAIT_IN_ANOTHER,
 		  "nanoseconds of waits in all other functions, which are almost all collective"),
 
-	FILE_ACCESSES("file_reads", MPI_T_PVAR_CLASS_COUNTER, 0, calls, "number of reads of files"),
-	FILE_ACCESSES("file_read_bytes", MPI_T_PVAR_CLASS_AGGREGATE, 0, bytes, "bytes of these reads"),
-	FILE_ACCESSES("file_writes", MPI_T_PVAR_CLASS_COUNTER, 1, calls, "number of writes of files"),
-	FILE_ACCESSES("file_write_bytes", MPI_T_PVAR_CLASS_AGGREGATE, 1, bytes, "bytes of these writes"),
+	FILE_ACCESSES("file_reads", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, 0, calls,
+		      "number of reads of files"),
+	FILE_ACCESSES("file_read_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_NO_OBJECT, 0, bytes,
+		      "bytes of these reads"),
+	FILE_ACCESSES("file_writes", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, 1, calls,
+		      "number of writes of files"),
+	FILE_ACCESSES("file_write_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_NO_OBJECT, 1, bytes,
+		      "bytes of these writes"),
+
+	FILE_ACCESSES("per_file_reads", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_MPI_FILE, 0, calls,
+		      "number of reads of a file"),
+	FILE_ACCESSES("per_file_read_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_MPI_FILE, 0, bytes,
+		      "bytes of the reads of a file"),
+	FILE_ACCESSES("per_file_writes", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_MPI_FILE, 1, calls,
+		      "number of writes of a file"),
+	FILE_ACCESSES("per_file_write_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_MPI_FILE, 1, bytes,
+		      "bytes of the writes of a file"),
+	{"per_file_pending_accesses", "nonblocking and split collective accesses to a file that are not complete",
+	 CATEGORY_FILES, MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_LEVEL, MPI_T_BIND_MPI_FILE,
+	 sample_pending_accesses, 0, NULL},
+
+	COMM_VALUE("comm_posted_receives", MPI_T_PVAR_CLASS_LEVEL, POSTED_RECEIVES,
+		   "receives on a communicator that no message has matched"),
+	COMM_VALUE("comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, COMM_UNEXPECTED_COUNT,
+		   "messages on a communicator that have arrived and that no receive has matched"),
+	COMM_VALUE("comm_unexpected_arrivals", MPI_T_PVAR_CLASS_COUNTER, COMM_UNEXPECTED_ARRIVED,
+		   "messages on a communicator that arrived before their receive"),
 };
 const int gompi_pvar_count = GOMPI_ARRAY_LENGTH(gompi_pvars);

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include "comm/comm.h"
+#include "file/file.h"
 #include "tool/z_calls.h"
+#include "win/win.h"
 
 const struct gompi_tool_enum gompi_tool_enums[GOMPI_TOOL_ENUMS] = {
 	[ENUM_BOOL] = {"bool", 2, {"false", "true"}},
@@ -31,6 +34,19 @@ bool gompi_tool_lock(void) {
 }
 
 void gompi_tool_unlock(void) { gompi_mutex_unlock(&gompi_tool_mutex); }
+
+int gompi_tool_find_object(int bind, const void *obj_handle, uintptr_t *object) {
+	*object = 0;
+	if (bind == MPI_T_BIND_NO_OBJECT)
+		return MPI_SUCCESS;
+	if (obj_handle == NULL)
+		return MPI_T_ERR_INVALID;
+	memcpy(object, obj_handle, sizeof *object); // all handles of MPI are pointers
+	const void *found = bind == MPI_T_BIND_MPI_WIN    ? (const void *)gompi_win_get((MPI_Win)*object)
+			    : bind == MPI_T_BIND_MPI_FILE ? (const void *)gompi_file_get((MPI_File)*object)
+							  : (const void *)gompi_comm_get((MPI_Comm)*object);
+	return found == NULL ? MPI_T_ERR_INVALID_HANDLE : MPI_SUCCESS;
+}
 
 int gompi_tool_check_index(int index, int count) {
 	if (!gompi_tool_is_initialized())

@@ -10,6 +10,7 @@
 #include "base/event.h"
 #include "base/mutex.h"
 #include "base/object_pool.h"
+#include "base/tool_counts.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -69,15 +70,21 @@ struct gompi_cvar {
 extern const struct gompi_cvar gompi_cvars[];
 extern const int gompi_cvar_count;
 
-struct gompi_win_counts;
+// The MPI object to which a handle of a performance variable is bound. All fields are 0 if it is bound to no object.
+struct gompi_pvar_object {
+	uintptr_t handle;
+	struct gompi_tool_counts *counts; // of a window (win/counts.h) or a file (file/execute.h); a reference
+	uint64_t context;                 // of the messages of a communicator
+};
+
 // A performance variable (pvar_table.c).
 struct gompi_pvar {
 	const char *name, *desc;
 	enum gompi_tool_category category;
 	int verbosity, class, bind;
 	// Stores the current value and returns true. Returns false if the value does not exist, because MPI is not
-	// running. The argument `counts` is the counters of the window to which the handle is bound (win/counts.h).
-	bool (*sample)(const struct gompi_pvar *p, const struct gompi_win_counts *counts, uint64_t *value);
+	// running, or because the object does not exist.
+	bool (*sample)(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value);
 	size_t arg;          // argument of `sample`
 	gompi_a32 *requests; // number of requests to update the variable; NULL if it is always up to date
 };
@@ -118,6 +125,10 @@ extern gompi_a32 gompi_tool_users; // number of MPI_T_init_thread calls without 
 
 // Returns true between MPI_T_init_thread and MPI_T_finalize.
 bool gompi_tool_is_initialized(void);
+// Stores the handle of the object of the kind `bind` (MPI_T_BIND_) to which obj_handle points, as tools pass it; 0 for
+// MPI_T_BIND_NO_OBJECT. Returns MPI_SUCCESS, or MPI_T_ERR_INVALID if obj_handle is NULL, or MPI_T_ERR_INVALID_HANDLE if
+// the object does not exist.
+int gompi_tool_find_object(int bind, const void *obj_handle, uintptr_t *object);
 // Returns MPI_T_ERR_NOT_INITIALIZED, or MPI_T_ERR_INVALID_INDEX unless 0 <= index < count, or MPI_SUCCESS.
 int gompi_tool_check_index(int index, int count);
 // Acquires gompi_tool_mutex. If the interface is not initialized, returns false without the lock.

@@ -5,6 +5,7 @@
 #define GOMPI_COUNTS_H
 
 #include "base/atomics.h"
+#include "base/tool_counts.h"
 #include "win/operation.h"
 #include "win/win.h"
 
@@ -15,10 +16,9 @@ _Static_assert((int)RMA_PUT == MPIX_GOMPIRMA_PUT && (int)RMA_GET == MPIX_GOMPIRM
 		       (int)RMA_COMPARE_AND_SWAP == MPIX_GOMPIRMA_COMPARE_AND_SWAP,
 	       "kinds");
 
-// Counters of the tool information interface: those of one window, which outlive the window while a tool refers to
-// them, or those of all windows.
+// Counters of the tool information interface: those of one window, or those of all windows.
 struct gompi_win_counts {
-	gompi_a32 references; // from the window and from handles of the tool information interface
+	struct gompi_tool_counts head;
 	struct MPIX_Gompirma_count count[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 };
 
@@ -27,11 +27,6 @@ struct gompi_win_counts {
 extern struct gompi_win_counts gompi_all_win_counts;
 // Number of requests to count operations: handles of the tool information interface, and windows with `counts`.
 extern gompi_a32 gompi_counting;
-
-// Returns a new reference to the counters of a window, which it creates at the first call. Returns NULL if out of
-// memory. No two threads may call the function at the same time.
-struct gompi_win_counts *gompi_win_counts_acquire(struct gompi_win *w);
-void gompi_win_counts_release(struct gompi_win_counts *counts);
 
 __attribute__((cold)) void gompi_count_slow(struct gompi_win *w, enum gompi_rma_kind kind, int path, uint64_t bytes);
 

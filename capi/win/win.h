@@ -202,7 +202,7 @@ struct gompi_win {
 	struct gompi_ranks members;
 	struct gompi_group *group; // created when the application first asks for it
 	struct gompi_win *next;    // next in the list of retired or of free descriptors (win_table.c)
-	struct gompi_win_counts *_Atomic tool_counts; // NULL unless a tool has asked for them (counts.h)
+	struct gompi_tool_counts *_Atomic tool_counts; // NULL unless a tool has asked for them (counts.h)
 };
 
 // The table of windows. Its index is the index in a window's handle (core/handle). An entry holds the handle of the

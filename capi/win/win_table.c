@@ -58,7 +58,7 @@ static void clear_descriptor(struct gompi_win *w) {
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
 	gompi_ranks_release(&w->members);
-	gompi_win_counts_release(gompi_load(&w->tool_counts));
+	gompi_tool_counts_release(gompi_load(&w->tool_counts));
 	memset(w, 0, sizeof *w);
 }
 

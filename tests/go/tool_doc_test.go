@@ -41,7 +41,7 @@ func TestToolVariables(t *testing.T) {
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
 	table := source("capi/tool/pvar_table.c")
-	names := find(`(?m)^\t(?:\{|LEVEL\(|COUNTER\(|WAIT_TIME\(|FILE_ACCESSES\(|PATHS\()"(\w+)"`, table)
+	names := find(`(?m)^\t(?:\{|LEVEL\(|COUNTER\(|WAIT_TIME\(|FILE_ACCESSES\(|COMM_VALUE\(|PATHS\()"(\w+)"`, table)
 	names = append(names, find(`(?m)^\t\{"(\w+)"`, source("capi/tool/event.c"))...)
 	names = append(names, find(`OPERATIONS\(name "_(\w+)"`, table)...)
 	names = append(names, find(`(?m)^\t\[CATEGORY_\w+\] = \{"(\w+)"`, source("capi/tool/category.c"))...)

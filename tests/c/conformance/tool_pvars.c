@@ -12,34 +12,13 @@
  * timeout: 30
  */
 #include "../files.h"
+#include "../pvars.h"
 
 #include <pthread.h>
-
-typedef unsigned long long number;
 
 /* A variable for each path that operations may take. */
 static const char *const paths[] = {"ring", "cma", "network"};
 enum { PATHS = 3 };
-
-static int index_of(const char *name, int class) {
-	int i = -1;
-	CHECK(MPI_T_pvar_get_index(name, class, &i) == MPI_SUCCESS, "no variable %s of class %d", name, class);
-	return i;
-}
-
-static MPI_T_pvar_handle handle_of(MPI_T_pvar_session s, const char *name, int class, void *object) {
-	MPI_T_pvar_handle h = MPI_T_PVAR_HANDLE_NULL;
-	int count = 0;
-	CHECK(MPI_T_pvar_handle_alloc(s, index_of(name, class), object, &h, &count) == MPI_SUCCESS && count == 1,
-	      "a handle for %s", name);
-	return h;
-}
-
-static number value_of(MPI_T_pvar_session s, MPI_T_pvar_handle h) {
-	number value = 12345678;
-	CHECK(MPI_T_pvar_read(s, h, &value) == MPI_SUCCESS, "reading a variable");
-	return value;
-}
 
 static number level(MPI_T_pvar_session s, const char *name) {
 	MPI_T_pvar_handle h = handle_of(s, name, MPI_T_PVAR_CLASS_LEVEL, NULL);
