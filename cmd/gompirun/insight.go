@@ -192,6 +192,24 @@ func (o *observation) end() error {
 	return errors.Join(errs...)
 }
 
+// unrecordedText names the ranks that have called MPI_Init without the library that records calls, and says why. It
+// returns "" if there are none.
+func (j *job) unrecordedText() string {
+	var numbers []int
+	for rank := range j.observation.memory.Ranks() {
+		if j.pmiState(rank).Initialized && j.observation.memory.Rank(rank).Pid() == 0 {
+			numbers = append(numbers, rank)
+		}
+	}
+	if len(numbers) == 0 {
+		return ""
+	}
+	return "no MPI call of " + ranksOf(numbers) + " was recorded, because the program was started without " +
+		j.observation.library + " in LD_PRELOAD, or with closed file descriptors. To preload another " +
+		"library, use `gompirun -x LD_PRELOAD=LIBRARY`, or in a script that gompirun starts " +
+		"LD_PRELOAD=LIBRARY:$LD_PRELOAD"
+}
+
 // fdInsight is the descriptor of the shared memory in every process.
 const fdInsight = fdControl + 1
 

@@ -197,6 +197,9 @@ func (j *job) run() int {
 		}
 	}
 	if j.observation != nil {
+		if text := j.unrecordedText(); text != "" && !j.opts.quiet {
+			j.out.stderr.printText("gompirun: "+text+"\n", !j.forced)
+		}
 		if err := j.observation.finish(j.hurry); err != nil && j.failure == nil {
 			j.failure = &failure{statusFailed, []string{err.Error()}}
 		}

@@ -42,7 +42,7 @@ func (s *statistics) end() error {
 	if s.path == "" {
 		if len(sum.Ranks) > 0 {
 			s.job.out.stderr.printText(sum.table(), !s.job.forced)
-		} else if !s.job.opts.quiet {
+		} else if !s.job.opts.quiet && s.job.unrecordedText() == "" {
 			s.job.out.stderr.printText("gompirun: --stats: no rank called MPI\n", !s.job.forced)
 		}
 		return nil

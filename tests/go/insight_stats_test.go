@@ -465,6 +465,29 @@ int main(void)
 	require.Equal(t, 2000, strings.Count(string(content), "MPI_Comm_size("))
 }
 
+// TestInsightUnrecorded checks that gompirun names the ranks whose calls it cannot record, because a wrapper of the
+// program has replaced LD_PRELOAD, and says what to do.
+func TestInsightUnrecorded(t *testing.T) {
+	program := compile(t, "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }")
+	library := filepath.Join(built(t), "lib/libgompirma-access.so")
+	script := `if [ $PMI_RANK = 0 ]; then export LD_PRELOAD=` + library + `; fi; exec ` + program
+	for _, option := range []string{"--stats", "--check", "--trace=" + filepath.Join(t.TempDir(), "trace")} {
+		status, _, err := gompirun(t, option, "-n", "2", "sh", "-c", script)
+		require.Zero(t, status, err)
+		require.Contains(t, err, "gompirun: no MPI call of rank 0 was recorded, because the program ")
+		require.Contains(t, err, "`gompirun -x LD_PRELOAD=LIBRARY`")
+		status, _, err = gompirun(t, option, "-n", "2", "env", "LD_PRELOAD="+library, program)
+		require.Zero(t, status, err)
+		require.Contains(t, err, "gompirun: no MPI call of ranks 0-1 was recorded")
+		require.NotContains(t, err, "no rank called MPI")
+		status, _, err = gompirun(t, option, "-x", "LD_PRELOAD="+library, "-n", "2", program)
+		require.Zero(t, status, err)
+		require.NotContains(t, err, "was recorded")
+	}
+	_, _, err := gompirun(t, "--stats", "-n", "2", "true")
+	require.Equal(t, "gompirun: --stats: no rank called MPI\n", err)
+}
+
 // TestInsightErrorsOnce checks that the tool's own calls raise no error, so that the program's error handlers are
 // called as often as without the tool.
 func TestInsightErrorsOnce(t *testing.T) {
