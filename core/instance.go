@@ -68,6 +68,9 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		silent = max(timeout, minInitTimeout)
 	}
 	b.Limit(silent)
+	if err := boot.CheckEnvironment(); err != nil {
+		return nil, err
+	}
 	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data, isCollective: !boot.IsLocal(b)}
 	errhandler, err := boot.InitialErrhandler(os.Getenv(boot.EnvInitialErrhandler))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -140,6 +141,23 @@ func InitialErrhandler(name string) (uintptr, error) {
 			"mpi_errors_abort and mpi_errors_return", name)
 	}
 	return h, nil
+}
+
+// CheckEnvironment returns MPI_ERR_OTHER if an environment variable of the library that is a switch, or the time of an
+// event, has an invalid value. The functions that read these variables use the default instead.
+func CheckEnvironment() error {
+	for _, name := range []string{"GOMPIRMA_NO_CMA", "GOMPIRMA_SHOW_GO", EnvFT} {
+		if value := os.Getenv(name); value != "" && value != "0" && value != "1" {
+			return failure("%s is %q; it must be 0 or 1", name, value)
+		}
+	}
+	const envLockEvent = "GOMPIRMA_LOCK_EVENT_US"
+	value := os.Getenv(envLockEvent)
+	if us, err := strconv.ParseInt(value, 10, 32); value != "" && (err != nil || us < 0) {
+		return failure("%s is %q; it must be a number of microseconds from 0 to %d", envLockEvent, value,
+			math.MaxInt32)
+	}
+	return nil
 }
 
 // MaxKey is the length of the longest key in bytes.

@@ -379,6 +379,27 @@ func TestPeerTimeout(t *testing.T) {
 	}
 }
 
+// TestCheckEnvironment checks that the text on an invalid value has the name of the variable and the valid values.
+func TestCheckEnvironment(t *testing.T) {
+	require.NoError(t, CheckEnvironment())
+	for _, c := range []struct{ name, valid, invalid, want string }{
+		{"GOMPIRMA_NO_CMA", "1", "yes", "0 or 1"},
+		{"GOMPIRMA_SHOW_GO", "0", "true", "0 or 1"},
+		{"GOMPIRMA_FT", "1", "2", "0 or 1"},
+		{"GOMPIRMA_LOCK_EVENT_US", "0", "1ms", "a number of microseconds from 0 to 2147483647"},
+		{"GOMPIRMA_LOCK_EVENT_US", "2147483647", "-1", "a number of microseconds"},
+		{"GOMPIRMA_LOCK_EVENT_US", "", "2147483648", "a number of microseconds"},
+	} {
+		t.Setenv(c.name, c.valid)
+		require.NoError(t, CheckEnvironment(), c.name)
+		t.Setenv(c.name, c.invalid)
+		err := CheckEnvironment()
+		require.ErrorContains(t, err, fmt.Sprintf("%s is %q; it must be %s", c.name, c.invalid, c.want))
+		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
+		t.Setenv(c.name, "")
+	}
+}
+
 // underHydra names the environment variable that is set if a launcher has started this test program as a process of a
 // job.
 const underHydra = "GOMPIRMA_TEST_UNDER_LAUNCHER"
