@@ -59,9 +59,10 @@ For the job, before the first program:
                           DIR/1/rank.R/stderr
   --timeout S             end the job after S seconds, print what each rank waited for, exit with
                           status 124. Default: the variable MPIEXEC_TIMEOUT, if above 0
-  --progress              print once a second how many ranks compute, wait in MPI and have ended. If
-                          the standard error is not a terminal, print this only at the end and at
-                          the signal SIGUSR2
+  --progress              print once a second how many ranks compute, wait in MPI and have ended,
+                          and with --stats how many bytes the MPI calls have transferred. If the
+                          standard error is not a terminal, print this only at the end and at the
+                          signal SIGUSR2
   --deadlock report|abort|off
                           what to do when all ranks wait in MPI without progress: report prints once
                           what each rank waits for (default); abort also ends the job with status 4;

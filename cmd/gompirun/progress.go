@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"gompirma/core/insight"
 )
 
 // This file prints how far the job is: one line on what the ranks do, from their wait records.
@@ -23,7 +26,25 @@ func (j *job) watchProgress() {
 	j.after(progressInterval, showProgress)
 }
 
-func (j *job) progressLine() string { return progressText(j.snapshot(), time.Since(j.startTime)) }
+// progressLine returns the line of --progress. With --stats it also has the bytes that the calls so far have
+// transferred.
+func (j *job) progressLine() string {
+	line := progressText(j.snapshot(), time.Since(j.startTime))
+	if o := j.observation; o != nil && o.memory.Mode()&insight.Stats != 0 {
+		line += "; " + cmp.Or(strings.Trim(formatBytes(bytesOfCalls(o.memory)), "-"), "0 B") + " in MPI calls"
+	}
+	return line
+}
+
+// bytesOfCalls returns the number of bytes that --stats has counted, over all ranks and functions.
+func bytesOfCalls(m *insight.Memory) (sum uint64) {
+	for rank := range m.Ranks() {
+		for _, c := range m.Counts(rank) {
+			sum += c.Bytes
+		}
+	}
+	return sum
+}
 
 func (j *job) printProgress() { j.printLines([]string{j.progressLine()}) }
 

@@ -355,7 +355,8 @@ func TestSignalReportsRanks(t *testing.T) {
 }
 
 // TestProgress checks the line on the ranks: at SIGUSR2 in any job, which must not end ranks that do not catch the
-// signal; with --progress at the end of the job, and once a second if the standard error is a terminal.
+// signal; with --progress at the end of the job, and once a second if the standard error is a terminal. With --stats it
+// has the bytes of MPI calls.
 func TestProgress(t *testing.T) {
 	l := prepare(t, "-n", "2", buildHangs(t), "lock-computes")
 	require.NoError(t, l.Cmd.Start())
@@ -374,6 +375,23 @@ func TestProgress(t *testing.T) {
 	l = prepare(t, "--progress", "-n", "2", "sleep", "1.2")
 	require.Zero(t, l.run(t))
 	require.Equal(t, "gompirun: progress: 1 s, 2 ranks: 2 ended\n", l.Err.String())
+
+	for arg, bytes := range map[string]string{"0": "0 B", "1000": "19.5 KiB"} {
+		program := compile(t, `
+#include <mpi.h>
+#include <stdlib.h>
+static char data[1000];
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	for (int i = 0; i < 10; i++)
+		MPI_Bcast(data, atoi(argv[1]), MPI_CHAR, 0, MPI_COMM_WORLD);
+	return MPI_Finalize();
+}`)
+		l = prepare(t, "--progress", "--stats", "-n", "2", program, arg)
+		require.Zero(t, l.run(t))
+		require.Regexp(t, `(?m)^gompirun: progress: \d s, 2 ranks: 2 ended; `+bytes+` in MPI calls$`, l.Err.String())
+	}
 
 	l = prepare(t, "--progress", "-n", "2", "sleep", "2.5")
 	screen := onTerminal(t, l)
