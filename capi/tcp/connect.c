@@ -353,6 +353,7 @@ static bool handle_fd_shortage(int64_t now) {
 static void record_address_error(struct gompi_tcp_peer *p, int address, int error, int64_t now) {
 	p->address_errors[address].error = error;
 	p->address_errors[address].when = now;
+	gompi_add(&gompi_tcp_counts.failed_connects, 1);
 }
 
 // Begins to connect to an address. Returns 0 or an errno.

@@ -5,6 +5,7 @@
 #ifndef GOMPI_TCP_H
 #define GOMPI_TCP_H
 
+#include "base/atomics.h"
 #include "net/net_ops.h"
 
 #pragma GCC visibility push(hidden)
@@ -21,8 +22,9 @@ extern const struct gompi_net_ops gompi_tcp_ops;
 // error. Writes an empty text if no error is known.
 void gompi_tcp_error_detail(int peer, char *text, size_t bytes);
 
-// Counters for tests and debugging.
+// Counters for tests, debugging and tools.
 struct gompi_tcp_counts {
+	gompi_a64 failed_connects; // attempts to connect to an address that have failed
 	uint64_t connected, accepted, crossed_requests, unauth_closed, idle_closed;
 	int open_links; // number of open links, each with a descriptor
 };

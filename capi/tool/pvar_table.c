@@ -14,6 +14,7 @@
 #include "group/group.h"
 #include "message/vci.h"
 #include "session/session.h"
+#include "tcp/tcp.h"
 #include "tool/tool.h"
 #include "win/counts.h"
 
@@ -161,9 +162,9 @@ static bool sample_cell(const struct gompi_pvar *p, const struct gompi_pvar_obje
 
 // --- Values of the process
 
-// Reads a counter of the network. arg: offset in gompi_net_counts
+// Reads a counter of the network. arg: its address
 static bool sample_network(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
-	*value = gompi_load((gompi_a64 *)((uintptr_t)&gompi_net_counts + p->arg));
+	*value = gompi_load((gompi_a64 *)p->arg);
 	return true;
 }
 
@@ -313,15 +314,15 @@ const struct gompi_pvar gompi_pvars[] = {
 	 MPI_T_VERBOSITY_USER_BASIC, MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_T_BIND_NO_OBJECT, sample_resident_peak, 0,
 	 NULL},
 
-	COUNTER("network_frames_sent", CATEGORY_NETWORK, sample_network, offsetof(struct gompi_net_counts, frames_sent),
+	COUNTER("network_frames_sent", CATEGORY_NETWORK, sample_network, (size_t)&gompi_net_counts.frames_sent,
 		"network messages with records that were sent"),
-	COUNTER("network_frames_received", CATEGORY_NETWORK, sample_network,
-		offsetof(struct gompi_net_counts, frames_received), "network messages that were received"),
-	COUNTER("network_frames_dropped", CATEGORY_NETWORK, sample_network,
-		offsetof(struct gompi_net_counts, frames_dropped), "network messages that were invalid"),
-	COUNTER("network_credits_sent", CATEGORY_NETWORK, sample_network,
-		offsetof(struct gompi_net_counts, credits_sent), "network messages that only returned credits"),
-	COUNTER("network_transfers", CATEGORY_NETWORK, sample_network, offsetof(struct gompi_net_counts, transfers),
+	COUNTER("network_frames_received", CATEGORY_NETWORK, sample_network, (size_t)&gompi_net_counts.frames_received,
+		"network messages that were received"),
+	COUNTER("network_frames_dropped", CATEGORY_NETWORK, sample_network, (size_t)&gompi_net_counts.frames_dropped,
+		"network messages that were invalid"),
+	COUNTER("network_credits_sent", CATEGORY_NETWORK, sample_network, (size_t)&gompi_net_counts.credits_sent,
+		"network messages that only returned credits"),
+	COUNTER("network_transfers", CATEGORY_NETWORK, sample_network, (size_t)&gompi_net_counts.transfers,
 		"reads and writes of registered memory"),
 
 	LEVEL("communicators", CATEGORY_OBJECTS, sample_table, (size_t)&gompi_comms,
@@ -386,5 +387,8 @@ const struct gompi_pvar gompi_pvars[] = {
 		   "messages on a communicator that have arrived and that no receive has matched"),
 	COMM_VALUE("comm_unexpected_arrivals", MPI_T_PVAR_CLASS_COUNTER, COMM_UNEXPECTED_ARRIVED,
 		   "messages on a communicator that arrived before their receive"),
+
+	COUNTER("network_failed_connects", CATEGORY_NETWORK, sample_network, (size_t)&gompi_tcp_counts.failed_connects,
+		"attempts to connect to a process of another node that have failed; gompirma makes further attempts"),
 };
 const int gompi_pvar_count = GOMPI_ARRAY_LENGTH(gompi_pvars);

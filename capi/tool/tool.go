@@ -20,5 +20,6 @@ import (
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/session"
+	_ "gompirma/capi/tcp"
 	_ "gompirma/capi/win"
 )

@@ -283,6 +283,7 @@ static void all_peers(int n, int files) {
 	for (int i = 0; i < RANKS; i++)
 		CHECK(i == ME || received[i] == n, "%d messages of peer %d", received[i], i);
 	CHECK(failed_count == 0, "%d peers are lost", failed_count);
+	CHECK(gompi_load(&gompi_tcp_counts.failed_connects) > 0, "no attempt to connect has failed");
 	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d "
 	       "links\n",
 	       PEERS, n, (unsigned long long)gompi_tcp_counts.connected, (unsigned long long)gompi_tcp_counts.accepted,
