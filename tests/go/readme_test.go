@@ -35,3 +35,17 @@ func TestReadmeProgram(t *testing.T) {
 	slices.Sort(printed)
 	require.Equal(t, shown, printed)
 }
+
+// TestDocumentsIndex checks that docs/README.md links to each document.
+func TestDocumentsIndex(t *testing.T) {
+	index, err := os.ReadFile(filepath.Join(top, "docs/README.md"))
+	require.NoError(t, err)
+	documents, err := filepath.Glob(filepath.Join(top, "docs/*.md"))
+	require.NoError(t, err)
+	require.Greater(t, len(documents), 10)
+	for _, path := range documents {
+		if name := filepath.Base(path); name != "README.md" {
+			require.Contains(t, string(index), "("+name+")", "docs/README.md does not link to %s", name)
+		}
+	}
+}
