@@ -221,6 +221,12 @@ void gompi_messages_attach(struct gompi_messages *m) {
 
 void gompi_messages_detach(void) {
 	gompi_mutex_lock(&gompi_app_messages_lock);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
+	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {
+		gompi_vci_lock(&m->vci[i]);
+		gompi_queues_store_counts(&m->vci[i].queues);
+		gompi_vci_unlock(&m->vci[i]);
+	}
 	gompi_store_release(&gompi_app_messages, NULL);
 	gompi_mutex_unlock(&gompi_app_messages_lock);
 }

@@ -286,7 +286,19 @@ struct gompi_queue *gompi_queue_slow(struct gompi_queues *qs, uint64_t context) 
 	return q;
 }
 
+void gompi_queues_store_counts(const struct gompi_queues *qs) {
+	for (uint32_t i = 0; qs->bucket != NULL && i <= qs->mask; i++)
+		for (const struct gompi_queue *q = qs->bucket[i]; q != NULL; q = q->next)
+			gompi_queue_store_counts(q);
+}
+
+static void release_counts(struct gompi_queue *q) {
+	gompi_queue_store_counts(q);
+	gompi_tool_counts_release(gompi_load(&q->tool_counts));
+}
+
 void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q) {
+	release_counts(q);
 	struct gompi_queue **at = &qs->bucket[queue_bucket(qs, q->context)];
 	while (*at != q)
 		at = &(*at)->next;
@@ -298,8 +310,11 @@ void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q) {
 }
 
 void gompi_queues_close(struct gompi_queues *qs) {
-	for (uint32_t i = 0; qs->bucket != NULL && i <= qs->mask; i++)
+	for (uint32_t i = 0; qs->bucket != NULL && i <= qs->mask; i++) {
+		for (struct gompi_queue *q = qs->bucket[i]; q != NULL; q = q->next)
+			release_counts(q);
 		gompi_free_all(qs->bucket[i], offsetof(struct gompi_queue, next));
+	}
 	gompi_free_all(qs->free_list, offsetof(struct gompi_queue, next));
 	free(qs->bucket);
 	*qs = (struct gompi_queues){0};

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/alloc_or_abort.h"
+#include "base/tool_counts.h"
 
 struct gompi_fifo;
 
@@ -126,6 +127,14 @@ struct gompi_queue {
 	struct gompi_leaders *leaders; // the group whose messages have this context (leaders.h), or NULL
 	bool is_closing; // the communicator has been freed: the queue is freed when no posted receive is left
 	struct gompi_queue *next;
+	// struct gompi_queue_counts; NULL unless a tool has asked for them
+	struct gompi_tool_counts *_Atomic tool_counts;
+};
+
+// Counters of a queue for the tool information interface.
+struct gompi_queue_counts {
+	struct gompi_tool_counts head;
+	gompi_a64 unexpected_arrived; // up to the last gompi_queue_store_counts
 };
 
 // The queues of a VCI.
@@ -142,6 +151,14 @@ static inline struct gompi_queue *gompi_queue_of(struct gompi_queues *qs, uint64
 	struct gompi_queue *q = qs->last;
 	return __builtin_expect(q != NULL && q->context == context, 1) ? q : gompi_queue_slow(qs, context);
 }
+// Stores the counters of a queue that has tool_counts.
+static inline void gompi_queue_store_counts(const struct gompi_queue *q) {
+	struct gompi_queue_counts *c = (struct gompi_queue_counts *)gompi_load(&q->tool_counts);
+	if (c != NULL)
+		gompi_store(&c->unexpected_arrived, q->unexpected.seq);
+}
+// Stores the counters of all queues.
+void gompi_queues_store_counts(const struct gompi_queues *qs);
 // Frees an empty queue.
 void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q);
 void gompi_queues_close(struct gompi_queues *qs);

@@ -2,11 +2,8 @@
 // up the changes of the variable while the handle is started, so handles do not influence each other.
 #include <string.h>
 
-#include "comm/comm.h"
-#include "file/execute.h"
 #include "tool/tool.h"
 #include "tool/z_calls.h"
-#include "win/counts.h"
 
 struct pvar_session {
 	uintptr_t handle;
@@ -151,26 +148,6 @@ static uintptr_t new_pvar_handle(struct pvar_session *s, const struct gompi_pvar
 	return new;
 }
 
-// Stores the object of the kind `bind` to which obj_handle points (gompi_tool_find_object). Acquires a reference to the
-// counters of a window or
-// file. Returns MPI_SUCCESS or the error class.
-static int bind_object(int bind, const void *obj_handle, struct gompi_pvar_object *o) {
-	*o = (struct gompi_pvar_object){0};
-	int class = gompi_tool_find_object(bind, obj_handle, &o->handle);
-	if (class != MPI_SUCCESS || bind == MPI_T_BIND_NO_OBJECT)
-		return class;
-	if (bind == MPI_T_BIND_MPI_COMM) {
-		o->context = gompi_comm_get((MPI_Comm)o->handle)->id;
-		return MPI_SUCCESS;
-	}
-	o->counts = bind == MPI_T_BIND_MPI_WIN
-			    ? gompi_tool_counts_acquire(&gompi_win_get((MPI_Win)o->handle)->tool_counts,
-							sizeof(struct gompi_win_counts))
-			    : gompi_tool_counts_acquire(&gompi_file_get((MPI_File)o->handle)->tool_counts,
-							sizeof(struct gompi_file_counts));
-	return o->counts == NULL ? MPI_T_ERR_MEMORY : MPI_SUCCESS;
-}
-
 // Implements gompi_t_pvar_handle_alloc under the lock.
 static int alloc_pvar_handle(MPI_T_pvar_session session, const struct gompi_pvar *p, const void *obj_handle,
 			     MPI_T_pvar_handle *handle) {
@@ -178,7 +155,7 @@ static int alloc_pvar_handle(MPI_T_pvar_session session, const struct gompi_pvar
 	struct gompi_pvar_object object;
 	if (s == NULL)
 		return MPI_T_ERR_INVALID_SESSION;
-	int class = bind_object(p->bind, obj_handle, &object);
+	int class = gompi_pvar_bind(p->bind, obj_handle, &object);
 	if (class != MPI_SUCCESS)
 		return class;
 	uintptr_t new = new_pvar_handle(s, p, &object);

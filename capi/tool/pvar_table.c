@@ -84,23 +84,56 @@ static bool sample_messages(const struct gompi_pvar *p, const struct gompi_pvar_
 
 enum comm_value { POSTED_RECEIVES, COMM_UNEXPECTED_COUNT, COMM_UNEXPECTED_ARRIVED };
 
-static uint64_t queue_value(const struct gompi_queue *q, enum comm_value which) {
-	if (q == NULL)
-		return 0;
-	return which == POSTED_RECEIVES         ? (uint64_t)q->posted.count
-	       : which == COMM_UNEXPECTED_COUNT ? (uint64_t)q->unexpected.count
-						: q->unexpected.seq;
+static bool sample_comm(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+	int64_t posted = 0, unexpected = 0;
+	if (lock_running()) {
+		struct gompi_vci *l = gompi_vci_of(gompi_load(&gompi_app_messages), o->context);
+		gompi_vci_lock(l);
+		const struct gompi_queue *q = gompi_queue_find(&l->queues, o->context);
+		if (q != NULL) {
+			posted = q->posted.count;
+			unexpected = q->unexpected.count;
+			gompi_queue_store_counts(q);
+		}
+		gompi_vci_unlock(l);
+		unlock_running();
+	}
+	*value = p->arg == POSTED_RECEIVES ? (uint64_t)posted
+		 : p->arg == COMM_UNEXPECTED_COUNT
+			 ? (uint64_t)unexpected
+			 : gompi_load(&((struct gompi_queue_counts *)o->counts)->unexpected_arrived);
+	return true;
 }
 
-static bool sample_comm(const struct gompi_pvar *p, const struct gompi_pvar_object *o, uint64_t *value) {
+// Stores the context of a communicator, and a reference to the counters of its queue. Returns NULL if out of memory, or
+// if MPI does not run.
+static struct gompi_tool_counts *acquire_comm_counts(const struct gompi_comm *c, uint64_t *context) {
 	if (!lock_running())
-		return false;
-	struct gompi_vci *l = gompi_vci_of(gompi_load(&gompi_app_messages), o->context);
+		return NULL;
+	*context = c->id;
+	struct gompi_vci *l = gompi_vci_of(gompi_load(&gompi_app_messages), c->id);
 	gompi_vci_lock(l);
-	*value = queue_value(gompi_queue_find(&l->queues, o->context), (enum comm_value)p->arg);
+	struct gompi_tool_counts *counts = gompi_tool_counts_acquire(&gompi_queue_of(&l->queues, c->id)->tool_counts,
+								     sizeof(struct gompi_queue_counts));
 	gompi_vci_unlock(l);
 	unlock_running();
-	return true;
+	return counts;
+}
+
+int gompi_pvar_bind(int bind, const void *obj_handle, struct gompi_pvar_object *o) {
+	*o = (struct gompi_pvar_object){0};
+	int class = gompi_tool_find_object(bind, obj_handle, &o->handle);
+	if (class != MPI_SUCCESS || bind == MPI_T_BIND_NO_OBJECT)
+		return class;
+	if (bind == MPI_T_BIND_MPI_COMM)
+		o->counts = acquire_comm_counts(gompi_comm_get((MPI_Comm)o->handle), &o->context);
+	else if (bind == MPI_T_BIND_MPI_WIN)
+		o->counts = gompi_tool_counts_acquire(&gompi_win_get((MPI_Win)o->handle)->tool_counts,
+						      sizeof(struct gompi_win_counts));
+	else
+		o->counts = gompi_tool_counts_acquire(&gompi_file_get((MPI_File)o->handle)->tool_counts,
+						      sizeof(struct gompi_file_counts));
+	return o->counts == NULL ? MPI_T_ERR_MEMORY : MPI_SUCCESS;
 }
 
 // --- The node's memory. arg: enum cell_value

@@ -73,8 +73,10 @@ extern const int gompi_cvar_count;
 // The MPI object to which a handle of a performance variable is bound. All fields are 0 if it is bound to no object.
 struct gompi_pvar_object {
 	uintptr_t handle;
-	struct gompi_tool_counts *counts; // of a window (win/counts.h) or a file (file/execute.h); a reference
-	uint64_t context;                 // of the messages of a communicator
+	// A reference to the counters of a window (win/counts.h), a file (file/execute.h) or a communicator
+	// (message/queue.h).
+	struct gompi_tool_counts *counts;
+	uint64_t context; // of the messages of a communicator
 };
 
 // A performance variable (pvar_table.c).
@@ -90,6 +92,10 @@ struct gompi_pvar {
 };
 extern const struct gompi_pvar gompi_pvars[];
 extern const int gompi_pvar_count;
+
+// Stores the object of the kind `bind` to which obj_handle points (gompi_tool_find_object), with a reference to its
+// counters. Returns MPI_SUCCESS or the error class. The caller holds the lock.
+int gompi_pvar_bind(int bind, const void *obj_handle, struct gompi_pvar_object *o);
 
 // An event type (event.c).
 struct gompi_event_type {
