@@ -10,6 +10,7 @@
 // Every call of an exported Go function passes through __wrap_crosscall2: the linker's --wrap substitutes it for the
 // runtime's crosscall2 (runtime.go).
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ static _Thread_local struct {
 	uintptr_t go_stack_top; // an address near the top of the goroutine's stack
 } thread __attribute__((tls_model("initial-exec")));
 
-extern uintptr_t gompi_grow_stack(void); // cross.go
+extern uintptr_t gompi_grow_stack(void);            // cross.go
+extern uintptr_t _cgo_wait_runtime_init_done(void); // of the runtime
 extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
@@ -73,14 +75,36 @@ __attribute__((cold)) static void abort_in_signal_handler(void) {
 // must not call Go.
 static bool show_go_calls;
 
-// True if show_go_calls is true or ThreadSanitizer is linked. With ThreadSanitizer, annotate_tsan orders each call into
-// Go after the previous one.
+// True in a child process of fork. A call into Go would hang there, because the threads of the runtime exist only in
+// the parent.
+static bool is_forked_child;
+
+// True if show_go_calls or is_forked_child is true, or ThreadSanitizer is linked. With ThreadSanitizer, annotate_tsan
+// orders each call into Go after the previous one.
 static bool observe_go_calls;
+
+static void note_fork(void) { is_forked_child = observe_go_calls = true; }
+
+// Waits in fork until the runtime has started. Otherwise the child would wait for that before its first call into Go.
+static void await_runtime(void) { _cgo_wait_runtime_init_done(); }
 
 static __attribute__((constructor)) void read_show_go(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");
 	show_go_calls = value != NULL && strcmp(value, "1") == 0;
 	observe_go_calls = show_go_calls || gompi_tsan_is_linked();
+	pthread_atfork(await_runtime, NULL, note_fork);
+}
+
+__attribute__((cold)) static void abort_in_child(void) {
+	char line[200];
+	int n = snprintf(line, sizeof line,
+			 "gompirma: %s was called in a child process of fork. Call MPI only in the parent, or let the "
+			 "child start a program with exec\n",
+			 gompi_call_name != NULL ? gompi_call_name : "MPI");
+	if (write(2, line, (size_t)n) < 0) {
+		// standard error does not work, so the message is lost
+	}
+	abort();
 }
 
 __attribute__((cold)) static void print_go_call(void) {
@@ -103,6 +127,8 @@ __attribute__((cold)) static void annotate_tsan(void) {
 void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context) {
 	bool was_in_go = gompi_is_in_go();
 	if (__builtin_expect(observe_go_calls, 0)) {
+		if (is_forked_child)
+			abort_in_child();
 		if (show_go_calls)
 			print_go_call();
 		annotate_tsan();
