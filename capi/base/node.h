@@ -81,6 +81,16 @@ struct gompi_wait_record {
 	gompi_ai32 event_count;
 };
 
+// A copy in which two processes take part, the initiator and the helper (assisted_copy.h). It is in the cell of the
+// initiator.
+struct gompi_shared_copy {
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 claimed_pieces; // number of pieces that either process has claimed
+	gompi_a64 initiator_address, helper_address, bytes;  // where the data is in the two processes, and its size
+	gompi_ai32 initiator_pid;
+	gompi_a32 writes;       // 1: the data moves from the initiator to the helper
+	gompi_a32 helper_state; // written by the helper at the end (assisted_copy.c)
+};
+
 // GOMPI_PROGRESS_THREADS: maximum number of the library's progress threads. wait_records with an index below
 // GOMPI_WAIT_THREADS describe waits; the other wait_records describe events that may end one of these waits.
 enum { GOMPI_UNREACHABLE_SLOTS = 16, GOMPI_WAIT_RECORDS = 32, GOMPI_WAIT_THREADS = 16, GOMPI_PROGRESS_THREADS = 6 };
@@ -95,6 +105,8 @@ struct gompi_cell {
 	gompi_a32 needs_doorbell;
 	_Alignas(GOMPI_CACHE_LINE) gompi_ai32 poller_count; // number of threads that poll this process' rings
 	gompi_ai32 blocked_count; // number of application threads inside a blocking call, polling or asleep
+	// index + 1 of the process that requests help with a copy (assisted_copy.h); 0 if none
+	gompi_a32 copy_offer;
 	// number of threads that wait without a record, because none was free
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits;
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
@@ -119,6 +131,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unreachable[GOMPI_UNREACHABLE_SLOTS];
 	gompi_a32 connect_requests[GOMPI_UNREACHABLE_SLOTS];
 	struct gompi_wait_record wait_records[GOMPI_WAIT_RECORDS];
+	struct gompi_shared_copy shared_copy; // the copy for which this process has requested help
 	// For tools that read the process from outside. comms_address: address of the table of communicators
 	// (comm/comm.h). comm_world_address: address of the descriptor of MPI_COMM_WORLD, which is not in the table.
 	uint64_t comms_address, comm_world_address;
@@ -143,6 +156,7 @@ struct gompi_node_header {
 	uint32_t segment; // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
 	// random number that identifies the processes which share this memory, for processes of other jobs
 	uint64_t universe;
+	gompi_a32 cma_call_ns;   // time of a system call that copies 8 bytes between processes; 0 if not measured yet
 	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
 	// number of failed processes and of revocations found; if not 0, each wait checks whether it depends on one of
 	// them

@@ -258,12 +258,18 @@ static inline void begin_wait(struct gompi_wait *t) {
 	t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
 	t->poll_count = gompi_node.policy.is_oversubscribed ? GOMPI_PAUSED_POLLS : 0;
 	t->eager_polls_left = 0;
+	t->assistance.initiator = 0;
 	t->stage = WAIT_POLLING;
 }
 
 // Executes one polling step between two checks. Returns false if the wait has polled for long enough and should sleep.
 static inline bool poll_step(struct gompi_wait *t) {
 	bool worked = gompi_serve();
+	if ((t->assistance.initiator != 0 || gompi_is_help_requested()) && gompi_assist(&t->assistance)) {
+		t->now_ns = gompi_now_ns();
+		t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
+		return true;
+	}
 	if (t->poll_count == GOMPI_LONG_WAIT_POLLS)
 		gompi_notify_long_wait();
 	if (worked) {
@@ -348,6 +354,7 @@ static inline void end_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	if (t->stage != WAIT_POLLING)
 		gompi_withdraw_wait(t->record_index);
+	gompi_end_assistance(&t->assistance);
 	gompi_sub(&me->blocked_count, 1);
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
@@ -365,7 +372,7 @@ static inline bool poll_quietly(bool (*done)(void *), void *arg) {
 		failed_waits++;
 		return false;
 	}
-	for (int i = 0; i < gompi_node.policy.quiet_polls; i++) {
+	for (int i = 0; i < gompi_node.policy.quiet_polls && !gompi_is_help_requested(); i++) {
 		if (done(arg)) {
 			failed_waits = 0;
 			return true;

@@ -2,6 +2,7 @@
 #ifndef GOMPI_WAIT_H
 #define GOMPI_WAIT_H
 
+#include "base/assisted_copy.h"
 #include "base/clock.h"
 #include "base/node.h"
 #include "base/service.h"
@@ -99,6 +100,7 @@ struct gompi_wait {
 	uint32_t poll_count, wake_seen;
 	int32_t eager_polls_left, record_index; // record_index: index of the wait record while asleep
 	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps
+	struct gompi_assistance assistance;
 	struct gompi_stuck_entry stuck;
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);

@@ -45,6 +45,9 @@ uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i) { return gompi_loa
 // differs from the size that its owner has published, and records a mismatch in c.
 static bool read_blocks(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			uint64_t format) {
+	// If other members read from this member, they copy themselves and cannot help.
+	bool (*move)(int, uint64_t, void *, uint64_t, bool) =
+		d->local == NULL ? gompi_cma_move_assisted : gompi_cma_move;
 	for (int k = 1; k < t->n; k++) {
 		int i = (t->me + k) % t->n; // each member starts with a different peer, to spread the load
 		if (d->from != GOMPI_FROM_ALL && d->from != i)
@@ -56,8 +59,8 @@ static bool read_blocks(struct gompi_shm_coll *t, struct gompi_coll_call *c, con
 				c->mismatch = (struct gompi_coll_mismatch){
 					i, gompi_signature_word(c->kind, c->root, peer_bytes), format,
 					gompi_signature_word(c->kind, c->root, bytes), format};
-		} else if (!gompi_cma_move(t->peers[i], gompi_load(&w->value) + d->offset, gompi_block(&d->to, i),
-					   bytes, false)) {
+		} else if (!move(t->peers[i], gompi_load(&w->value) + d->offset, gompi_block(&d->to, i), bytes,
+				 false)) {
 			return false;
 		}
 	}

@@ -18,7 +18,7 @@ static bool word_reached(void *arg) {
 // Polls the word up to n times. Returns true if it has reached its minimum. Does not poll if there are fewer cores than
 // processes, because polling would delay the process that changes the word.
 static bool spin_on_word(struct word_wait *w, int n) {
-	for (int k = gompi_node.policy.is_oversubscribed ? n : 0; k < n; k++)
+	for (int k = gompi_node.policy.is_oversubscribed ? n : 0; k < n && !gompi_is_help_requested(); k++)
 		if (word_reached(w))
 			return true;
 	return false;
@@ -53,7 +53,8 @@ static int wait_word(struct gompi_shm_coll *t, gompi_a64 *word, uint64_t min, in
 
 int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *arg) {
 	publish_finished(t);
-	for (int k = gompi_node.policy.is_oversubscribed ? GOMPI_SHM_POLLS : 0; k < GOMPI_SHM_POLLS; k++)
+	for (int k = gompi_node.policy.is_oversubscribed ? GOMPI_SHM_POLLS : 0;
+	     k < GOMPI_SHM_POLLS && !gompi_is_help_requested(); k++)
 		if (done(arg))
 			return 0;
 	struct gompi_wait_desc waiting = describe_wait(t, -1);

@@ -1,6 +1,8 @@
 // Shared-memory reductions. Either all members reduce the same operands in the same order, or one member reduces them
 // for all. So all members get bitwise identical results.
+#include "base/minmax.h"
 #include "coll/direct.h"
+#include "transport/cma.h"
 
 // The operands of one operation, in the members' buffers. The field `local` points to this member's own operand. If
 // possible, that is the operand in the application's memory and not the copy in this member's buffer, because other
@@ -163,6 +165,13 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 // Reductions of at least this many bytes are divided: each member reduces one chunk for all members.
 enum { SHM_SPLIT_MIN_BYTES = 8 << 10 };
 
+// Returns the number of bytes above which a reduction that is not divided reads the operands directly. With two
+// members, a direct read costs a system call, and saves 0.1 ns per byte.
+static uint64_t direct_above(int members) {
+	return members > 2 ? GOMPI_REDUCE_DIRECT_ABOVE
+			   : gompi_min_u64(3000 + 10 * (uint64_t)gompi_cma_call_ns(), GOMPI_REDUCE_DIRECT_ABOVE);
+}
+
 // Reduces data that needs more than one operation. Not inlined, so that its callers need fewer registers.
 static __attribute__((noinline)) int reduce_large(struct gompi_shm_coll *t, struct gompi_coll_call *c, int upto) {
 	const struct gompi_reduction *r = &c->reduction;
@@ -172,7 +181,7 @@ static __attribute__((noinline)) int reduce_large(struct gompi_shm_coll *t, stru
 	// With two members, each reads the other's whole operand: chunks would save no transfer, because each reduced
 	// chunk would have to be transferred too.
 	const bool use_chunks = all && t->n > 2;
-	if (c->bytes > (use_chunks ? (uint64_t)t->n * GOMPI_CHUNK_DIRECT_ABOVE : GOMPI_REDUCE_DIRECT_ABOVE)) {
+	if (c->bytes > (use_chunks ? (uint64_t)t->n * GOMPI_CHUNK_DIRECT_ABOVE : direct_above(t->n))) {
 		struct gompi_direct_reduction d = {.is_split = use_chunks,
 						   .bytes = upto > 0 ? c->bytes : 0,
 						   .upto = upto,
@@ -227,7 +236,7 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 	int rc = 0, failed = 0;
 	if (longest > chunk_capacity) {
 		bool done = false;
-		if (longest > GOMPI_REDUCE_DIRECT_ABOVE) {
+		if (longest > direct_above(t->n)) {
 			struct gompi_direct_reduction d = {.bytes = c->sizes[t->me], .upto = t->n, .to = c->out};
 			for (int i = 0; i < t->me; i++)
 				d.offset += c->sizes[i];

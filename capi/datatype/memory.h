@@ -6,7 +6,8 @@
 //     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
 //     data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
 //     elements                 the kernels of operations (op.h, atomic.h)
-//     other processes' memory  gompi_cma_move (transport/cma.h), cma_read_data (message/rendezvous.c)
+//     other processes' memory  gompi_cma_move (transport/cma.h), cma_read_data (message/rendezvous.c),
+//                              copy_piece (base/assisted_copy.c)
 //
 // In the packages that call these functions, memcpy is reserved for the library's own structures (TestLintMemcpy).
 #ifndef GOMPI_MEMORY_H

@@ -7,9 +7,17 @@
 
 #pragma GCC visibility push(hidden)
 
+// Returns the time of a system call that moves 8 bytes, in ns. The first call on the node measures it, and all
+// processes of the node get the same result.
+int64_t gompi_cma_call_ns(void);
+
 // Moves `bytes` bytes between the memory `local` and an address in the process `peer`. If `write` is true, the data
 // moves to `peer`, else from `peer`. Returns true on success. On failure, some bytes may have been moved.
 bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
+
+// Moves data like gompi_cma_move. The process `peer` waits for this transfer, and copies a part of large data
+// (base/assisted_copy.h).
+bool gompi_cma_move_assisted(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
 // Moves `bytes` bytes between the contiguous memory `local` and `count` elements of a datatype at an address of `peer`.
 // One system call moves many segments of the datatype. Returns true on success. On failure, some bytes may have been

@@ -30,11 +30,33 @@ static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
+// The time of a put or get through the ring of a target that polls it, with its flush, is about RING_NS ns plus 1 ns
+// for RING_BYTES_PER_NS bytes. MIN_SINGLE_BYTES is the lower limit of single_cma_bytes.
+enum { RING_NS = 350, RING_BYTES_PER_NS = 5, MIN_SINGLE_BYTES = 256 };
+
+// Returns the number of bytes from which on a system call takes less time than the ring, for a single put or get
+// between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another.
+static int64_t single_cma_bytes(void) {
+	int64_t bytes = (gompi_cma_call_ns() - RING_NS) * RING_BYTES_PER_NS;
+	return bytes < MIN_SINGLE_BYTES ? MIN_SINGLE_BYTES : bytes;
+}
+
+// Returns true if system calls move data of this size faster than the ring of a target that polls it. In a series
+// without flushes the ring is faster, because the target copies the data while the origin sends the next operation. In
+// an epoch of active target synchronization a packet with its data costs least, because MPI_Win_complete follows it in
+// the ring.
+static bool is_cma_faster(struct gompi_win *w, int64_t bytes) {
+	const bool is_single = gompi_load(&w->has_moved) == 0;
+	gompi_store(&w->has_moved, 1);
+	return bytes > MAX_RING_BYTES || (is_single && bytes >= single_cma_bytes() &&
+					  (bytes > GOMPI_PACKET_DATA || (gompi_load(&w->access) & ACCESS_PASSIVE)));
+}
+
 // Returns true if a put or get should use system calls, which need no thread of the target. That is so if the target
-// does not poll its ring or the data exceeds MAX_RING_BYTES, and the segments have MIN_CMA_SEGMENT bytes on average.
-// Otherwise it should use the ring, which is several times as fast while the target polls.
-static bool use_cma(const struct gompi_buffer *at, int64_t bytes, bool polled) {
-	return gompi_node.has_cma && (!polled || bytes > MAX_RING_BYTES) &&
+// does not poll its ring or system calls are faster, and the segments have MIN_CMA_SEGMENT bytes on average. Otherwise
+// it should use the ring.
+static bool use_cma(struct gompi_win *w, const struct gompi_buffer *at, int64_t bytes, bool polled) {
+	return gompi_node.has_cma && (!polled || is_cma_faster(w, bytes)) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
 }
 
@@ -56,7 +78,7 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	int process = gompi_local_index(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	const bool polled = is_polled(w, process);
-	if (use_cma(at, bytes, polled)) {
+	if (use_cma(w, at, bytes, polled)) {
 		if (!polled && bytes <= MAX_RING_BYTES)
 			wake_for_series(process);
 		if (gompi_cma_move_segments(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put)) {
@@ -144,6 +166,7 @@ static int node_post(struct gompi_win *w, int origin, const char *call) {
 
 static int node_complete(struct gompi_win *w, int target, const char *call) {
 	int rc;
+	gompi_store(&w->has_moved, 0);
 	// In a dynamic window the target may reject an operation. This process learns of the error only when the
 	// operation is acknowledged, so it waits for all operations first.
 	if (w->attached == NULL && gompi_ring_send_complete(w, target, call, &rc))

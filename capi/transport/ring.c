@@ -211,6 +211,7 @@ static int wait_for_ack(struct gompi_win *w, int peer, uint64_t number, const ch
 }
 
 int gompi_ring_flush(struct gompi_win *w, int target, const char *call) {
+	gompi_store(&w->has_moved, 0);
 	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers == NULL)
 		return MPI_SUCCESS;

@@ -164,6 +164,8 @@ struct gompi_win {
 	// value of this member's complete_count at which the open exposure epoch ends; MPI_Win_post increases it
 	uint32_t expected_completes;
 	gompi_a32 flush_flags; // FLUSH_* bits: the reasons why a flush or fence needs its slow path; 0 if there is none
+	gompi_a32
+		has_moved; // 1 if a put or get to a process of this node has followed the last flush (transport/node.c)
 	// for the ring path: array by rank, allocated at the first use. An element is the position after this process'
 	// last operation in the ring of that member's process
 	gompi_a64 *_Atomic ring_sent;

@@ -44,8 +44,8 @@ const (
 	CellWindowsAddress           = 1464    // offsetof(struct gompi_cell, windows_address)
 	CellProgressThreads          = 1472    // offsetof(struct gompi_cell, progress_threads)
 	CellWaitRecords              = 1664    // offsetof(struct gompi_cell, wait_records)
-	CellCommsAddress             = 7808    // offsetof(struct gompi_cell, comms_address)
-	CellCommWorldAddress         = 7816    // offsetof(struct gompi_cell, comm_world_address)
+	CellCommsAddress             = 7872    // offsetof(struct gompi_cell, comms_address)
+	CellCommWorldAddress         = 7880    // offsetof(struct gompi_cell, comm_world_address)
 	recordState                  = 0       // offsetof(struct gompi_wait_record, state)
 	recordPeer                   = 4       // offsetof(struct gompi_wait_record, peer)
 	recordObject                 = 8       // offsetof(struct gompi_wait_record, object)
@@ -81,7 +81,7 @@ const (
 	PeersAll                     = -1      // GOMPI_PEERS_ALL
 	PeersAny                     = -2      // GOMPI_PEERS_ANY
 	PeersSeveral                 = -3      // GOMPI_PEERS_SEVERAL
-	CellBytes                    = 7872    // sizeof(struct gompi_cell)
+	CellBytes                    = 7936    // sizeof(struct gompi_cell)
 	WaitRecordBytes              = 192     // sizeof(struct gompi_wait_record)
 	TargetBytes                  = 32      // sizeof(struct gompi_target)
 	CacheLine                    = 64      // GOMPI_CACHE_LINE
@@ -100,8 +100,8 @@ const (
 	WinAccess                    = 8       // offsetof(struct gompi_win, access)
 	WinN                         = 12      // offsetof(struct gompi_win, n)
 	WinTargets                   = 16      // offsetof(struct gompi_win, targets)
-	WinStreams                   = 136     // offsetof(struct gompi_win, streams)
-	WinLockAllNocheck            = 184     // offsetof(struct gompi_win, lock_all_nocheck)
+	WinStreams                   = 144     // offsetof(struct gompi_win, streams)
+	WinLockAllNocheck            = 192     // offsetof(struct gompi_win, lock_all_nocheck)
 	AccessLockAll                = 16      // ACCESS_LOCK_ALL
 	TargetState                  = 20      // offsetof(struct gompi_target, state)
 	TargetLocked                 = 2       // TARGET_LOCKED
