@@ -111,6 +111,6 @@ func TestWaitingOfJobs(t *testing.T) {
 	for r := range 4 {
 		p[r].waits = []shm.Waiting{wait("MPI_Recv", int32(r+2)%4, win, 4, why(shm.ForMessage, 0))}
 	}
-	require.Equal(t, "rank 0 waits in MPI_Recv (tag 0) on window 0x20000001 for job 1 rank 0; job 1 rank 0 waits in "+
-		"MPI_Recv (tag 0) on window 0x20000001 for rank 0", p.deadlockText(nil))
+	require.Equal(t, "rank 0 waits in MPI_Recv (tag 0) on window 0x20000001 for job 1 rank 0; job 1 rank 0 waits "+
+		"in MPI_Recv (tag 0) on window 0x20000001 for rank 0", p.deadlockText(nil))
 }
