@@ -196,7 +196,8 @@ func (c *Comm) BcastFrom(root int, b []byte, failed error) ([]byte, error) {
 // exchanges data with the leader of that group by the function `swap`. This data consists of the descriptions `mine` of
 // all members, in the order of their ranks; all descriptions have the same length. The function `find` returns the
 // numbers of the processes of the other group from their descriptions. The argument isFirst is true in one of the two
-// groups. Collective over both groups.
+// groups. If `find` fails at a member of one of the groups, all members of both groups return an error of its class. No
+// member returns before all members have called `find`. Collective over both groups.
 func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap func(all []byte) ([]byte, error),
 	find func(theirs []byte) ([]int32, error)) (*Comm, error) {
 	local, err := c.Dup()
@@ -222,8 +223,8 @@ func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap fun
 		}
 	}
 	if b, err = t.bcastOrError(b, err); err == nil {
-		var members []int32
-		if members, err = find(b[9:]); err == nil {
+		members, failure := find(b[9:])
+		if err = t.agreeOver(failure, swap); err == nil {
 			b[8] = 0
 			if isFirst {
 				b[8] = 1
@@ -233,6 +234,31 @@ func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap fun
 	}
 	local.Free()
 	return nil, err
+}
+
+// agreeOver returns an error at all members of two groups if a member of one of them passes an error in `mine`. All
+// errors have the same class. The leaders exchange data by the function `swap`.
+func (t *team) agreeOver(mine error, swap func([]byte) ([]byte, error)) error {
+	class, err := t.maxClass(mpierr.ClassOf(mine))
+	var b []byte
+	if t.me == 0 && err == nil {
+		own := binary.LittleEndian.AppendUint32(nil, uint32(class))
+		if b, err = swap(own); err == nil && len(b) != len(own) {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
+		}
+	}
+	if b, err = t.bcastOrError(b, err); err != nil {
+		return err
+	}
+	switch theirs := int32(binary.LittleEndian.Uint32(b)); {
+	case mine != nil:
+		return mpierr.New(max(class, theirs), "%v", mine)
+	case class != 0:
+		return mpierr.New(max(class, theirs), "another process of this group cannot connect to the other group")
+	case theirs != 0:
+		return mpierr.New(theirs, "a process of the other group cannot connect to this group")
+	}
+	return nil
 }
 
 // joined returns the intercommunicator of a duplicate of c and the given processes. The argument `head` has its
