@@ -239,18 +239,26 @@ func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap fun
 // agreeOver returns an error at all members of two groups if a member of one of them passes an error in `mine`. All
 // errors have the same class. The leaders exchange data by the function `swap`.
 func (t *team) agreeOver(mine error, swap func([]byte) ([]byte, error)) error {
-	class, err := t.maxClass(mpierr.ClassOf(mine))
-	var b []byte
+	le := binary.LittleEndian
+	classes := make([]byte, 4*t.size())
+	err := t.gatherToLeader(le.AppendUint32(nil, uint32(mpierr.ClassOf(mine))), classes)
+	var b []byte // the maxima of both groups
 	if t.me == 0 && err == nil {
-		own := binary.LittleEndian.AppendUint32(nil, uint32(class))
+		most := uint32(0)
+		for ; len(classes) > 0; classes = classes[4:] {
+			most = max(most, le.Uint32(classes))
+		}
+		own := le.AppendUint32(nil, most)
 		if b, err = swap(own); err == nil && len(b) != len(own) {
 			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
 		}
+		b = append(own, b...)
 	}
 	if b, err = t.bcastOrError(b, err); err != nil {
 		return err
 	}
-	switch theirs := int32(binary.LittleEndian.Uint32(b)); {
+	class := int32(le.Uint32(b))
+	switch theirs := int32(le.Uint32(b[4:])); {
 	case mine != nil:
 		return mpierr.New(max(class, theirs), "%v", mine)
 	case class != 0:
