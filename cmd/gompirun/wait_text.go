@@ -250,6 +250,8 @@ func (p snapshot) waitText(w *shm.Waiting) string {
 		return callText(w) + " for " + p.alternativesText(w)
 	case w.Reason == shm.ForSelf:
 		return waitForText(w, "")
+	case w.Foreign:
+		who = "a process of another job"
 	case w.Peer >= 0 && !w.All:
 		who = p.name(int(w.Peer))
 	case len(missing) > 0:

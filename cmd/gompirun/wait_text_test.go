@@ -111,6 +111,9 @@ func TestWaitingOfJobs(t *testing.T) {
 	for r := range 4 {
 		p[r].waits = []shm.Waiting{wait("MPI_Recv", int32(r+2)%4, win, 4, why(shm.ForMessage, 0))}
 	}
+	foreign := wait("MPI_Recv", shm.PeersAny, win, 0, why(shm.ForMessage, 7))
+	foreign.Foreign = true
+	require.Equal(t, "in MPI_Recv (tag 7) on window 0x20000001 for a process of another job", p.waitText(&foreign))
 	require.Equal(t, "rank 0 waits in MPI_Recv (tag 0) on window 0x20000001 for job 1 rank 0; job 1 rank 0 waits "+
 		"in MPI_Recv (tag 0) on window 0x20000001 for rank 0", p.deadlockText(nil))
 }
