@@ -160,6 +160,9 @@ func (p *Instance) openNetwork(provider fabric.Provider) error {
 	p.foreign.mu.Lock()
 	defer p.foreign.mu.Unlock()
 	if e := p.foreign.endpoint; e != nil {
+		if provider.Name == "" {
+			provider = fabric.Provider{Name: fabric.OwnProvider, Version: e.Provider.Version}
+		}
 		return differ(e.Provider, provider)
 	}
 	timeout, err := boot.PeerTimeout()
@@ -372,12 +375,15 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 		}
 		return c.NewInter(root, p.sessionComm, int(them.number), tag)
 	}
-	mine, failure := p.describe(fabric.Provider{Version: le.Uint32(head[1:]), Name: string(head[5:])})
-	n, err := c.NewInterOver(root, accepts, mine, func(all []byte) ([]byte, error) {
+	provider := fabric.Provider{Version: le.Uint32(head[1:]), Name: string(head[5:])}
+	mine, failure := p.describe(provider)
+	// Networks without connections drop messages of processes that the receiver does not know yet.
+	agrees := provider.Name != "" && provider.Name != fabric.OwnProvider
+	n, err := c.NewInterOver(root, accepts, agrees, mine, func(all []byte) ([]byte, error) {
 		return boot.Exchange(link, all, maxGroupBytes)
 	}, func(theirs []byte) ([]int32, error) {
 		if failure != nil {
-			return nil, failure
+			return nil, mpierr.New(abi.MPI_ERR_OTHER, "%v", failure)
 		}
 		return p.addDescribed(theirs)
 	})

@@ -97,7 +97,7 @@ func OpenAlone(n Network, provider Provider, universe uint64, self, count int, t
 	err error) {
 	e = &Endpoint{Universe: universe, Provider: provider}
 	if provider.Name == "" {
-		e.Provider, err = n.Choose(ownProvider)
+		e.Provider, err = n.Choose(OwnProvider)
 	}
 	if err == nil {
 		err = random.Read(e.Secret[:])
@@ -116,8 +116,8 @@ func OpenAlone(n Network, provider Provider, universe uint64, self, count int, t
 	return e, nil
 }
 
-// ownProvider is the name of gompirma's own network.
-const ownProvider = "tcp"
+// OwnProvider is the name of gompirma's own network.
+const OwnProvider = "tcp"
 
 // Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
 // value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than `timeout` counts as
