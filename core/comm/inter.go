@@ -230,8 +230,8 @@ func (c *Comm) NewInterOver(localLeader int, isFirst, agrees bool, mine []byte,
 	if b, err = t.bcastOrError(b, err); err == nil {
 		var members []int32
 		if members, err = find(b[9:]); err == nil && b[8] != 0 {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "another process of this group cannot connect to the other "+
-				"group")
+			err = mpierr.New(abi.MPI_ERR_OTHER, "another process of this group cannot connect to "+
+				"the other group")
 		}
 		if agrees {
 			err = t.agreeOver(err, swap)
@@ -284,8 +284,8 @@ func (t *team) agreeOver(mine error, swap func([]byte) ([]byte, error)) error {
 	case mine != nil:
 		return mpierr.New(max(class, theirs), "%v", mine)
 	case class != 0:
-		return mpierr.New(max(class, theirs), "another process of this group has failed to connect to the other "+
-			"group")
+		return mpierr.New(max(class, theirs), "another process of this group has failed to connect to "+
+			"the other group")
 	case theirs != 0:
 		return mpierr.New(theirs, "a process of the other group cannot connect to this group")
 	}
