@@ -90,17 +90,14 @@ func (network) Begin(j *fabric.Job) error {
 func (network) Add(f *fabric.Foreign) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	address, host := []byte(f.Address), []byte(f.Host)
-	if len(address) == 0 || len(host) == 0 {
-		return errors.New("the other job uses a network that does not support connections between jobs")
-	}
+	address, host := []byte(f.Address), []byte(f.Host+"\x00") // the host is empty, unless the network is TCP
 	pin.Pin(&address[0])
 	pin.Pin(&host[0])
 	c := C.struct_gompi_net_foreign{
 		peer: C.int(f.Peer), node: C.int(f.Node),
 		universe: C.uint64_t(f.Universe), number: C.uint32_t(f.Number),
 		address: (*C.char)(unsafe.Pointer(&address[0])), address_bytes: C.size_t(len(address)),
-		host: (*C.char)(unsafe.Pointer(&host[0])), host_bytes: C.size_t(len(host)),
+		host: (*C.char)(unsafe.Pointer(&host[0])), host_bytes: C.size_t(len(f.Host)),
 	}
 	for i := range c.secret {
 		c.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(f.Secret[8*i:]))
@@ -111,8 +108,8 @@ func (network) Add(f *fabric.Foreign) error {
 	case C.NET_NO_MEM:
 		return errors.New("out of memory")
 	}
-	return errors.New("jobs can be connected only over gompirma's own network: set GOMPIRMA_PROVIDER=tcp in both " +
-		"jobs")
+	return errors.New("its network address is invalid: use the same version of the network library in both jobs, " +
+		"or set GOMPIRMA_PROVIDER=tcp in both")
 }
 
 // NotifyFinalize implements fabric.Network.

@@ -93,7 +93,7 @@ type name struct {
 }
 
 // maxDescription is the number of bytes by which a process describes itself for processes of other universes.
-const maxDescription = 512
+const maxDescription = 1024
 
 // universe returns the universe of this process.
 func (p *Instance) universe() uint64 {
@@ -144,19 +144,32 @@ func (p *Instance) HostOf(w int32) string {
 	return "?"
 }
 
-// openNetwork opens the network of this process for connections to other universes, unless it is open. Errors:
-// MPI_ERR_OTHER.
-func (p *Instance) openNetwork() error {
+// provider returns the provider of this process' network; one without a name if the network is not open.
+func (p *Instance) provider() (used fabric.Provider) {
 	p.foreign.mu.Lock()
 	defer p.foreign.mu.Unlock()
-	if p.foreign.endpoint != nil {
-		return nil
+	if e := p.foreign.endpoint; e != nil {
+		used = e.Provider
+	}
+	return used
+}
+
+// openNetwork opens the network of this process for connections to other universes, unless it is open. The provider is
+// that of the other job; it has no name if no process has one. Errors: MPI_ERR_OTHER.
+func (p *Instance) openNetwork(provider fabric.Provider) error {
+	p.foreign.mu.Lock()
+	defer p.foreign.mu.Unlock()
+	if e := p.foreign.endpoint; e != nil {
+		if provider.Name == "" {
+			provider = fabric.Provider{Name: fabric.OwnProvider, Version: e.Provider.Version}
+		}
+		return differ(e.Provider, provider)
 	}
 	timeout, err := boot.PeerTimeout()
 	if err != nil {
 		return err
 	}
-	e, err := fabric.OpenAlone(p.data.Network(), p.universe(), int(p.Number()), p.ownCount, timeout)
+	e, err := fabric.OpenAlone(p.data.Network(), provider, p.universe(), int(p.Number()), p.ownCount, timeout)
 	if err != nil {
 		return err
 	}
@@ -167,11 +180,26 @@ func (p *Instance) openNetwork() error {
 	return nil
 }
 
-// describe returns the description of this process, or an empty description if the network cannot be opened.
-func (p *Instance) describe() (description []byte, err error) {
+// differ returns an error if this process and another job use different networks. A provider without a name means that
+// no network is open.
+func differ(mine, theirs fabric.Provider) error {
+	switch {
+	case mine == theirs, mine.Name == "", theirs.Name == "":
+		return nil
+	case mine.Name == theirs.Name:
+		return mpierr.New(abi.MPI_ERR_OTHER, "the network provider %s has another version in the other job: "+
+			"install the same library on all nodes, or set GOMPIRMA_PROVIDER=tcp in both jobs", mine.Name)
+	}
+	return mpierr.New(abi.MPI_ERR_OTHER, "this process uses the network provider %s, the other job %s: set "+
+		"GOMPIRMA_PROVIDER to the same value in both jobs", mine.Name, theirs.Name)
+}
+
+// describe returns the description of this process, or an empty description if the network cannot be opened. The
+// argument is that of openNetwork.
+func (p *Instance) describe(provider fabric.Provider) (description []byte, err error) {
 	p.Messages.Connected()
 	description = make([]byte, 0, maxDescription)
-	if err = p.openNetwork(); err == nil {
+	if err = p.openNetwork(provider); err == nil {
 		e := p.foreign.endpoint
 		host, _ := os.Hostname()
 		host = host[:min(len(host), 64)]
@@ -278,23 +306,32 @@ type introduction struct {
 	universe uint64
 	number   int32  // of the leader
 	tag      uint32 // of the connecting side: for messages if the leaders are in one universe
+	provider fabric.Provider
 }
 
-const introductionBytes = 16
+// introductionBytes is the number of bytes of an introduction without the name of the provider.
+const introductionBytes = 20
+
+// maxIntroduction bounds the introductions that a process accepts.
+const maxIntroduction = introductionBytes + 256
 
 // introduce exchanges introductions over a connection to the leader of another group.
 func (p *Instance) introduce(c net.Conn, tag int32) (theirs introduction, err error) {
 	le := binary.LittleEndian
 	mine := le.AppendUint64(nil, p.universe())
 	mine = le.AppendUint32(le.AppendUint32(mine, uint32(p.Number())), uint32(tag))
-	b, err := boot.Exchange(c, mine, introductionBytes)
-	if err == nil && len(b) != introductionBytes {
+	used := p.provider()
+	mine = append(le.AppendUint32(mine, used.Version), used.Name...)
+	b, err := boot.Exchange(c, mine, maxIntroduction)
+	if err == nil && len(b) < introductionBytes {
 		err = errDescription()
 	}
 	if err != nil {
 		return introduction{}, err
 	}
-	return introduction{le.Uint64(b), int32(le.Uint32(b[8:])), le.Uint32(b[12:])}, nil
+	theirs.provider = fabric.Provider{Version: le.Uint32(b[16:]), Name: string(b[introductionBytes:])}
+	theirs.universe, theirs.number, theirs.tag = le.Uint64(b), int32(le.Uint32(b[8:])), le.Uint32(b[12:])
+	return theirs, nil
 }
 
 // maxGroupBytes bounds the descriptions that a process accepts.
@@ -309,6 +346,7 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 	var them introduction
 	var head []byte
 	var err error
+	le := binary.LittleEndian
 	tag, _ := p.newTag()
 	if c.Rank() == root {
 		link, err = find(func(c net.Conn) (err error) {
@@ -319,7 +357,12 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 			defer link.Close()
 			head = []byte{0}
 			if them.universe != p.universe() {
-				head[0] = 1
+				provider := p.provider()
+				err = differ(provider, them.provider)
+				if provider.Name == "" {
+					provider = them.provider
+				}
+				head = append(le.AppendUint32([]byte{1}, provider.Version), provider.Name...)
 			}
 		}
 	}
@@ -332,13 +375,18 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 		}
 		return c.NewInter(root, p.sessionComm, int(them.number), tag)
 	}
-	mine, failure := p.describe()
-	n, err := c.NewInterOver(root, accepts, mine, func(all []byte) ([]byte, error) {
+	provider := fabric.Provider{Version: le.Uint32(head[1:]), Name: string(head[5:])}
+	mine, failure := p.describe(provider)
+	// Networks without connections drop messages of processes that the receiver does not know yet.
+	agrees := provider.Name != "" && provider.Name != fabric.OwnProvider
+	n, err := c.NewInterOver(root, accepts, agrees, mine, func(all []byte) ([]byte, error) {
 		return boot.Exchange(link, all, maxGroupBytes)
-	}, p.addDescribed)
-	if failure != nil {
-		err = failure
-	}
+	}, func(theirs []byte) ([]int32, error) {
+		if failure != nil {
+			return nil, mpierr.New(abi.MPI_ERR_OTHER, "%v", failure)
+		}
+		return p.addDescribed(theirs)
+	})
 	if err == nil {
 		p.countTargets(n, 1)
 	}

@@ -80,6 +80,12 @@ struct MPIX_Gompirma_layout {
  * invalid, or MPI_ERR_ARG if layout is NULL. */
 int MPIX_Gompirma_win_layout(MPI_Win win, int rank, struct MPIX_Gompirma_layout *layout);
 
+/* Stores the numbers of the members of a group, as in struct MPIX_Gompirma_layout, in `processes`, which has an element
+ * for each member. Processes of several jobs on one node that gompirun has started (MPI_Comm_spawn) have the same
+ * numbers at all of them, in the order of their start. The function is local and sends no messages. Returns
+ * MPI_ERR_GROUP if the group is not valid, or MPI_ERR_ARG if processes is NULL and the group is not empty. */
+int MPIX_Gompirma_group_processes(MPI_Group group, int processes[]);
+
 /* The event that ends the wait of a thread. `process` and `tag` are those of struct MPIX_Gompirma_wait. */
 enum {
 	MPIX_GOMPIRMA_FOR_CALL,       /* depends on the function that waits */

@@ -118,7 +118,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_NE
 }
 
 enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f) {
-	if (gompi_net.ops->add == NULL || f->peer < gompi_net.size || f->peer >= gompi_net.capacity)
+	if (f->peer < gompi_net.size || f->peer >= gompi_net.capacity)
 		return NET_FAILED;
 	gompi_net_lock();
 	enum gompi_net_error error = gompi_net.ops->add(f);
@@ -130,16 +130,22 @@ enum gompi_net_error gompi_net_add(const struct gompi_net_foreign *f) {
 	return error;
 }
 
+// Returns true if a peer has not acknowledged all data, and can still do so.
+static bool owes_acknowledgment(struct gompi_peer *p) {
+	return gompi_load(&p->has_failed) == 0 && !gompi_process_has_ended(gompi_node.processes, p->rank) &&
+	       gompi_peer_busy(p);
+}
+
 void gompi_net_drain(bool own_job, int limit_ms) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
 		if ((p->rank < gompi_net.size) != own_job)
 			continue;
 		gompi_fabric_flush(p->rank); // queued records do not make a peer busy
-		if (!gompi_peer_busy(p))
+		if (!owes_acknowledgment(p))
 			continue;
 		gompi_peer_probe(p); // the peer acknowledges at once
 		int us = 20;
-		for (int passed = 0; passed < 1000 * limit_ms && gompi_load(&p->has_failed) == 0 && gompi_peer_busy(p);
+		for (int passed = 0; passed < 1000 * limit_ms && owes_acknowledgment(p);
 		     passed += us, us = us < 1000 ? 2 * us : us)
 			if (!gompi_fabric_progress())
 				usleep((useconds_t)us);

@@ -34,6 +34,7 @@ struct gompi_insight_job {
 	uint32_t functions;
 	uint64_t part_size, ring_size;
 	_Alignas(64) gompi_a32 tick;
+	_Alignas(4096) gompi_a32 parts[GOMPI_INSIGHT_MAX_PARTS]; // of the processes of the node, by number: part + 1
 };
 struct gompi_insight_object {
 	uint64_t low, high, bias, name;
@@ -61,6 +62,7 @@ struct gompi_insight_part {
 	gompi_a32 space_futex, space_wanted;
 	gompi_a32 objects, names, objects_lost;
 	uint64_t monotonic, realtime;
+	uint32_t first; // part of rank 0 of the process' job; written by gompirun
 	_Alignas(64) gompi_a64 head;
 	_Alignas(64) gompi_a64 tail;
 	_Alignas(64) gompi_a64 dropped;
@@ -256,15 +258,15 @@ int64_t gompi_insight_last_int(const int *numbers, int n);
 // index in gompi_insight_next_table.
 void *gompi_insight_next_symbol(const char *name);
 
-// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD. For
-// a null handle, adds a list that is marked as absent (members.c).
+// Adds the members of a communicator, of its remote group or of a group to the record, as indices of their parts. For a
+// null handle, adds a list that is marked as absent (members.c).
 void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
 bool gompi_insight_is_inter(MPI_Comm comm);
-// Returns the group of all processes of the job, which the caller frees; MPI_GROUP_NULL if MPI is not initialized. If
-// there is no MPI_COMM_WORLD, uses a session of its own.
-MPI_Group gompi_insight_world_group(void);
+// Returns the parts of the members of a group in an array that the caller frees; -1 for members that are not recorded.
+// Returns NULL for a null handle, if MPI is not initialized, or if out of memory.
+int *gompi_insight_group_parts(MPI_Group group, int *n);
 
 // Returns the address in the application from which a wrapper was called. The argument `address` is the wrapper's
 // return address, which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.

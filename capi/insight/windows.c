@@ -3,6 +3,7 @@
 // number of members.
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "insight/pmpi.h"
@@ -18,20 +19,18 @@ static struct gompi_insight_window *find_counted_window(MPI_Win win) {
 	return NULL;
 }
 
-// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator.
+// Finds the part of the first member, and the number of members of a communicator.
 static void query_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
-	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-	int n = 0, first = 0, at = -1;
+	MPI_Group group = MPI_GROUP_NULL;
+	int n = 0;
 	if (GOMPI_CALL_PMPI(MPI_Comm_group, comm, &group) != MPI_SUCCESS)
 		return;
-	if (GOMPI_CALL_PMPI(MPI_Group_size, group, &n) == MPI_SUCCESS && n > 0 &&
-	    (world = gompi_insight_world_group()) != MPI_GROUP_NULL) {
-		if (GOMPI_CALL_PMPI(MPI_Group_translate_ranks, group, 1, &first, world, &at) == MPI_SUCCESS && at >= 0)
-			*leader = at;
-		(void)GOMPI_CALL_PMPI(MPI_Group_free, &world);
-	}
+	int *parts = gompi_insight_group_parts(group, &n);
 	(void)GOMPI_CALL_PMPI(MPI_Group_free, &group);
+	if (parts != NULL && n > 0)
+		*leader = parts[0];
 	*members = n;
+	free(parts);
 }
 
 // Makes the MPI library, if it is gompirma, count the operations on a window by their path.

@@ -152,8 +152,7 @@ struct gompi_net_ops {
 	// and writes the reason to error_detail.
 	bool (*begin)(const struct gompi_net_job *job, const struct gompi_net_events *events,
 		      char error_detail[GOMPI_NET_ERROR_BYTES]);
-	// Makes a process of another job a peer. NULL if the network cannot have such peers. Errors: NET_FAILED if the
-	// data is invalid, NET_NO_MEM.
+	// Makes a process of another job a peer. Errors: NET_FAILED if the data is invalid, NET_NO_MEM.
 	enum gompi_net_error (*add)(const struct gompi_net_foreign *f);
 	// Ends all operations without completions, ends all registrations, and frees all state.
 	void (*close)(void);

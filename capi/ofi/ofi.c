@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "net/key_table.h"
-#include "net/message_head.h"
 #include "ofi/choose.h"
 #include "ofi/library.h"
 #include "ofi/state.h"
@@ -141,21 +140,28 @@ static bool ofi_open(const struct gompi_provider *provider, struct gompi_net_end
 static bool ofi_begin(const struct gompi_net_job *job, const struct gompi_net_events *events,
 		      char error_detail[GOMPI_NET_ERROR_BYTES]) {
 	struct gompi_ofi_state *o = &gompi_ofi_state;
-	const size_t size = (size_t)job->size, bytes = job->address_bytes * size;
-	o->addresses = malloc(bytes);
-	o->peer = malloc(size * sizeof *o->peer);
-	if (o->addresses == NULL || o->peer == NULL) {
+	const size_t size = (size_t)job->size, capacity = size + (size_t)job->max_added;
+	o->addresses = malloc(job->address_bytes * capacity); // untouched pages use no memory
+	o->peer = malloc(capacity * sizeof *o->peer);
+	if (!gompi_message_names_open(&o->names, job) || o->addresses == NULL || o->peer == NULL) {
 		snprintf(error_detail, GOMPI_NET_ERROR_BYTES, "out of memory for the addresses of the processes");
 		return false;
 	}
-	memcpy(o->addresses, job->addresses, bytes);
+	memcpy(o->addresses, job->addresses, job->address_bytes * size);
 	for (size_t i = 0; i < size; i++)
 		o->peer[i] = FI_ADDR_NOTAVAIL;
 	o->address_bytes = job->address_bytes;
-	o->size = job->size;
-	o->self = job->rank;
-	memcpy(o->secret, job->secret, sizeof o->secret);
 	return true;
+}
+
+static enum gompi_net_error ofi_add(const struct gompi_net_foreign *f) {
+	struct gompi_ofi_state *o = &gompi_ofi_state;
+	if (f->address_bytes != o->address_bytes)
+		return NET_FAILED;
+	memcpy(o->addresses + (size_t)f->peer * o->address_bytes, f->address, o->address_bytes);
+	o->peer[f->peer] = FI_ADDR_NOTAVAIL;
+	gompi_message_names_add(&o->names, f);
+	return NET_SUCCESS;
 }
 
 // Ends all registrations.
@@ -176,6 +182,7 @@ static void ofi_close(void) {
 	gompi_libfabric.freeinfo(o->info);
 	free(o->addresses);
 	free(o->peer);
+	gompi_message_names_close(&o->names);
 	*o = (struct gompi_ofi_state){.fd = -1};
 }
 
@@ -214,7 +221,7 @@ static enum gompi_net_error begin_message(int peer, char **at, size_t *bytes, fi
 	const enum gompi_net_error error = find_peer(peer, address);
 	if (error != NET_SUCCESS)
 		return error;
-	*at = gompi_message_head_write(*at, *bytes, o->self, peer, o->secret);
+	*at = gompi_message_head_write(*at, *bytes, peer, &o->names);
 	*bytes += sizeof(struct gompi_message_head);
 	return NET_SUCCESS;
 }
@@ -385,7 +392,7 @@ static void store_completion(void *context, size_t bytes, enum gompi_net_error e
 	if (bytes >= sizeof h) {
 		memcpy(&h, at - sizeof h, sizeof h);
 		c->bytes = bytes - sizeof h;
-		c->peer = gompi_message_source(&h, at, c->bytes, o->self, o->size, o->secret);
+		c->peer = gompi_message_source(&h, at, c->bytes, &o->names);
 	}
 	if (c->peer < 0)
 		c->error = NET_FAILED;
@@ -419,6 +426,7 @@ const struct gompi_net_ops gompi_ofi_ops = {.choose = gompi_ofi_choose,
 					    .list = gompi_ofi_list,
 					    .open = ofi_open,
 					    .begin = ofi_begin,
+					    .add = ofi_add,
 					    .close = ofi_close,
 					    .send = ofi_send,
 					    .inject = ofi_inject,

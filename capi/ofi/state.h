@@ -6,6 +6,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "net/key_table.h"
+#include "net/message_head.h"
 #include "net/net_ops.h"
 
 #pragma GCC visibility push(hidden)
@@ -29,11 +30,10 @@ struct gompi_ofi_state {
 	struct fid_cq *cq;
 	struct fid_ep *ep; // a single endpoint reaches all peers
 	int fd;            // readable if cq has completions; -1 if the provider has no descriptor
-	int size, self;
-	uint64_t secret[2];
-	char *addresses; // of all processes, by rank, address_bytes each
+	struct gompi_message_names names;
+	char *addresses; // by peer, address_bytes each
 	size_t address_bytes;
-	fi_addr_t *peer; // by rank: entry of av; FI_ADDR_NOTAVAIL if the peer has not been inserted
+	fi_addr_t *peer; // by peer: entry of av; FI_ADDR_NOTAVAIL if the peer has not been inserted
 	struct gompi_key_table memory;
 	struct gompi_net_local *locals;
 };

@@ -34,21 +34,21 @@ void gompi_ucx_peer_fail(struct gompi_ucx_peer *p) {
 	p->has_failed = true;
 	p->next_failed = gompi_ucx_state.failed_peers;
 	gompi_ucx_state.failed_peers = p;
-	gompi_ucx_state.events->on_failed(p->rank);
+	gompi_ucx_state.events->on_failed(p->number);
 }
 
 static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status) { gompi_ucx_peer_fail(arg); }
 
-struct gompi_ucx_peer *gompi_ucx_peer(int rank, enum gompi_net_error *error) {
+struct gompi_ucx_peer *gompi_ucx_peer(int number, enum gompi_net_error *error) {
 	struct gompi_ucx_state *u = &gompi_ucx_state;
-	struct gompi_ucx_peer *p = u->peers[rank];
+	struct gompi_ucx_peer *p = u->peers[number];
 	if (p == NULL) {
 		*error = NET_NO_MEM;
 		p = calloc(1, sizeof *p);
 		if (p == NULL)
 			return NULL;
-		p->rank = rank;
-		const char *address = u->addresses + (size_t)rank * GOMPI_ADDRESS_BYTES + sizeof(uint16_t);
+		p->number = number;
+		const char *address = u->addresses + (size_t)number * GOMPI_ADDRESS_BYTES + sizeof(uint16_t);
 		const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
 							      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
 							      UCP_EP_PARAM_FIELD_ERR_HANDLER,
@@ -61,7 +61,7 @@ struct gompi_ucx_peer *gompi_ucx_peer(int rank, enum gompi_net_error *error) {
 			*error = gompi_ucx_error(status);
 			return NULL;
 		}
-		u->peers[rank] = p;
+		u->peers[number] = p;
 	}
 	*error = NET_PEER_FAILED;
 	return p->has_failed ? NULL : p;
@@ -86,7 +86,7 @@ bool gompi_ucx_send_control(struct gompi_ucx_peer *p, unsigned id, const void *d
 	if (copy == NULL)
 		return false;
 	memcpy(copy + head_bytes, data, bytes);
-	gompi_message_head_write(copy + head_bytes, bytes, u->self, p->rank, u->secret);
+	gompi_message_head_write(copy + head_bytes, bytes, p->number, &u->names);
 	const ucp_request_param_t done = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
 							  UCP_OP_ATTR_FIELD_FLAGS,
 					  .flags = UCP_AM_SEND_FLAG_EAGER,

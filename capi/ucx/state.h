@@ -54,7 +54,7 @@ struct gompi_ucx_rkey {
 };
 
 struct gompi_ucx_peer {
-	int rank;
+	int number;
 	ucp_ep_h ep; // NULL after the peer has failed
 	bool has_failed;
 	struct gompi_ucx_peer *next_failed; // list of failed peers whose endpoint must be closed
@@ -73,11 +73,12 @@ struct gompi_ucx_arrival {
 struct gompi_ucx_state {
 	ucp_context_h context;
 	ucp_worker_h worker;
-	int fd, size, self;
-	uint64_t secret[2];
+	int fd;
+	struct gompi_message_names names;
 	const struct gompi_net_events *events;
-	char *addresses;                     // by rank, GOMPI_ADDRESS_BYTES each
-	struct gompi_ucx_peer **peers;       // by rank
+	char *addresses;                     // by peer, GOMPI_ADDRESS_BYTES each
+	struct gompi_ucx_peer **peers;       // by number
+	int peer_count;                      // number of peers that have been added
 	struct gompi_ucx_peer *failed_peers; // list
 	struct gompi_key_table memory;
 	struct gompi_completion_queue completions;
@@ -95,7 +96,7 @@ static inline void gompi_ucx_complete(struct gompi_net_op *op, enum gompi_net_er
 }
 
 // Returns the peer, connecting it at first use. On error returns NULL and sets *error.
-struct gompi_ucx_peer *gompi_ucx_peer(int rank, enum gompi_net_error *error);
+struct gompi_ucx_peer *gompi_ucx_peer(int number, enum gompi_net_error *error);
 
 // Starts to close a peer's endpoint. Returns the request, or NULL if the endpoint is closed.
 void *gompi_ucx_close_endpoint(struct gompi_ucx_peer *p);

@@ -61,7 +61,7 @@ static enum gompi_net_error ucx_send(int peer, char *at, size_t bytes, struct go
 		return error;
 	if (!gompi_completion_reserve(&u->completions))
 		return NET_AGAIN;
-	const char *head = gompi_message_head_write(at, bytes, u->self, peer, u->secret);
+	const char *head = gompi_message_head_write(at, bytes, peer, &u->names);
 	const ucp_request_param_t done = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 					  .cb.send = on_send_done,
 					  .user_data = op};
@@ -85,7 +85,7 @@ static void end_receive(struct gompi_net_op *op, size_t bytes, ucs_status_t stat
 	const struct gompi_ucx_op *b = gompi_ucx_op(op);
 	struct gompi_net_completion c = {.op = op, .bytes = bytes, .error = gompi_ucx_error(status)};
 	if (c.error == NET_SUCCESS) {
-		c.peer = gompi_message_source(&b->head, b->at, bytes, u->self, u->size, u->secret);
+		c.peer = gompi_message_source(&b->head, b->at, bytes, &u->names);
 		c.error = c.peer < 0 ? NET_FAILED : NET_SUCCESS;
 	}
 	gompi_completion_add(&u->completions, c);
@@ -129,8 +129,8 @@ static ucs_status_t on_frame(void *arg, const void *header, size_t header_bytes,
 	struct gompi_ucx_arrival *a = malloc(sizeof *a);
 	if (a == NULL) { // fabric/ would wait forever for the dropped message
 		enum gompi_net_error error;
-		struct gompi_ucx_peer *p =
-			head.source < (uint32_t)u->size ? gompi_ucx_peer((int)head.source, &error) : NULL;
+		const int source = gompi_message_sender(&head, &u->names);
+		struct gompi_ucx_peer *p = source >= 0 ? gompi_ucx_peer(source, &error) : NULL;
 		if (p != NULL)
 			gompi_ucx_peer_fail(p);
 		return UCS_OK;
@@ -161,7 +161,7 @@ static ucs_status_t on_control(void *arg, const void *header, size_t header_byte
 	if (header_bytes != sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0)
 		return UCS_OK;
 	memcpy(&head, header, sizeof head);
-	const int source = gompi_message_source(&head, data, bytes, u->self, u->size, u->secret);
+	const int source = gompi_message_source(&head, data, bytes, &u->names);
 	enum gompi_net_error error;
 	struct gompi_ucx_peer *p = source < 0 ? NULL : gompi_ucx_peer(source, &error);
 	if (p != NULL)
@@ -302,27 +302,36 @@ static bool ucx_open(const struct gompi_provider *provider, struct gompi_net_end
 static bool ucx_begin(const struct gompi_net_job *job, const struct gompi_net_events *events,
 		      char error_detail[GOMPI_NET_ERROR_BYTES]) {
 	struct gompi_ucx_state *u = &gompi_ucx_state;
-	const size_t bytes = (size_t)job->size * GOMPI_ADDRESS_BYTES;
-	u->addresses = malloc(bytes);
-	u->peers = calloc((size_t)job->size, sizeof *u->peers);
-	if (u->addresses == NULL || u->peers == NULL) {
+	const size_t size = (size_t)job->size, capacity = size + (size_t)job->max_added;
+	u->addresses = malloc(capacity * GOMPI_ADDRESS_BYTES); // untouched pages use no memory
+	u->peers = calloc(capacity, sizeof *u->peers);
+	if (!gompi_message_names_open(&u->names, job) || u->addresses == NULL || u->peers == NULL) {
 		snprintf(error_detail, GOMPI_NET_ERROR_BYTES, "out of memory for the addresses of the processes");
 		return false;
 	}
-	memcpy(u->addresses, job->addresses, bytes);
-	memcpy(u->secret, job->secret, sizeof u->secret);
-	u->size = job->size;
-	u->self = job->rank;
+	memcpy(u->addresses, job->addresses, size * GOMPI_ADDRESS_BYTES);
+	u->peer_count = job->size;
 	u->events = events;
 	u->arrivals_end = &u->arrivals;
 	return true;
+}
+
+static enum gompi_net_error ucx_add(const struct gompi_net_foreign *f) {
+	struct gompi_ucx_state *u = &gompi_ucx_state;
+	if (f->address_bytes != GOMPI_ADDRESS_BYTES)
+		return NET_FAILED;
+	memcpy(u->addresses + (size_t)f->peer * GOMPI_ADDRESS_BYTES, f->address, GOMPI_ADDRESS_BYTES);
+	if (u->peer_count <= f->peer)
+		u->peer_count = f->peer + 1;
+	gompi_message_names_add(&u->names, f);
+	return NET_SUCCESS;
 }
 
 static void ucx_close(void) {
 	enum { CLOSE_NS = 1000000000 }; // limit for a network that does not complete its operations
 	struct gompi_ucx_state *u = &gompi_ucx_state;
 	const int64_t end = gompi_now_ns() + CLOSE_NS;
-	for (int i = 0; i < u->size; i++) {
+	for (int i = 0; i < u->peer_count; i++) {
 		struct gompi_ucx_peer *p = u->peers[i];
 		void *request = NULL;
 		if (p != NULL) {
@@ -340,7 +349,7 @@ static void ucx_close(void) {
 		gompi_ucp.am_data_release(u->worker, a->data);
 		free(a);
 	}
-	for (int i = 0; i < u->size; i++)
+	for (int i = 0; i < u->peer_count; i++)
 		if (u->peers[i] != NULL) {
 			gompi_ucx_free_rkeys(u->peers[i]);
 			free(u->peers[i]);
@@ -351,6 +360,7 @@ static void ucx_close(void) {
 	gompi_completions_clear(&u->completions);
 	free(u->addresses);
 	free(u->peers);
+	gompi_message_names_close(&u->names);
 	*u = (struct gompi_ucx_state){.fd = -1};
 }
 
@@ -359,6 +369,7 @@ const struct gompi_net_ops gompi_ucx_ops = {.name = "ucx",
 					    .list = ucx_list,
 					    .open = ucx_open,
 					    .begin = ucx_begin,
+					    .add = ucx_add,
 					    .close = ucx_close,
 					    .send = ucx_send,
 					    .post_receive = ucx_post_receive,

@@ -24,7 +24,11 @@ type checkListener struct {
 	underway      insight.PendingOps
 	broken        bool       // a rank has lost records, so the checks have ended
 	arrivals      [][]uint64 // for each rank, the ring position after each record that has arrived, in order
+	ranks         int        // number of ranks that the checker knows
+	saysUnknown   bool       // gompirun has reported that some processes are not recorded
 }
+
+func (l *checkListener) option() string { return "--check" }
 
 func (l *checkListener) mode() insight.Mode {
 	mode := insight.Records | insight.Entries | insight.WaitForSpace | insight.ProgramAccesses
@@ -37,7 +41,8 @@ func (l *checkListener) mode() insight.Mode {
 func (l *checkListener) begin(j *job) error {
 	l.job = j
 	memory := j.observation.memory
-	l.checker = check.New(memory.Ranks(), func(rank int, address uint64) insight.Location {
+	l.ranks = memory.Ranks()
+	l.checker = check.New(l.ranks, func(rank int, address uint64) insight.Location {
 		return l.lines.Location(memory.Rank(rank).Objects(), address)
 	})
 	l.order.Use, l.order.Pause = l.checker.Record, memory.ReadOneEach
@@ -54,6 +59,14 @@ func (l *checkListener) begin(j *job) error {
 		}
 	}
 	return nil
+}
+
+func (l *checkListener) added(s *startedJob) {
+	l.checker.AddJob(s.size)
+	l.ranks += s.size
+	if l.waitsForCheck {
+		l.arrivals = append(l.arrivals, make([][]uint64, s.size)...)
+	}
 }
 
 func (l *checkListener) record(rank int, words []uint64) error {
@@ -78,15 +91,15 @@ const maxOperationDelay = time.Second
 // that depends on this rank, wrote after the loss.
 func (l *checkListener) noteLoss() {
 	memory := l.job.observation.memory
-	for rank := range memory.Ranks() {
+	for rank := range l.ranks {
 		if l.broken || !memory.Rank(rank).HasEssentialLoss() {
 			continue
 		}
 		l.broken = true
 		l.checker.RecordsLost()
-		fmt.Fprintf(os.Stderr, "gompirun: --check: some calls of rank %d were lost, because gompirun did not "+
+		fmt.Fprintf(os.Stderr, "gompirun: --check: some calls of %s were lost, because gompirun did not "+
 			"read them in time; later calls are not checked. Set a larger %s (in bytes)\n",
-			rank, envRing)
+			l.job.observation.known().Name(rank), envRing)
 	}
 }
 
@@ -100,6 +113,11 @@ func (l *checkListener) advanced(until time.Duration) {
 		defer l.reportChecked(until) // after the loop below, since a finding may end the job
 	default:
 		l.order.Until(until - maxRecordDelay)
+	}
+	if l.checker.HasUnknown() && !l.saysUnknown {
+		l.saysUnknown = true
+		fmt.Fprintln(os.Stderr, "gompirun: --check: this job communicates with processes of another job that "+
+			"gompirun cannot identify; accesses of one job to memory of the other are not checked")
 	}
 	for _, f := range l.checker.NewFindings() {
 		l.number++
@@ -115,7 +133,7 @@ func (l *checkListener) advanced(until time.Duration) {
 // --check=error, the rank waits for this position.
 func (l *checkListener) reportChecked(now time.Duration) {
 	memory := l.job.observation.memory
-	for rank := range memory.Ranks() {
+	for rank := range l.ranks {
 		if position, later := l.checker.Checked(rank, now); position > 0 {
 			memory.Rank(rank).ReportChecked(position, later)
 		}

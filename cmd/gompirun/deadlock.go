@@ -127,9 +127,9 @@ func (p snapshot) edgeText(w *shm.Waiting, rank, other int) string {
 	if w.Call == finalize && w.Reason == shm.ForCall {
 		return fmt.Sprintf("is in %s and %s", finalize, p.withheldText(rank, other))
 	}
-	what := "waits " + waitForText(w, fmt.Sprintf("rank %d", other))
+	what := "waits " + waitForText(w, p.name(other))
 	if w.Reason == shm.ForLock {
-		what += fmt.Sprintf(", which rank %d holds", other)
+		what += ", which " + p.name(other) + " holds"
 	}
 	return what
 }
@@ -166,12 +166,12 @@ func (p snapshot) withheldText(rank, other int) string {
 		switch {
 		case w.Peer != int32(rank) && w.Peer != shm.PeersAny:
 		case w.Reason == shm.ForMessage || w.Reason == shm.ForPartitions:
-			return fmt.Sprintf("will send nothing more to rank %d", other)
+			return "will send nothing more to " + p.name(other)
 		case w.Reason == shm.ForReceipt:
-			return fmt.Sprintf("will receive nothing more from rank %d", other)
+			return "will receive nothing more from " + p.name(other)
 		}
 	}
-	return fmt.Sprintf("waits there for rank %d", other)
+	return "waits there for " + p.name(other)
 }
 
 // maxCycleStarts is the largest number of ranks from which the function cycle searches for a cycle.
@@ -302,7 +302,7 @@ func (p snapshot) mismatches() (lines []string) {
 					are = "are "
 				}
 			}
-			parts = append(parts, fmt.Sprintf("%s %sin %s", ranksOf(ranks), are, printable(name)))
+			parts = append(parts, fmt.Sprintf("%s %sin %s", p.names(ranks), are, printable(name)))
 		}
 		lines = append(lines, "different collectives on "+objectText(c.w)+": "+strings.Join(parts, ", "))
 	}
@@ -335,7 +335,7 @@ func (p snapshot) deadlockText(h lockHolders) string {
 	}
 	var parts []string
 	for _, e := range way {
-		parts = append(parts, fmt.Sprintf("rank %d %s", e.from, e.what))
+		parts = append(parts, p.name(e.from)+" "+e.what)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -370,13 +370,13 @@ func (p snapshot) knot(out []needs) string {
 			order = append(order, what)
 		}
 	}
-	text := fmt.Sprintf("rank %d %s", best[0], p.stateText(&p[best[0]]))
+	text := p.name(best[0]) + " " + p.stateText(&p[best[0]])
 	for _, what := range order {
 		ranks := says[what]
 		if len(ranks) > 1 {
 			what = pluralVerb(what)
 		}
-		text += fmt.Sprintf("; %s %s", ranksOf(ranks), what)
+		text += "; " + p.names(ranks) + " " + what
 	}
 	return text
 }

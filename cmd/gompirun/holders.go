@@ -278,9 +278,9 @@ func (h lockHolders) lines(p snapshot, now time.Time) (lines []string) {
 				if d := &p[one.rank]; len(d.waits) == 0 && d.unrecorded == 0 && d.text == "" {
 					what = "it is not blocked in MPI (computing, or polling with MPI_Test)"
 				}
-				lines = append(lines, fmt.Sprintf("rank %d has held the %s lock of target %d in %s "+
-					"for %.0f s: %s",
-					one.rank, how, w.Tag, objectText(w), now.Sub(one.since).Seconds(), what))
+				lines = append(lines, fmt.Sprintf("%s has held the %s lock of target %d in %s for "+
+					"%.0f s: %s", p.name(one.rank), how, w.Tag, objectText(w),
+					now.Sub(one.since).Seconds(), what))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,12 +21,18 @@ import (
 
 // listener implements an option of gompirun that processes the recorded calls of the ranks.
 type listener interface {
+	// option returns the option of gompirun.
+	option() string
 	// mode returns which data the ranks must record for the listener.
 	mode() insight.Mode
 	// begin is called after the shared memory for records has been created and before any rank is started.
 	begin(j *job) error
-	// record is called with the 8-byte words of each record, always from one goroutine. The words are valid until
-	// record returns.
+	// added is called when ranks have started a job, from the goroutine that calls record and before the first
+	// record of the job.
+	added(s *startedJob)
+	// record is called with the 8-byte words of each record, always from one goroutine. A rank is the index of its
+	// part of the memory: the rank in the job of the command line, followed by the ranks of the started jobs. The
+	// words are valid until record returns.
 	record(rank int, words []uint64) error
 	// end is called when no rank runs any longer and all records have been read.
 	end() error
@@ -41,6 +49,16 @@ type observation struct {
 	listeners []listener
 	stop      chan struct{}
 	done      chan error
+
+	mu    sync.Mutex
+	jobs  insight.Jobs // guarded by mu
+	added []startedJob // jobs that the listeners do not know yet; guarded by mu
+}
+
+// startedJob is a job that a rank has started.
+type startedJob struct {
+	part, size int // index of the part of its first rank, and number of ranks
+	node       int // number of its node
 }
 
 // envRing names the environment variable with the size of each rank's ring in bytes.
@@ -65,7 +83,8 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 		}
 		return 0
 	})
-	o := &observation{listeners: listeners, stop: make(chan struct{}), done: make(chan error, 1)}
+	o := &observation{listeners: listeners, jobs: insight.Jobs{0}, stop: make(chan struct{}),
+		done: make(chan error, 1)}
 	var err error
 	if o.library, err = insightLibrary(); err != nil {
 		return nil, err
@@ -93,6 +112,67 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	o.ring = ring
 	o.memory, err = insight.Create(ranks, mode, ring)
 	return o, err
+}
+
+// observeWorld prepares the recording of a job of n ranks, whose first rank has the number `first`. It returns the part
+// of the first rank.
+func (j *job) observeWorld(first, n int, at placement) (part int, err error) {
+	o := j.observation
+	if o == nil {
+		return 0, nil
+	}
+	if at.launcher != nil {
+		j.printLines([]string{fmt.Sprintf("%s: job %d runs on other hosts and is not observed", o.options(),
+			len(j.worlds))})
+		n = 0
+	}
+	if part, err = o.memory.Add(n); err != nil {
+		return 0, err
+	}
+	node := j.nodeOf(first)
+	if !node.apart && len(j.nodes) == 1 {
+		for i := range n {
+			o.memory.SetPart(first+i, part+i)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.jobs = append(slices.Clone(o.jobs), part)
+	o.added = append(o.added, startedJob{part, n, node.number})
+	return part, nil
+}
+
+// options returns the options for which calls are recorded, as text.
+func (o *observation) options() string {
+	var all []string
+	for _, l := range o.listeners {
+		all = append(all, l.option())
+	}
+	return strings.Join(all, ", ")
+}
+
+// known returns the jobs whose ranks are recorded.
+func (o *observation) known() insight.Jobs {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.jobs
+}
+
+// announce calls the listeners' method `added` for each new job whose first part is at most `part`.
+func (o *observation) announce(part int) {
+	for {
+		o.mu.Lock()
+		if len(o.added) == 0 || o.added[0].part > part {
+			o.mu.Unlock()
+			return
+		}
+		s := o.added[0]
+		o.added = o.added[1:]
+		o.mu.Unlock()
+		for _, l := range o.listeners {
+			l.added(&s)
+		}
+	}
 }
 
 // insightLibrary returns the path of the library in gompirun's installation prefix.
@@ -125,8 +205,12 @@ func (o *observation) start(j *job) error {
 	if o.memory.Mode()&insight.Stats != 0 {
 		go o.memory.UpdateClock(o.stop)
 	}
+	first := o.memory.Ranks() // of the job of the command line, which needs no announcement
 	go func() {
 		o.done <- o.memory.Follow(o.stop, func(rank int, words []uint64) (err error) {
+			if rank >= first {
+				o.announce(rank)
+			}
 			for _, l := range o.listeners {
 				if _, is := l.(*checkListener); is || !insight.IsProgramRecord(words) {
 					err = cmp.Or(err, l.record(rank, words))
@@ -186,6 +270,7 @@ func (o *observation) finish(hurry bool) error {
 func (o *observation) end() error {
 	close(o.stop)
 	errs := []error{<-o.done}
+	o.announce(math.MaxInt)
 	for _, l := range o.listeners {
 		errs = append(errs, l.end())
 	}

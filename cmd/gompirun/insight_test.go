@@ -16,7 +16,9 @@ type endless struct {
 	given chan struct{}
 }
 
+func (e *endless) option() string             { return "--endless" }
 func (e *endless) mode() insight.Mode         { return 0 }
+func (e *endless) added(*startedJob)          {}
 func (e *endless) begin(*job) error           { return nil }
 func (e *endless) record(int, []uint64) error { return nil }
 func (e *endless) abandon()                   { close(e.given) }

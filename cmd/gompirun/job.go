@@ -145,6 +145,11 @@ func newJob(opts *options) (*job, error) {
 	if j.observation, err = observe(opts.listeners, len(j.ranks)); err != nil {
 		return nil, err
 	}
+	if j.observation != nil && len(j.nodes) == 1 {
+		for i := range j.ranks {
+			j.observation.memory.SetPart(i, i)
+		}
+	}
 	j.addWorld(0, len(j.ranks)).bindings = bound
 	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
 	j.out.tag, j.out.single, j.out.mayPrompt = opts.tag, len(j.ranks) == 1, inputMayPrompt()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/boot"
+	"gompirma/core/insight"
 	"gompirma/core/limit"
 	"gompirma/core/shm"
 )
@@ -183,8 +184,9 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	if j.opts.ft {
 		env = append(without(env, boot.EnvFT), boot.EnvFT+"=1")
 	}
-	if j.observation != nil && w.number == 0 {
-		theirs, env = append(theirs, j.observation.memory.File()), j.observation.preloaded(env)
+	if j.observation != nil {
+		theirs = append(theirs, j.observation.memory.File())
+		env = append(j.observation.preloaded(env), fmt.Sprintf("%s=%d", insight.EnvRank, w.part+rank-w.first))
 	}
 	w.pmi.Serve(rank-w.first, ours)
 

@@ -129,6 +129,10 @@ Rank 0 reads the input; the other ranks read an empty file. gompirun prints whol
 rank. It appends the directory of gompirma's libraries, which includes libmpi_abi.so, to
 LD_LIBRARY_PATH of the ranks.
 
+Ranks that MPI_Comm_spawn starts belong to jobs of their own: "job 1 rank 2" in messages and
+reports, [1:2] with --tag-output. --check, --stats, --trace, --records and --deadlock include the
+jobs that gompirun starts on this machine (docs/PROCESSES.md).
+
 Signals: SIGUSR1 prints what each rank does, and SIGUSR2 the line of --progress; both are also
 forwarded to ranks that catch them. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job. SIGTSTP and
 SIGCONT stop and continue it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gompirma/core/boot/pmi1"
+	"gompirma/core/insight"
 )
 
 // world is a job in the sense of MPI: processes that share MPI_COMM_WORLD. They have consecutive numbers.
@@ -12,6 +13,7 @@ type world struct {
 	id                  string
 	parent              string // value of boot.EnvParent; "" for the job of the command line
 	apart               bool   // the ranks have a memory of their own
+	part                int    // index of the first rank's part of the memory for records
 	placement
 	pmi       *pmi1.Server
 	gone      []chan struct{} // of each rank; closed when it has ended
@@ -66,16 +68,13 @@ func (j *job) pmiState(rank int) pmi1.State {
 
 // tag returns the text that --tag-output writes in front of the lines of a rank.
 func (w *world) tag(rank int) string {
-	if w.number > 0 {
-		return fmt.Sprintf("[%d:%d] ", w.number, rank-w.first)
-	}
-	return fmt.Sprintf("[%d] ", rank)
+	return "[" + shortName(w.number, rank-w.first) + "] "
 }
 
 // label returns the name of a rank in messages: "rank 2", or "job 1 rank 2" for a job that a rank has started.
 func (w *world) label(rank int) string {
 	if w != nil && w.number > 0 {
-		return fmt.Sprintf("job %d rank %d", w.number, rank-w.first)
+		return insight.RankName(w.number, rank-w.first)
 	}
-	return fmt.Sprintf("rank %d", rank)
+	return insight.RankName(0, rank)
 }

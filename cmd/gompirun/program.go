@@ -207,8 +207,8 @@ func withLibraries(env []string, folder string) []string {
 // isLauncherVariable reports whether a launcher sets this variable for each of its processes.
 func isLauncherVariable(name string) bool {
 	switch name {
-	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, boot.EnvFirst,
-		boot.EnvParent, "HYDI_CONTROL_FD":
+	case insight.EnvFd, insight.EnvRank, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks,
+		boot.EnvFirst, boot.EnvParent, "HYDI_CONTROL_FD":
 		return true
 	}
 	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name,

@@ -67,7 +67,7 @@ func TestPrepareFindsPrograms(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{"A=1", "B=2", "PMI_RANK=7", "PMIX_RANK=7", "PMIX_MCA_x=1", "GOMPIRMA_JOB=j",
-		"MPI_LOCALRANKID=3", "PWD=/old", "ODD", "A.B=3"},
+		"MPI_LOCALRANKID=3", "GOMPIRMA_INSIGHT_PART=5", "PWD=/old", "ODD", "A.B=3"},
 		part{env: []string{"B=3", "C=4", "B=5", "PMI_SIZE=mine"}, wdir: "/"})
 	require.Equal(t, []string{"A=1", "PMIX_MCA_x=1", "ODD", "A.B=3", "PWD=/", "C=4", "B=5", "PMI_SIZE=mine"}, got)
 	require.Equal(t, "5", variable(got, "B"))

@@ -20,6 +20,8 @@ type recordWriter struct {
 	decoded insight.Record
 }
 
+func (w *recordWriter) option() string { return "--records" }
+
 func (w *recordWriter) mode() insight.Mode {
 	return insight.Records | insight.Entries | insight.WaitForSpace
 }
@@ -31,9 +33,11 @@ func (w *recordWriter) begin(j *job) (err error) {
 	return err
 }
 
-// record writes one line. It contains rank and thread, time since the rank's first call, caller, duration, the call
-// with its inputs, and after "=" the result and the outputs. The record that a rank writes on entry to a call has ">"
-// in place of the duration.
+func (w *recordWriter) added(*startedJob) {}
+
+// record writes one line. It contains rank (after the job, if it is not that of the command line) and thread, time
+// since the rank's first call, caller and duration. Then follow the call with its inputs, and after "=" the result and
+// the outputs. The record that a rank writes on entry to a call has ">" in place of the duration.
 func (w *recordWriter) record(rank int, words []uint64) error {
 	r := &w.decoded
 	if err := r.Decode(words); err != nil {
@@ -41,7 +45,8 @@ func (w *recordWriter) record(rank int, words []uint64) error {
 	}
 	part := w.job.observation.memory.Rank(rank)
 	began, _ := part.Clocks()
-	fmt.Fprintf(w.to, "%d.%d %d %s ", rank, r.Thread, int64(r.Start-began), where(part, r.Caller))
+	fmt.Fprintf(w.to, "%s.%d %d %s ", shortName(w.job.observation.known().Of(rank)), r.Thread,
+		int64(r.Start-began), where(part, r.Caller))
 	if r.Entry {
 		fmt.Fprintf(w.to, "> %s(%s)\n", r.Function.Name, valueTexts(r.Inputs))
 		return nil
@@ -52,6 +57,14 @@ func (w *recordWriter) record(rank int, words []uint64) error {
 	}
 	fmt.Fprintln(w.to)
 	return nil
+}
+
+// shortName returns the name of a rank as --tag-output writes it: "2", or "1:2" for a job that a rank has started.
+func shortName(job, rank int) string {
+	if job > 0 {
+		return fmt.Sprintf("%d:%d", job, rank)
+	}
+	return fmt.Sprint(rank)
 }
 
 // where returns the mapped file (program or library) that contains an address, and the offset in that file.
@@ -116,7 +129,7 @@ func (w *recordWriter) end() error {
 	memory := w.job.observation.memory
 	for i := range memory.Ranks() {
 		if n := memory.Rank(i).Dropped(); n > 0 {
-			fmt.Fprintf(w.to, "%d lost %d calls\n", i, n)
+			fmt.Fprintf(w.to, "%s lost %d calls\n", shortName(w.job.observation.known().Of(i)), n)
 		}
 	}
 	err := w.to.Flush()

@@ -61,7 +61,8 @@ func runRelay(argv []string) int {
 		return refuse(err)
 	}
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Env: append(preloaded(without(environ, relay.EnvRelay), library, fd), insight.EnvRank+"=0"),
+		Env: append(preloaded(without(without(environ, relay.EnvRelay), insight.EnvRank), library, fd),
+			insight.EnvRank+"=0"),
 		// The program has a process group of its own. Otherwise it would get each signal that the launcher
 		// sends to the process group twice: from the launcher, and from this process, which forwards signals.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}

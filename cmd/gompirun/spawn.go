@@ -107,6 +107,10 @@ func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError)
 	if err != nil {
 		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error(), Most: j.most(what.Apart)}
 	}
+	part, err := j.observeWorld(first, total, at)
+	if err != nil {
+		return 0, &pmi1.SpawnError{Part: -1, Reason: err.Error()}
+	}
 	parts := len(j.programs)
 	j.programs = append(j.programs, programs...)
 	number := first
@@ -117,7 +121,7 @@ func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError)
 		}
 	}
 	w := j.addWorld(first, total)
-	w.parent, w.apart, w.placement = what.Parent, what.Apart, at
+	w.parent, w.apart, w.placement, w.part = what.Parent, what.Apart, at, part
 	if w.apart {
 		w.parent = what.Port
 	}
@@ -210,6 +214,11 @@ func (j *job) newRanks(n int) (first int, err error) {
 
 // freeWorld releases what a job that has ended used.
 func (j *job) freeWorld(w *world) {
+	if j.observation != nil && w.launcher == nil {
+		for i := range w.size {
+			j.observation.memory.Rank(w.part + i).Ended()
+		}
+	}
 	if !w.apart {
 		j.freeRanks = append(j.freeRanks, span{w.first, w.size})
 		return

@@ -21,6 +21,8 @@ type statistics struct {
 	job  *job
 }
 
+func (s *statistics) option() string { return "--stats" }
+
 func (s *statistics) mode() insight.Mode { return insight.Stats }
 
 func (s *statistics) begin(j *job) error {
@@ -35,10 +37,12 @@ func (s *statistics) begin(j *job) error {
 	return err
 }
 
+func (s *statistics) added(*startedJob) {}
+
 func (s *statistics) record(int, []uint64) error { return nil }
 
 func (s *statistics) end() error {
-	sum := summarize(s.job.observation.memory, monotonic())
+	sum := summarize(s.job.observation.memory, s.job.observation.known(), monotonic())
 	if s.path == "" {
 		if len(sum.Ranks) > 0 {
 			s.job.out.stderr.printText(sum.table(), !s.job.forced)
@@ -75,6 +79,7 @@ type summary struct {
 
 type rankSummary struct {
 	Rank      int     `json:"rank"`
+	Job       int     `json:"job,omitempty"` // 0 for the job of the command line
 	Pid       int     `json:"pid"`
 	Threads   int     `json:"threads"`
 	Uncounted int     `json:"threads_not_counted,omitempty"`
@@ -83,7 +88,11 @@ type rankSummary struct {
 	Mpi       float64 `json:"mpi_seconds"`
 	Waiting   float64 `json:"waiting_seconds"` // part of mpi_seconds that was spent in calls that may wait
 	Finalized bool    `json:"finalized"`
+	part      int     // index of its part of the memory
 }
+
+// name returns the name of a rank in messages.
+func (r *rankSummary) name() string { return insight.RankName(r.Job, r.Rank) }
 
 // fileSummary holds the counts of collective writes to files that aggregators have executed, over all ranks.
 type fileSummary struct {
@@ -146,15 +155,17 @@ type functionSummary struct {
 
 type windowSummary struct {
 	Name     string         `json:"name"`
-	Leader   int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
+	Leader   int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD of its job; -1 if unknown
+	Job      int            `json:"leader_job,omitempty"`
 	Members  int            `json:"members"`
 	Ordinal  int            `json:"ordinal"` // index among the windows of equal leader and member count
 	Uses     map[string]use `json:"uses"`
 	isOthers bool
 }
 
-// summarize evaluates the ranks' counters. now is the end time of ranks that did not call MPI_Finalize.
-func summarize(m *insight.Memory, now time.Duration) *summary {
+// summarize evaluates the counters of the ranks of all jobs. now is the end time of ranks that did not call
+// MPI_Finalize.
+func summarize(m *insight.Memory, jobs insight.Jobs, now time.Duration) *summary {
 	s := &summary{}
 	functions := make([]functionSummary, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -168,8 +179,9 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 			continue
 		}
 		from, to := part.RunTimes()
-		r := rankSummary{Rank: i, Pid: part.Pid(), Threads: part.Threads(), Uncounted: part.UncountedThreads(),
+		r := rankSummary{part: i, Pid: part.Pid(), Threads: part.Threads(), Uncounted: part.UncountedThreads(),
 			Others: part.RejectedProcesses(), Finalized: to != 0}
+		r.Job, r.Rank = jobs.Of(i)
 		if to == 0 {
 			to = now
 		}
@@ -186,7 +198,7 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 		all += r.Seconds
 		mpi += r.Mpi
 		s.Ranks = append(s.Ranks, r)
-		s.addWindows(m.Windows(i))
+		s.addWindows(m.Windows(i), jobs)
 		s.Files.add(part.FileCounts())
 	}
 	if all > 0 {
@@ -206,15 +218,16 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 
 // addWindows adds a rank's counters for its windows to s.Windows, which holds the sums over all ranks. A window is the
 // same at two ranks if leader, number of members and ordinal are equal.
-func (s *summary) addWindows(windows []insight.Window) {
+func (s *summary) addWindows(windows []insight.Window, jobs insight.Jobs) {
 	for _, w := range windows {
+		job, leader := jobs.Of(w.FirstRank)
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
-			return k.Leader == w.FirstRank && k.Members == w.Members && k.Ordinal == w.Ordinal &&
+			return k.Job == job && k.Leader == leader && k.Members == w.Members && k.Ordinal == w.Ordinal &&
 				k.isOthers == w.IsOverflow
 		})
 		if at < 0 || w.FirstRank < 0 && !w.IsOverflow {
 			at = len(s.Windows)
-			s.Windows = append(s.Windows, windowSummary{Leader: w.FirstRank, Members: w.Members,
+			s.Windows = append(s.Windows, windowSummary{Job: job, Leader: leader, Members: w.Members,
 				Ordinal: w.Ordinal, Uses: map[string]use{}, isOthers: w.IsOverflow})
 		}
 		k := &s.Windows[at]
@@ -253,41 +266,57 @@ func (s *summary) imbalance() float64 {
 }
 
 // costs returns a text on each of the three functions that took the most time. The text names the rank that spent the
-// largest share of its run time in the function.
+// largest share of its run time in the function, and compares it with the other ranks of its job.
 func (s *summary) costs() (lines []string) {
 	for _, f := range s.Functions[:min(3, len(s.Functions))] {
 		most, least := 0, 0 // indices into s.Ranks
-		share := func(i int) float64 { return 100 * f.ByRank[s.Ranks[i].Rank] / max(s.Ranks[i].Seconds, 1e-9) }
+		share := func(i int) float64 { return 100 * f.ByRank[s.Ranks[i].part] / max(s.Ranks[i].Seconds, 1e-9) }
 		for i := range s.Ranks {
 			if share(i) > share(most) {
 				most = i
 			}
-			if share(i) < share(least) {
-				least = i
-			}
 		}
 		if share(most) < 0.05 {
 			continue
+		}
+		others := 0 // number of other ranks of the job
+		least = most
+		for i := range s.Ranks {
+			if i == most || s.Ranks[i].Job != s.Ranks[most].Job {
+				continue
+			}
+			others++
+			if share(i) < share(least) {
+				least = i
+			}
 		}
 		did, where := "spent", s.window(f.Name)
 		if f.waits {
 			did = "waited"
 		}
 		in := " of the run in " + f.Name + where
-		line := fmt.Sprintf("rank %d %s %.3g %%%s", s.Ranks[most].Rank, did, share(most), in)
+		line := fmt.Sprintf("%s %s %.3g %%%s", s.Ranks[most].name(), did, share(most), in)
 		switch {
-		case len(s.Ranks) == 1:
+		case others == 0:
 		case share(least) > 0.8*share(most):
-			line = fmt.Sprintf("the ranks %s %.3g to %.3g %%%s", did, share(least), share(most), in)
+			line = fmt.Sprintf("%s %s %.3g to %.3g %%%s", s.ranksOfJob(s.Ranks[most].Job), did,
+				share(least), share(most), in)
 		case f.waits && f.collective:
-			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank,
-				share(least))
-		case len(s.Ranks) > 1:
-			line += fmt.Sprintf("; rank %d %s %.3g %%", s.Ranks[least].Rank, did, share(least))
+			line += fmt.Sprintf(" for %s, which spent %.3g %% there", s.Ranks[least].name(), share(least))
+		default:
+			line += fmt.Sprintf("; %s %s %.3g %%", s.Ranks[least].name(), did, share(least))
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// ranksOfJob returns text that names the ranks of a job: "the ranks" if there is only one job.
+func (s *summary) ranksOfJob(job int) string {
+	if s.Ranks[len(s.Ranks)-1].Job == 0 {
+		return "the ranks"
+	}
+	return fmt.Sprintf("the ranks of job %d", job)
 }
 
 // window returns text that names the window with at least 90 % of a function's time. It returns "" if there is no such
@@ -321,7 +350,7 @@ func (w *windowSummary) title() string {
 	case w.Leader < 0:
 		return fmt.Sprintf("window %d", w.Ordinal)
 	}
-	title := fmt.Sprintf("window %d of rank %d", w.Ordinal, w.Leader)
+	title := fmt.Sprintf("window %d of %s", w.Ordinal, insight.RankName(w.Job, w.Leader))
 	if others := w.Members - 1; others > 0 {
 		title += fmt.Sprintf(" + %d %s", others, plural(others, "rank"))
 	}

@@ -13,9 +13,12 @@ const shownFunctions = 20
 // table returns the text that --stats prints.
 func (s *summary) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of the time in "+
-		"MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
-		formatSeconds(s.Seconds), 100*s.Mpi)
+	ofJobs := ""
+	if last := s.Ranks[len(s.Ranks)-1].Job; last > 0 {
+		ofJobs = fmt.Sprintf(" of %d jobs", last+1)
+	}
+	fmt.Fprintf(&b, "gompirun: %d %s%s, %s, %.3g %% of the time in MPI\n\n", len(s.Ranks),
+		plural(len(s.Ranks), "rank"), ofJobs, formatSeconds(s.Seconds), 100*s.Mpi)
 	fmt.Fprintf(&b, "  %-30s %12s %10s %10s %8s\n", "call", "count", "bytes", "time", "share")
 	rest := functionSummary{}
 	for i, f := range s.Functions {
@@ -100,10 +103,9 @@ func (s *summary) writeBalance(b *strings.Builder) {
 		others += s.Ranks[i].Others
 	}
 	if len(s.Ranks) > 1 {
-		fmt.Fprintf(b, "\n  Outside of MPI: from %s (rank %d) to %s (rank %d); imbalance %.3g %%\n",
-			formatSeconds(s.Ranks[least].outside()), s.Ranks[least].Rank,
-			formatSeconds(s.Ranks[most].outside()),
-			s.Ranks[most].Rank, 100*s.Imbalance)
+		fmt.Fprintf(b, "\n  Outside of MPI: from %s (%s) to %s (%s); imbalance %.3g %%\n",
+			formatSeconds(s.Ranks[least].outside()), s.Ranks[least].name(),
+			formatSeconds(s.Ranks[most].outside()), s.Ranks[most].name(), 100*s.Imbalance)
 	}
 	if threads > 0 {
 		fmt.Fprintf(b, "  Not counted: %d %s: more than %d threads of a rank called MPI at the same "+

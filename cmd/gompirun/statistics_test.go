@@ -9,7 +9,8 @@ import (
 // TestCosts checks the text on the costs of a function. If all ranks have similar costs, the text names the lowest and
 // the highest cost. Otherwise it names the rank with the highest cost.
 func TestCosts(t *testing.T) {
-	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, Seconds: 10}, {Rank: 3, Seconds: 10}},
+	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, part: 1, Seconds: 10},
+		{Rank: 3, part: 3, Seconds: 10}},
 		Windows: []windowSummary{
 			{Name: "halo", Uses: map[string]use{"fence": {Seconds: 6}, "lock": {Seconds: 1}}},
 			{Leader: 1, Members: 2, Uses: map[string]use{"lock": {Seconds: 1}}}},
@@ -28,6 +29,13 @@ func TestCosts(t *testing.T) {
 	require.Equal(t, []string{"rank 3 waited 40 % of the run in MPI_Win_fence of window 'halo'"}, s.costs())
 	s.Functions[0].ByRank[3] = 1e-5
 	require.Empty(t, s.costs(), "that is nothing")
+	s.Ranks = []rankSummary{{Seconds: 10}, {Job: 1, part: 1, Seconds: 10}, {Rank: 1, Job: 1, part: 2, Seconds: 10}}
+	s.Functions[0].ByRank = []float64{0, 5, 1}
+	require.Equal(t, []string{"job 1 rank 0 waited 50 % of the run in MPI_Win_fence of window 'halo' for job 1 " +
+		"rank 1, which spent 10 % there"}, s.costs())
+	s.Functions[0].ByRank = []float64{0, 5, 4.5}
+	require.Equal(t, []string{"the ranks of job 1 waited 45 to 50 % of the run in MPI_Win_fence of window 'halo'"},
+		s.costs())
 }
 
 func TestImbalance(t *testing.T) {

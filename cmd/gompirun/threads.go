@@ -38,7 +38,7 @@ func (j *job) threads(p snapshot) (all otherThreads) {
 		}
 		node := j.nodeOf(r)
 		known := node.memory.DebugInfo(r - node.first)
-		x := rankProcess{rank: r, pid: node.memory.Pid(r - node.first), code: known.Code,
+		x := rankProcess{name: p.name(r), pid: node.memory.Pid(r - node.first), code: known.Code,
 			progressThreads: known.ProgressThreads}
 		for _, w := range p[r].waits {
 			x.waiting = append(x.waiting, w.Thread)
@@ -54,7 +54,7 @@ func (j *job) threads(p snapshot) (all otherThreads) {
 
 // rankProcess describes the process of a rank, as reported by the library.
 type rankProcess struct {
-	rank            int
+	name            string // of the rank
 	pid             int
 	code            uint64 // an address in the library's code
 	progressThreads []int  // the library's progress threads
@@ -110,8 +110,8 @@ func (x *rankProcess) outside(proc string) (o otherThreads) {
 		default:
 			continue
 		}
-		o.wakeable = append(o.wakeable, fmt.Sprintf("thread %[2]d of rank %[1]d waits outside MPI in "+
-			"%[3]s", x.rank, thread, name))
+		o.wakeable = append(o.wakeable, fmt.Sprintf("thread %d of %s waits outside MPI in %s", thread,
+			x.name, name))
 	}
 	return o
 }

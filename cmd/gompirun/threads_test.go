@@ -22,7 +22,7 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 	}
 	write("maps", "1000-2000 r--p 0 0:0 1 /lib.so\n2000-3000 r-xp 0 0:0 1 /lib.so\n5000-6000 rw-s 0 0:0 1\n"+
 		"6000-7000 rw-p 0 0:0 1\n8000-9000 r-xp 0 0:0 1 /libc.so\n")
-	x := &rankProcess{rank: 3, pid: 7, code: 0x2800, progressThreads: []int{12}, waiting: []int{11}}
+	x := &rankProcess{name: "rank 3", pid: 7, code: 0x2800, progressThreads: []int{12}, waiting: []int{11}}
 	call := func(number int, op, timeout, pc int) string {
 		return fmt.Sprintf("%d 0x5010 %#x 0x0 %#x 0x0 0x0 0x7f %#x\n", number, op, timeout, pc)
 	}

@@ -34,6 +34,8 @@ type traceListener struct {
 	windows map[*check.Window]*tracedWindow
 	byAge   []*tracedWindow
 	comms   map[*check.Comm]string
+	nodes   []string        // names of the nodes
+	nodeOf  []int           // numbers of the nodes of the ranks
 	used    map[string]bool // names already given to windows and communicators
 	arrows  uint64
 }
@@ -46,6 +48,8 @@ type tracedWindow struct {
 	name string
 	held []trace.Event
 }
+
+func (l *traceListener) option() string { return "--trace" }
 
 // mode returns the mode in which ranks wait for space for a record, unless the user wants full rings to drop records.
 func (l *traceListener) mode() insight.Mode {
@@ -67,9 +71,11 @@ func (l *traceListener) begin(j *job) (err error) {
 	for _, f := range abi.Functions() {
 		l.kinds = append(l.kinds, kindOfCall(f))
 	}
-	names := l.nodeNames()
+	for i := range j.nodes {
+		l.nodes = append(l.nodes, l.nodeName(i, j.nodes[i].host))
+	}
 	for i := range j.ranks {
-		l.to.Process(i, names[j.nodeOf(i).number])
+		l.addRank(i, j.nodeOf(i).number)
 	}
 	l.model = check.Follow(len(j.ranks), l.returned)
 	memory := j.observation.memory
@@ -83,17 +89,33 @@ func (l *traceListener) begin(j *job) (err error) {
 	return l.to.Flush()
 }
 
-// nodeNames returns the names of the nodes: the host's name, with a number for each simulated node.
-func (l *traceListener) nodeNames() (names []string) {
-	host, _ := os.Hostname()
-	for i, n := range l.job.nodes {
-		name := cmp.Or(n.host, host)
-		if n.host == "" && len(l.job.nodes) > 1 {
-			name = fmt.Sprintf("%s, node %d", host, i)
-		}
-		names = append(names, name)
+func (l *traceListener) added(s *startedJob) {
+	l.model.AddJob(s.size)
+	for s.node >= len(l.nodes) {
+		l.nodes = append(l.nodes, l.nodeName(len(l.nodes), ""))
 	}
-	return names
+	for i := range s.size {
+		l.addRank(s.part+i, s.node)
+	}
+}
+
+// addRank writes the name of a rank.
+func (l *traceListener) addRank(rank, node int) {
+	l.nodeOf = append(l.nodeOf, node)
+	l.to.Process(rank, l.job.observation.known().Name(rank), l.nodes[node])
+}
+
+// nodeName returns the name of a node: the host's name, with a number for each simulated node. The argument `host` is
+// "" for this host.
+func (l *traceListener) nodeName(number int, host string) string {
+	if host != "" {
+		return host
+	}
+	host, _ = os.Hostname()
+	if len(l.job.nodes) > 1 {
+		host = fmt.Sprintf("%s, node %d", host, number)
+	}
+	return host
 }
 
 func (l *traceListener) record(rank int, words []uint64) error {
@@ -231,15 +253,18 @@ func (l *traceListener) end() error {
 		}
 	})
 	about := trace.Job{Producer: "gompirma " + version.String, Command: strings.Join(os.Args, " "),
-		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodeNames(),
+		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodes, NodeOf: l.nodeOf,
 		Windows: []trace.Window{}, Conflicts: []trace.Conflict{}}
 	if l.job.failure != nil {
 		about.ExitStatus = l.job.failure.status
 	}
+	jobs := l.job.observation.known()
+	if len(jobs) > 1 {
+		about.Jobs = jobs
+	}
 	lost, losers := int64(0), []int(nil)
 	for i := range memory.Ranks() {
 		n := int64(memory.Rank(i).Dropped())
-		about.NodeOf = append(about.NodeOf, l.job.nodeOf(i).number)
 		about.Dropped = append(about.Dropped, n)
 		if lost += n; n > 0 {
 			losers = append(losers, i)
@@ -273,7 +298,7 @@ func (l *traceListener) end() error {
 				"or set a larger %s (in bytes)", envRing)
 		}
 		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: the trace lacks %d %s of %s, because "+
-			"%s\n", lost, plural(int(lost), "call"), ranksOf(losers), why), true)
+			"%s\n", lost, plural(int(lost), "call"), namesOf(losers, jobs.Of), why), true)
 	}
 	return nil
 }
@@ -294,7 +319,7 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 	})
 	for _, f := range findings {
 		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object+" "+f.File), " "),
-			Window: f.Window, Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes),
+			Window: f.Window, Target: f.Owner, From: int64(f.First), To: int64(f.First + f.Bytes),
 			Count: int64(f.Times), Advice: f.Advice, Accesses: []trace.Access{}}
 		for _, w := range l.byAge {
 			if f.Window != "" && w.UserName() == f.Window {
@@ -303,7 +328,7 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 			}
 		}
 		for _, p := range f.Places {
-			c.Accesses = append(c.Accesses, trace.Access{Rank: p.Rank, Thread: p.Thread, Call: p.Call,
+			c.Accesses = append(c.Accesses, trace.Access{Rank: p.Caller, Thread: p.Thread, Call: p.Call,
 				File: p.Place.File, Line: p.Place.Line, Function: p.Place.Function, Epoch: p.Epoch})
 		}
 		all = append(all, c)

@@ -17,6 +17,7 @@ import (
 
 type rankState struct {
 	rank       int
+	world      *world
 	text       string // what the rank does, if that is known without wait records; else ""
 	ended      bool   // the process has ended
 	finalized  bool   // the process has called MPI_Finalize, and has not ended
@@ -63,7 +64,7 @@ func (j *job) localize(waits []shm.Waiting, n *node) {
 }
 
 func (j *job) stateOf(rank int) rankState {
-	d := rankState{rank: rank}
+	d := rankState{rank: rank, world: j.ranks[rank].world}
 	st := j.pmiState(rank)
 	switch {
 	case j.ranks[rank].ended:
@@ -235,7 +236,7 @@ func (p snapshot) finalizeText(d *rankState) string {
 	if text == "is in "+finalize {
 		text = "waits in " + finalize
 		if others := p.notIn(finalize); len(others) > 0 {
-			text += " for " + ranksOf(others)
+			text += " for " + p.names(others)
 		}
 	}
 	return text
@@ -249,12 +250,14 @@ func (p snapshot) waitText(w *shm.Waiting) string {
 		return callText(w) + " for " + p.alternativesText(w)
 	case w.Reason == shm.ForSelf:
 		return waitForText(w, "")
+	case w.Foreign:
+		who = "a process of another job"
 	case w.Peer >= 0 && !w.All:
-		who = "rank " + fmt.Sprint(w.Peer)
+		who = p.name(int(w.Peer))
 	case len(missing) > 0:
-		who = ranksOf(missing)
+		who = p.names(missing)
 	case w.Reason == shm.ForComplete:
-		who = completersText(w)
+		who = p.completersText(w)
 	case w.Peer == shm.PeersAny && some:
 		return callText(w) + " for any rank of " + objectText(w)
 	case w.Peer == shm.PeersAll && some, w.Peer >= 0 && some:
@@ -308,17 +311,17 @@ func (p snapshot) alternativesText(w *shm.Waiting) string {
 	for i, what := range whats {
 		if strings.Contains(what, "%s") {
 			slices.Sort(ranks[what])
-			whats[i] = strings.ReplaceAll(what, "%s", ranksOf(slices.Compact(ranks[what])))
+			whats[i] = strings.ReplaceAll(what, "%s", p.names(slices.Compact(ranks[what])))
 		}
 	}
 	return strings.Join(slices.Compact(whats), " or ")
 }
 
 // completersText returns text on the ranks whose MPI_Win_complete is awaited.
-func completersText(w *shm.Waiting) string {
+func (p snapshot) completersText(w *shm.Waiting) string {
 	who := fmt.Sprintf("%d ranks", w.Members.N)
 	if ranks := memberRanks(&w.Members); ranks != nil {
-		who = ranksOf(ranks)
+		who = p.names(ranks)
 	}
 	if w.PendingCount != w.Members.N {
 		who = fmt.Sprintf("%d more of %s", w.PendingCount, who)
@@ -456,15 +459,15 @@ func (p snapshot) lines(traces map[int][]string) (lines []string) {
 		if len(of) > 1 {
 			what = pluralVerb(what)
 		}
-		lines = append(lines, ranksOf(of)+" "+what)
-		lines = append(lines, placesOf(of, traces)...)
+		lines = append(lines, p.names(of)+" "+what)
+		lines = append(lines, p.placesOf(of, traces)...)
 	}
 	return lines
 }
 
 // placesOf returns a line for each source location at which ranks wait. The line names the ranks unless all ranks wait
 // there.
-func placesOf(ranks []int, traces map[int][]string) (lines []string) {
+func (p snapshot) placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	at := map[string][]int{}
 	var places []string
 	for _, r := range ranks {
@@ -477,7 +480,7 @@ func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	for _, place := range places {
 		who := ""
 		if of := slices.Compact(at[place]); len(of) < len(ranks) {
-			who = ranksOf(of) + ": "
+			who = p.names(of) + ": "
 		}
 		lines = append(lines, "  "+who+place)
 	}
@@ -498,6 +501,53 @@ func verb(what string, from, to int) string {
 		}
 	}
 	return what
+}
+
+// name returns the name of a rank in messages.
+func (p snapshot) name(rank int) string { return p.worldOf(rank).label(rank) }
+
+// names returns text that names ranks, whose numbers must be in ascending order.
+func (p snapshot) names(ranks []int) string {
+	return namesOf(ranks, func(rank int) (job, inJob int) {
+		if w := p.worldOf(rank); w != nil {
+			return w.number, rank - w.first
+		}
+		return 0, rank
+	})
+}
+
+// worldOf returns the job of a rank; nil if there is no such rank.
+func (p snapshot) worldOf(rank int) *world {
+	if rank < 0 || rank >= len(p) {
+		return nil
+	}
+	return p[rank].world
+}
+
+// namesOf returns text that names ranks of several jobs: "ranks 0-1 and job 1 rank 2". The function jobOf returns the
+// job of a rank, and the rank in this job.
+func namesOf(ranks []int, jobOf func(rank int) (job, inJob int)) string {
+	var texts []string
+	for len(ranks) > 0 {
+		job, _ := jobOf(ranks[0])
+		var numbers []int
+		for ; len(ranks) > 0; ranks = ranks[1:] {
+			of, number := jobOf(ranks[0])
+			if of != job {
+				break
+			}
+			numbers = append(numbers, number)
+		}
+		text := ranksOf(numbers)
+		if job > 0 {
+			text = fmt.Sprintf("job %d %s", job, text)
+		}
+		texts = append(texts, text)
+	}
+	if last := len(texts) - 1; last > 0 {
+		return strings.Join(texts[:last], ", ") + " and " + texts[last]
+	}
+	return strings.Join(texts, "")
 }
 
 // ranksOf returns text that names ranks; numbers must be in ascending order.

@@ -96,3 +96,24 @@ func TestLinesOfRanks(t *testing.T) {
 		"  rank 0: MPI_Barrier was called at a.c:1 in main", "  rank 2: MPI_Barrier was called at a.c:2 in f"},
 		p.lines(places)[:3])
 }
+
+// TestWaitingOfJobs checks the names of ranks of jobs that a rank has started.
+func TestWaitingOfJobs(t *testing.T) {
+	jobs := []*world{{size: 2}, {number: 1, first: 2, size: 2}}
+	p := snapshot{}
+	for r := range 4 {
+		p = append(p, rankState{rank: r, world: jobs[r/2]})
+	}
+	require.Equal(t, "job 1 rank 1", p.name(3))
+	require.Equal(t, "ranks 0-1 and job 1 ranks 0-1", p.names([]int{0, 1, 2, 3}))
+	require.Equal(t, "rank 1 and job 1 rank 0", p.names([]int{1, 2}))
+	require.Equal(t, "rank 4", p.name(4))
+	for r := range 4 {
+		p[r].waits = []shm.Waiting{wait("MPI_Recv", int32(r+2)%4, win, 4, why(shm.ForMessage, 0))}
+	}
+	foreign := wait("MPI_Recv", shm.PeersAny, win, 0, why(shm.ForMessage, 7))
+	foreign.Foreign = true
+	require.Equal(t, "in MPI_Recv (tag 7) on window 0x20000001 for a process of another job", p.waitText(&foreign))
+	require.Equal(t, "rank 0 waits in MPI_Recv (tag 0) on window 0x20000001 for job 1 rank 0; job 1 rank 0 waits "+
+		"in MPI_Recv (tag 0) on window 0x20000001 for rank 0", p.deadlockText(nil))
+}

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"gompirma/core/abi"
 	"gompirma/core/group"
@@ -194,11 +195,13 @@ func (c *Comm) BcastFrom(root int, b []byte, failed error) ([]byte, error) {
 
 // NewInterOver creates an intercommunicator with a group of processes of another job. The member of rank localLeader
 // exchanges data with the leader of that group by the function `swap`. This data consists of the descriptions `mine` of
-// all members, in the order of their ranks; all descriptions have the same length. The function `find` returns the
-// numbers of the processes of the other group from their descriptions. The argument isFirst is true in one of the two
-// groups. Collective over both groups.
-func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap func(all []byte) ([]byte, error),
-	find func(theirs []byte) ([]int32, error)) (*Comm, error) {
+// all members, in the order of their ranks; all descriptions have the same length. A member that cannot connect passes
+// zeros, and all members of its group then return MPI_ERR_OTHER. The function `find` returns the numbers of the
+// processes of the other group from their descriptions. The argument isFirst is true in one of the two groups. If
+// `agrees` is set, no member returns before all members have called `find`, and if `find` fails at one of them, all
+// return an error of the same class. Collective over both groups.
+func (c *Comm) NewInterOver(localLeader int, isFirst, agrees bool, mine []byte,
+	swap func(all []byte) ([]byte, error), find func(theirs []byte) ([]int32, error)) (*Comm, error) {
 	local, err := c.Dup()
 	if err != nil {
 		return nil, err
@@ -213,17 +216,27 @@ func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap fun
 		binary.LittleEndian.PutUint64(b, c.host.NewID())
 		at := (c.size - localLeader) % c.size * len(mine) // of the member of rank 0
 		b = append(append(b, cyclic[at:]...), cyclic[:at]...)
-		id := [8]byte(b)
+		id, canConnect := [8]byte(b), !hasZeros(cyclic, len(mine))
 		if b, err = swap(b); err == nil && len(b) < 9 {
 			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
 		}
 		if err == nil && isFirst {
 			copy(b, id[:])
 		}
+		if err == nil && !canConnect {
+			b[8] = 1
+		}
 	}
 	if b, err = t.bcastOrError(b, err); err == nil {
 		var members []int32
-		if members, err = find(b[9:]); err == nil {
+		if members, err = find(b[9:]); err == nil && b[8] != 0 {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "another process of this group cannot connect to "+
+				"the other group")
+		}
+		if agrees {
+			err = t.agreeOver(err, swap)
+		}
+		if err == nil {
 			b[8] = 0
 			if isFirst {
 				b[8] = 1
@@ -233,6 +246,50 @@ func (c *Comm) NewInterOver(localLeader int, isFirst bool, mine []byte, swap fun
 	}
 	local.Free()
 	return nil, err
+}
+
+// hasZeros returns whether one of the blocks of the given length in b contains only zeros.
+func hasZeros(b []byte, length int) bool {
+	for ; len(b) > 0; b = b[length:] {
+		if !slices.ContainsFunc(b[:length], func(x byte) bool { return x != 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// agreeOver returns an error at all members of two groups if a member of one of them passes an error in `mine`. All
+// errors have the same class. The leaders exchange data by the function `swap`.
+func (t *team) agreeOver(mine error, swap func([]byte) ([]byte, error)) error {
+	le := binary.LittleEndian
+	classes := make([]byte, 4*t.size())
+	err := t.gatherToLeader(le.AppendUint32(nil, uint32(mpierr.ClassOf(mine))), classes)
+	var b []byte // the maxima of both groups
+	if t.me == 0 && err == nil {
+		most := uint32(0)
+		for ; len(classes) > 0; classes = classes[4:] {
+			most = max(most, le.Uint32(classes))
+		}
+		own := le.AppendUint32(nil, most)
+		if b, err = swap(own); err == nil && len(b) != len(own) {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
+		}
+		b = append(own, b...)
+	}
+	if b, err = t.bcastOrError(b, err); err != nil {
+		return err
+	}
+	class := int32(le.Uint32(b))
+	switch theirs := int32(le.Uint32(b[4:])); {
+	case mine != nil:
+		return mpierr.New(max(class, theirs), "%v", mine)
+	case class != 0:
+		return mpierr.New(max(class, theirs), "another process of this group has failed to connect to "+
+			"the other group")
+	case theirs != 0:
+		return mpierr.New(theirs, "a process of the other group cannot connect to this group")
+	}
+	return nil
 }
 
 // joined returns the intercommunicator of a duplicate of c and the given processes. The argument `head` has its

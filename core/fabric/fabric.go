@@ -38,8 +38,7 @@ type Network interface {
 	Open(p Provider) (address, host string, err error)
 	// Begin passes the addresses of all processes to the network. Afterwards the network can be used.
 	Begin(j *Job) error
-	// Add makes a process of another job a peer. It may be called at any time after Begin. The network may not
-	// support such peers.
+	// Add makes a process of another job a peer. It may be called at any time after Begin.
 	Add(f *Foreign) error
 	// NotifyFinalize tells processes of other jobs that all processes of this job have called MPI_Finalize: those
 	// with the given numbers, and all with which this process has communicated.
@@ -80,6 +79,7 @@ type Endpoint struct {
 	Address, Host string // as in Network.Open
 	Universe      uint64
 	Secret        [16]byte
+	Provider      Provider // over which peers reach this process
 }
 
 // Foreign describes a process of another job. Peer and Node are its number and that of its node in this process, Number
@@ -91,16 +91,19 @@ type Foreign struct {
 }
 
 // OpenAlone opens the network n of a process whose job has one node, so that it can connect to other jobs. Local. The
-// argument `count` is the number of processes that have numbers, and self is that of this process. The network is
-// gompirma's own, because it is the only one that all jobs have.
-func OpenAlone(n Network, universe uint64, self, count int, timeout time.Duration) (*Endpoint, error) {
-	e := &Endpoint{Universe: universe}
-	provider, err := n.Choose(ownProvider)
+// argument `count` is the number of processes that have numbers, and self is that of this process. The provider is that
+// of the other job. If that has none, its name is "", and the network is gompirma's own.
+func OpenAlone(n Network, provider Provider, universe uint64, self, count int, timeout time.Duration) (e *Endpoint,
+	err error) {
+	e = &Endpoint{Universe: universe, Provider: provider}
+	if provider.Name == "" {
+		e.Provider, err = n.Choose(OwnProvider)
+	}
 	if err == nil {
 		err = random.Read(e.Secret[:])
 	}
 	if err == nil {
-		e.Address, e.Host, err = n.Open(provider)
+		e.Address, e.Host, err = n.Open(e.Provider)
 	}
 	if err == nil {
 		err = n.Begin(&Job{Rank: self, Size: count, Addresses: make([]byte, count*len(e.Address)),
@@ -113,8 +116,8 @@ func OpenAlone(n Network, universe uint64, self, count int, timeout time.Duratio
 	return e, nil
 }
 
-// ownProvider is the name of gompirma's own network.
-const ownProvider = "tcp"
+// OwnProvider is the name of gompirma's own network.
+const OwnProvider = "tcp"
 
 // Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
 // value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than `timeout` counts as
@@ -174,7 +177,7 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) (*End
 		NodeOf: nodeOf, Secret: said.secret, Universe: said.universe, Timeout: timeout}); err != nil {
 		return nil, failed(err)
 	}
-	return &Endpoint{address, host, said.universe, said.secret}, nil
+	return &Endpoint{address, host, said.universe, said.secret, said.provider}, nil
 }
 
 // failed converts an error of the network to an MPI error and adds a description of the resource limit that was

@@ -14,8 +14,8 @@ type Count struct {
 	Time         time.Duration // measured for some calls and extrapolated (capi/insight/count.h)
 }
 
-// Window holds a rank's counters of a window. FirstRank, Members and Ordinal identify the window: they are the same at
-// all its members. FirstRank is -1 if the window cannot be identified.
+// Window holds a rank's counters of a window. FirstRank (the index of the first member's part), Members and Ordinal
+// identify the window: they are the same at all its members. FirstRank is -1 if the window cannot be identified.
 type Window struct {
 	FirstRank, Members, Ordinal int
 	Name                        string
@@ -60,9 +60,9 @@ func (r *Rank) tickLength() float64 {
 // tickLengthOf returns the length of a tick at a rank. If the rank has not recorded it, tickLengthOf returns the value
 // of another rank, since all ranks of a machine have the same tick length.
 func (m *Memory) tickLengthOf(rank int) float64 {
-	tick := m.ranks[rank].tickLength()
-	for i := 0; tick == 0 && i < len(m.ranks); i++ {
-		tick = m.ranks[i].tickLength()
+	tick := m.Rank(rank).tickLength()
+	for i := 0; tick == 0 && i < m.Ranks(); i++ {
+		tick = m.Rank(i).tickLength()
 	}
 	return tick
 }
@@ -87,7 +87,7 @@ func (r *Rank) slots(use func(at int64)) {
 
 // Counts returns a rank's counters of each function, by the function's index in abi.Functions().
 func (m *Memory) Counts(rank int) []Count {
-	r, tick := m.ranks[rank], m.tickLengthOf(rank)
+	r, tick := m.Rank(rank), m.tickLengthOf(rank)
 	counts := make([]Count, len(abi.Functions()))
 	r.slots(func(at int64) {
 		for i := range counts {
@@ -99,7 +99,7 @@ func (m *Memory) Counts(rank int) []Count {
 
 // Windows returns a rank's counters of each window, in the order of creation.
 func (m *Memory) Windows(rank int) []Window {
-	r, tick := m.ranks[rank], m.tickLengthOf(rank)
+	r, tick := m.Rank(rank), m.tickLengthOf(rank)
 	// The acquire pairs with the release in add_window (windows.c). Without it, this function could see a window
 	// before the window's fields.
 	n := int(min(atomic.LoadUint32(u32(r.part, PartWindows)), MaxWindows-1))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 )
@@ -237,6 +238,46 @@ func TestFollow(t *testing.T) {
 	m.Rank(0).writeRecord(record(t, "MPI_Put", 0, 1))
 	require.EqualError(t, m.Follow(stop, func(int, []uint64) error { return errShort }, func(time.Duration) {}),
 		"rank 0: "+errShort.Error())
+}
+
+// Checks that Follow reads the records of a job that is added while it runs, and frees the ring of a rank that has
+// ended.
+func TestAddedJob(t *testing.T) {
+	m, err := Create(2, Records, 0)
+	require.NoError(t, err)
+	defer m.Close()
+	stop, done, seen := make(chan struct{}), make(chan error), make(chan int, 10)
+	go func() {
+		done <- m.Follow(stop, func(rank int, _ []uint64) error {
+			seen <- rank
+			return nil
+		}, func(time.Duration) {})
+	}()
+	first, err := m.Add(1)
+	require.NoError(t, err)
+	require.Equal(t, 2, first)
+	require.EqualValues(t, 3, *u32(m.bytes, JobRanks))
+	require.EqualValues(t, 2, *u32(m.Rank(2).part, PartFirst))
+	m.Rank(2).writeRecord(record(t, "MPI_Win_fence", 0, 0, 7))
+	require.Equal(t, 2, <-seen)
+	blocks := func() int64 {
+		var s unix.Stat_t
+		require.NoError(t, unix.Fstat(int(m.File().Fd()), &s))
+		return s.Blocks
+	}
+	before := blocks()
+	m.Rank(2).Ended()
+	require.Eventually(t, func() bool { return blocks() < before }, 10*time.Second, time.Millisecond)
+	close(stop)
+	require.NoError(t, <-done)
+}
+
+func TestJobs(t *testing.T) {
+	jobs := Jobs{0, 2, 2, 4} // job 1 has no ranks here
+	require.Equal(t, "rank 1", jobs.Name(1))
+	require.Equal(t, "job 2 rank 0", jobs.Name(2))
+	require.Equal(t, "job 3 rank 5", jobs.Name(9))
+	require.Equal(t, "rank -1", jobs.Name(-1))
 }
 
 // Checks that ReadOneEach frees space for a waiting rank while afterPass runs.

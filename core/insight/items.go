@@ -15,7 +15,7 @@ const (
 	Word     Form = iota // one word
 	List                 // a word with length and State, then one word for each element
 	Statuses             // like List, with elements of StatusWords words
-	Members              // members of a new communicator or a group, as a List of ranks in MPI_COMM_WORLD
+	Members              // members of a new communicator or a group: a List of indices of parts, -1 if unknown
 	Remote               // like Members, for the remote group of an intercommunicator
 	Text                 // like List, with the bytes of a text
 )

@@ -22,12 +22,12 @@ const (
 // capi/insight/generated/layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
-	Version = 4
+	Version = 5
 
 	JobMagic   = 0
 	JobVersion = 8  // uint32
 	JobMode    = 12 // uint32
-	JobRanks   = 16 // uint32
+	JobRanks   = 16 // uint32: number of parts
 	// uint32: a futex. Ranks wake gompirun by it, if gompirun sleeps and there are records to read.
 	JobDoorbell     = 20
 	JobReaderAsleep = 24 // uint32: 1 if gompirun sleeps
@@ -35,7 +35,11 @@ const (
 	JobPartSize     = 32
 	JobRingSize     = 40
 	JobTick         = 64 // uint32, on a cache line of its own: CLOCK_MONOTONIC in ms while calls are counted
-	JobSize         = 4096
+	// A uint32 for each process of the node, by its number (capi/base/process.h): its part + 1; 0 if unknown. It is
+	// used for processes of other jobs.
+	JobParts = 4096
+	MaxParts = 4096 // number of entries
+	JobSize  = JobParts + 4*MaxParts
 
 	PartPid         = 0  // uint32: the process that owns the part; 0 if none
 	PartThreads     = 4  // uint32: number of threads that have called MPI
@@ -47,6 +51,7 @@ const (
 	PartObjectsLost = 28 // uint32: objects that did not fit into the table
 	PartMonotonic   = 32 // CLOCK_MONOTONIC, then CLOCK_REALTIME, when the process acquired the part, in ns
 	PartRealtime    = 40
+	PartFirst       = 48  // uint32: index of the part of rank 0 of the process' job
 	PartHead        = 64  // position of the next record, in words; on a cache line of its own
 	PartTail        = 128 // position up to which gompirun has read
 	PartDropped     = 192 // number of calls whose records did not fit
@@ -81,7 +86,7 @@ const (
 	NamesSize  = 48 << 10
 
 	WindowHandle    = 0  // 0 after the window is freed
-	WindowFirstRank = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
+	WindowFirstRank = 8  // int32: index of the first member's part; -1 if unknown
 	WindowMembers   = 12 // uint32
 	WindowOrdinal   = 16 // uint32: index among the windows with the same first rank and size
 	WindowHasPaths  = 20 // uint32: 1 if operations are counted by path
@@ -170,6 +175,8 @@ var Constants = []Constant{
 	{"JOB_PART_SIZE", int64(JobPartSize)},
 	{"JOB_RING_SIZE", int64(JobRingSize)},
 	{"JOB_TICK", int64(JobTick)},
+	{"JOB_PARTS", int64(JobParts)},
+	{"MAX_PARTS", int64(MaxParts)},
 	{"JOB_SIZE", int64(JobSize)},
 	{"PART_PID", int64(PartPid)},
 	{"PART_THREADS", int64(PartThreads)},
@@ -181,6 +188,7 @@ var Constants = []Constant{
 	{"PART_OBJECTS_LOST", int64(PartObjectsLost)},
 	{"PART_MONOTONIC", int64(PartMonotonic)},
 	{"PART_REALTIME", int64(PartRealtime)},
+	{"PART_FIRST", int64(PartFirst)},
 	{"PART_HEAD", int64(PartHead)},
 	{"PART_TAIL", int64(PartTail)},
 	{"PART_DROPPED", int64(PartDropped)},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // Memory is the memory that gompirun shares with the ranks of a job.
 type Memory struct {
 	file     *os.File
-	bytes    []byte
-	ranks    []*Rank
+	bytes    []byte // the words of the job as a whole
+	mappings [][]byte
+	parts    atomic.Pointer[[]*Rank]      // replaced by Add
 	isMirror bool                         // the ranks run on other hosts; their parts here are copies
 	read     func(i int, most uint64) int // reads records of rank i; nil while Follow does not run
 }
@@ -29,6 +31,9 @@ type Rank struct {
 	tail uint64
 	buf  []uint64
 	err  error
+	// The process has ended; Follow then frees the pages of the ring after it has read all records.
+	hasEnded atomic.Bool
+	isFreed  bool // the pages have been freed
 	mirror
 }
 
@@ -39,8 +44,8 @@ type Object struct {
 	Name            string
 }
 
-// Create creates the memory of a job with the given number of ranks. The argument `ring` is the size of each ring in
-// bytes, which Create rounds up to a power of two; 0 selects the default.
+// Create creates the memory of a job with the given number of ranks, to which Add may add further jobs. The argument
+// `ring` is the size of each ring in bytes, which Create rounds up to a power of two; 0 selects the default.
 func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	if ring == 0 {
 		ring = DefaultRing
@@ -51,47 +56,94 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 		return nil, fmt.Errorf("cannot create shared memory for the records of MPI calls: %w", err)
 	}
 	m := &Memory{file: os.NewFile(uintptr(fd), "gompirma-insight")}
-	part := PartRing + ring
-	size := JobSize + ranks*part
-	if err = unix.Ftruncate(fd, int64(size)); err == nil {
-		m.bytes, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	}
-	if err != nil {
+	m.parts.Store(new([]*Rank))
+	if m.bytes, err = m.grow(0, JobSize); err != nil {
 		m.file.Close()
-		return nil, fmt.Errorf("cannot create %d bytes of shared memory for the records of MPI calls: %w",
-			size, err)
+		return nil, err
 	}
 	*u32(m.bytes, JobVersion) = Version
 	*u32(m.bytes, JobMode) = uint32(mode)
-	*u32(m.bytes, JobRanks) = uint32(ranks)
 	*u32(m.bytes, JobFunctions) = uint32(len(abi.Functions()))
-	*u64(m.bytes, JobPartSize) = uint64(part)
+	*u64(m.bytes, JobPartSize) = uint64(PartRing + ring)
 	*u64(m.bytes, JobRingSize) = uint64(ring)
 	*u64(m.bytes, JobMagic) = Magic
-	for i := range ranks {
-		p := m.bytes[JobSize+i*part:][:part:part]
-		m.ranks = append(m.ranks, &Rank{part: p, ring: words(p[PartRing:])})
+	if _, err = m.Add(ranks); err != nil {
+		m.Close()
+		return nil, err
 	}
 	return m, nil
+}
+
+// grow extends the file by n bytes from the given offset, its end, and maps them.
+func (m *Memory) grow(from int64, n int) ([]byte, error) {
+	fd := int(m.file.Fd())
+	err := unix.Ftruncate(fd, from+int64(n))
+	var mapped []byte
+	if err == nil {
+		mapped, err = unix.Mmap(fd, from, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot create %d bytes of shared memory for the records of MPI calls: %w", n,
+			err)
+	}
+	m.mappings = append(m.mappings, mapped)
+	return mapped, nil
+}
+
+// Add adds the parts of the n ranks of a job. It returns the index of the first one. Only one goroutine at a time may
+// call Add; others may use the memory.
+func (m *Memory) Add(n int) (first int, err error) {
+	ranks := slices.Clone(*m.parts.Load())
+	first = len(ranks)
+	if n == 0 {
+		return first, nil
+	}
+	part := int(*u64(m.bytes, JobPartSize))
+	mapped, err := m.grow(JobSize+int64(first)*int64(part), n*part)
+	if err != nil {
+		return 0, err
+	}
+	for i := range n {
+		p := mapped[i*part:][:part:part]
+		*u32(p, PartFirst) = uint32(first)
+		ranks = append(ranks, &Rank{part: p, ring: words(p[PartRing:])})
+	}
+	atomic.StoreUint32(u32(m.bytes, JobRanks), uint32(len(ranks)))
+	m.parts.Store(&ranks)
+	return first, nil
+}
+
+// SetPart records that the process with a number on the node has the given part, for calls of processes of other jobs.
+// The process has not been started yet.
+func (m *Memory) SetPart(number, part int) {
+	if number < MaxParts {
+		atomic.StoreUint32(u32(m.bytes, JobParts+4*int64(number)), uint32(part+1))
+	}
 }
 
 // File returns the file that the ranks inherit as the descriptor in EnvFd.
 func (m *Memory) File() *os.File { return m.file }
 
-// Ranks returns the number of ranks.
-func (m *Memory) Ranks() int { return len(m.ranks) }
+// Ranks returns the number of ranks of all jobs.
+func (m *Memory) Ranks() int { return len(*m.parts.Load()) }
 
 // Rank returns the part of a rank.
-func (m *Memory) Rank(i int) *Rank { return m.ranks[i] }
+func (m *Memory) Rank(i int) *Rank { return (*m.parts.Load())[i] }
+
+// Ended declares that the process of a rank has ended.
+func (r *Rank) Ended() { r.hasEnded.Store(true) }
 
 // Mode returns what is recorded.
 func (m *Memory) Mode() Mode { return Mode(atomic.LoadUint32(u32(m.bytes, JobMode))) }
 
 // Close unmaps the memory. Running ranks keep their mappings.
 func (m *Memory) Close() {
-	unix.Munmap(m.bytes)
+	for _, mapped := range m.mappings {
+		unix.Munmap(mapped)
+	}
 	m.file.Close()
-	m.bytes, m.ranks = nil, nil
+	m.bytes, m.mappings = nil, nil
+	m.parts.Store(new([]*Rank))
 }
 
 // Pid returns the process id of the rank; 0 if it has not called MPI yet.
@@ -233,7 +285,7 @@ func (m *Memory) ReadOneEach() {
 	if m.read == nil {
 		return
 	}
-	for i := range m.ranks {
+	for i := range m.Ranks() {
 		m.read(i, 1)
 	}
 }
@@ -246,12 +298,12 @@ func (m *Memory) ReadOneEach() {
 // After each pass over all ranks, Follow calls afterPass with a time. onRecord has then received every record that
 // causally precedes a record with that time or an earlier one. The time is the earlier of two times: CLOCK_MONOTONIC at
 // the start of the pass, and the time up to which the records of all ranks have arrived (Reached). A record that is
-// written later does not precede any record of that time.
+// written later does not precede any record of that time. Follow also reads the parts that Add adds meanwhile.
 func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []uint64) error,
 	afterPass func(time.Duration)) error {
 	var failed error
 	m.read = func(i int, most uint64) int {
-		n, err := m.ranks[i].readWords(most, func(words []uint64) {
+		n, err := m.Rank(i).readWords(most, func(words []uint64) {
 			if err := onRecord(i, words); err != nil && failed == nil {
 				failed = fmt.Errorf("rank %d: %w", i, err)
 			}
@@ -265,8 +317,16 @@ func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []ui
 	drain := func() (n int) {
 		began := m.reached(monotonic())
 		defer func() { afterPass(began) }()
-		for i, r := range m.ranks {
-			n += m.read(i, uint64(len(r.ring)))
+		for i, r := range *m.parts.Load() {
+			if r.isFreed {
+				continue
+			}
+			hasEnded := r.hasEnded.Load() // read before the records
+			read := m.read(i, uint64(len(r.ring)))
+			if n += read; hasEnded && read == 0 {
+				r.isFreed = true
+				_ = unix.Madvise(r.part[PartRing:], unix.MADV_REMOVE) // the pages may remain
+			}
 		}
 		return n
 	}

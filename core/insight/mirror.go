@@ -31,7 +31,7 @@ func (r *Rank) Reached(until time.Duration) { r.reached.Store(int64(until)) }
 // reached returns the time until which the records of all ranks have arrived, at most now.
 func (m *Memory) reached(now time.Duration) time.Duration {
 	if m.isMirror {
-		for _, r := range m.ranks {
+		for _, r := range *m.parts.Load() {
 			now = min(now, time.Duration(r.reached.Load()))
 		}
 	}

@@ -84,8 +84,9 @@ func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 // record of the entry has no outputs.
 func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
-// Members returns the members of the communicator that the call created, or of the group that it received, as ranks in
-// MPI_COMM_WORLD. If remote is true, it returns the members of an intercommunicator's remote group.
+// Members returns the members of the communicator that the call created, or of the group that it received, as indices
+// of their parts of the memory; -1 for processes that are not recorded. If remote is true, it returns the members of an
+// intercommunicator's remote group.
 func (r *Record) Members(remote bool) []int {
 	form := Members
 	if remote {

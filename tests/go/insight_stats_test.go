@@ -20,6 +20,7 @@ type statsOutput struct {
 	Seconds, Mpi, Imbalance float64
 	Ranks                   []struct {
 		Rank, Threads int
+		Job           int
 		Seconds       float64
 		MpiSeconds    float64 `json:"mpi_seconds"`
 		Waiting       float64 `json:"waiting_seconds"`

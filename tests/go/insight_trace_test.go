@@ -18,6 +18,7 @@ type traceOutput struct {
 	OtherData   struct {
 		Command string
 		Ranks   int
+		Jobs    []int
 		Nodes   []string
 		NodeOf  []int `json:"node_of"`
 		Windows []struct {
@@ -58,6 +59,17 @@ func (e *traceEvent) text() string {
 }
 
 func (e *traceEvent) end() float64 { return e.Ts + e.Dur }
+
+// processes returns the names of the ranks.
+func (d *traceOutput) processes() map[int]string {
+	names := map[int]string{}
+	for _, e := range d.TraceEvents {
+		if e.Ph == "M" && e.Name == "process_name" {
+			names[e.Pid], _ = e.Args["name"].(string)
+		}
+	}
+	return names
+}
 
 // of returns the calls of the function `name` by one thread of a rank, ordered by time. If `name` is "", it returns all
 // calls of the thread.

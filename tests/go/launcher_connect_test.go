@@ -14,11 +14,21 @@ import (
 func TestConnected(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "connected.c")
+	const fabric = "-x GOMPIRMA_PROVIDER=tcp;ofi_rxm "
+	const ucx = "-x UCX_TLS=tcp -x GOMPIRMA_PROVIDER=ucx "
 	for i, c := range []struct {
 		serve, connect string // options of gompirun; "" without a launcher
 		sizes          [2]int
 		how            string
 	}{
+		{fabric + "--nodes 2 -n 2", fabric + "--nodes 2 -n 4", [2]int{2, 4}, "fine"},
+		{"-n 3", fabric + "--nodes 2 -n 2", [2]int{3, 2}, "fine"},
+		{ucx + "--nodes 2 -n 2", ucx + "--nodes 2 -n 4", [2]int{2, 4}, "fine"},
+		{ucx + "--nodes 2 -n 2", "-n 3", [2]int{2, 3}, "fine"},
+		{fabric + "--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "kill"},
+		{ucx + "--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "exit"},
+		{fabric + "--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "leave"},
+		{ucx + "--nodes 2 -n 2", "-n 2", [2]int{2, 2}, "leave"},
 		{"-n 1", "", [2]int{1, 1}, "fine"},
 		{"-n 2", "-n 3", [2]int{2, 3}, "fine"},
 		{"--nodes 2 -n 4", "-n 3", [2]int{4, 3}, "fine"},
@@ -50,7 +60,50 @@ func TestConnected(t *testing.T) {
 				require.Zero(t, status, "%s%s", &other.Out, &other.Err)
 				require.Equal(t, fmt.Sprintf("connect: %d remote processes\n", c.sizes[0]),
 					other.Out.String())
-				require.Empty(t, s.Err.String()+other.Err.String())
+				said := ""
+				if strings.HasPrefix(c.serve, "--check") {
+					said = "gompirun: --check: this job communicates with processes of another " +
+						"job that gompirun cannot identify; accesses of one job to memory of " +
+						"the other are not checked\n"
+				}
+				require.Equal(t, said, s.Err.String()+other.Err.String())
+			}
+		})
+	}
+}
+
+// TestConnectRefused checks that all members of both groups get the same error if the jobs use different networks, or
+// if one process cannot open its network.
+func TestConnectRefused(t *testing.T) {
+	t.Parallel()
+	program := compileFile(t, "connected.c")
+	const broken = " : -n 1 -x GOMPIRMA_INTERFACE=nonsense "
+	for i, c := range []struct {
+		serve, connect string // options; PROGRAM stands for the program with its arguments
+		says           [2]string
+	}{
+		{"--nodes 2 -n 2 -x GOMPIRMA_PROVIDER=tcp PROGRAM",
+			"--nodes 2 -n 2 -x UCX_TLS=tcp -x GOMPIRMA_PROVIDER=ucx PROGRAM",
+			[2]string{"this process uses the network provider tcp, the other job ucx",
+				"this process uses the network provider ucx, the other job tcp"}},
+		{"-n 2 PROGRAM" + broken + "PROGRAM", "-n 2 PROGRAM",
+			[2]string{"another process of this group cannot connect", "a process cannot open its network"}},
+		{"-n 1 PROGRAM", "-n 1 PROGRAM" + broken + "PROGRAM",
+			[2]string{"a process cannot open its network", "nonsense"}},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			service := fmt.Sprintf("refuse%d.%d", os.Getpid(), i)
+			job := func(options, role string) *launch {
+				called := strings.Join([]string{program, role, service, "refuse"}, " ")
+				return prepare(t, strings.Fields(strings.ReplaceAll(options, "PROGRAM", called))...)
+			}
+			s, other := job(c.serve, "serve"), job(c.connect, "connect")
+			require.NoError(t, s.Cmd.Start())
+			require.NoError(t, other.Cmd.Start())
+			for k, l := range []*launch{s, other} {
+				require.Zero(t, l.wait(t), "%s%s", &l.Out, &l.Err)
+				require.Contains(t, l.Out.String(), c.says[k])
 			}
 		})
 	}

@@ -157,6 +157,9 @@ func TestSpawnOnHosts(t *testing.T) {
 	}{
 		{"-n 2", "3 host=a.invalid:2,b.invalid", "3 started, codes 0 0 0", ""},
 		{"", "2 host=a.invalid", "2 started, codes 0 0", ""},
+		{"--stats=" + dir + "/stats --records " + dir + "/records -n 1", "2 host=a.invalid",
+			"2 started, codes 0 0",
+			"gompirun: --stats, --records: job 1 runs on other hosts and is not observed"},
 		{"-n 1", "4 hostfile=" + dir + "/hosts soft=3", "3 started, codes 0 0 0 1", ""},
 		{"-n 1", "1,2 1:host=a.invalid", "3 started, codes 0 0 0", ""},
 		{"-n 1", "2 host=a.invalid map_by=ppr:1:node path=" + filepath.Dir(program) + " command=program wdir=/",

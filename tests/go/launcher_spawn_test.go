@@ -43,7 +43,8 @@ func TestSpawned(t *testing.T) {
 		err)
 	status, _, err = gompirun(t, "-n", "1", "--deadlock=abort", "--deadlock-after", "1", program, "stuck")
 	require.NotZero(t, status)
-	require.Contains(t, err, "gompirun: deadlock: ")
+	require.Regexp(t, `(?m)^gompirun: deadlock: rank 0 waits in MPI_Recv \(tag 3\) on communicator \S+ for job 1 rank 0; `+
+		`job 1 rank 0 waits in MPI_Recv \(tag 3\) on communicator \S+ for rank 0 `, err)
 
 	// All processes end with gompirun. Without gompirun, the children end with their parent.
 	for _, l := range []*launch{prepare(t, "-n", "1", program, "wait"), prepareProgram(t, program, "wait"),

@@ -18,8 +18,9 @@ type facts struct {
 	Started    string `json:"started"`
 	Exit       int    `json:"exit"`
 	Ranks      int    `json:"ranks"`
-	Nodes      int    `json:"nodes"` // 0 if unknown
-	Start      int64  `json:"start"` // ns
+	Jobs       []int  `json:"jobs,omitempty"` // the first rank of each job, if ranks have started jobs
+	Nodes      int    `json:"nodes"`          // 0 if unknown
+	Start      int64  `json:"start"`          // ns
 	End        int64  `json:"end"`
 	Events     int    `json:"events"`
 	Arrows     int    `json:"arrows"`
@@ -124,7 +125,7 @@ const (
 func (g *traceData) facts(source string) *facts {
 	s := &g.sum
 	f := &facts{Source: source, Command: s.Command, Producer: s.Producer, Started: s.Started, Exit: s.ExitStatus,
-		Ranks: g.ranks, Nodes: len(s.Nodes), Start: g.start, End: g.end, Events: g.events,
+		Ranks: g.ranks, Jobs: s.Jobs, Nodes: len(s.Nodes), Start: g.start, End: g.end, Events: g.events,
 		Arrows:     len(g.arrows),
 		HalfArrows: g.halfArrows, Ignored: s.Ignored, Cut: s.Cut, HasJob: s.HasJob, Checked: s.Checked,
 		Comms: g.comms.list, Names: []string{}, NameKinds: []int{}, Lanes: []laneFacts{}}

@@ -42,8 +42,8 @@ func kindOf(word string) Kind {
 const None = -1
 
 // Event is a call of a thread, or an interval within a call in which the thread waited. Ranks are ranks in
-// MPI_COMM_WORLD. Times are ns since the start of the job, in one clock for all ranks. Create events with NewEvent,
-// which sets optional fields to None.
+// MPI_COMM_WORLD; the ranks of jobs that ranks have started have the numbers after them. Times are ns since the start
+// of the job, in one clock for all ranks. Create events with NewEvent, which sets optional fields to None.
 type Event struct {
 	Name   string // name of the call, such as MPI_Put
 	Kind   Kind
@@ -62,7 +62,7 @@ type Event struct {
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
 	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
 	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
-	For    int    // rank in MPI_COMM_WORLD for which the thread waited; None if unknown
+	For    int    // rank for which the thread waited; None if unknown
 }
 
 // NewEvent returns an event with these values; its optional fields are None.
@@ -83,7 +83,7 @@ type Flow struct {
 // Window describes a window.
 type Window struct {
 	Name    string  `json:"name"`    // name from MPI_Win_set_name; with a number appended if it is not unique
-	Sizes   []int64 `json:"sizes"`   // in bytes, by rank in MPI_COMM_WORLD; None if the rank is not in the group
+	Sizes   []int64 `json:"sizes"`   // in bytes, by rank; None if the rank is not in the group
 	Dynamic bool    `json:"dynamic"` // offsets are addresses in the target, and Sizes have no meaning
 }
 
@@ -112,11 +112,13 @@ type Access struct {
 
 // Job describes the run as a whole. The file has it as otherData.
 type Job struct {
-	Format     int        `json:"format"`   // Version
-	Producer   string     `json:"producer"` // "gompirma 1.2.3"
-	Command    string     `json:"command"`
-	Started    string     `json:"started"` // date and time, RFC 3339
-	Ranks      int        `json:"ranks"`
+	Format   int    `json:"format"`   // Version
+	Producer string `json:"producer"` // "gompirma 1.2.3"
+	Command  string `json:"command"`
+	Started  string `json:"started"` // date and time, RFC 3339
+	Ranks    int    `json:"ranks"`   // of all jobs
+	// The first rank of each job, if ranks have started jobs.
+	Jobs       []int      `json:"jobs,omitempty"`
 	Nodes      []string   `json:"nodes"`   // names of hosts, by node
 	NodeOf     []int      `json:"node_of"` // number of the node of each rank
 	Windows    []Window   `json:"windows"`

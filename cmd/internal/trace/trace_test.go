@@ -62,8 +62,8 @@ func written(t *testing.T) []byte {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	events, flows, job := sample()
-	w.Process(0, "h1")
-	w.Process(3, "")
+	w.Process(0, "rank 0", "h1")
+	w.Process(3, "rank 3", "")
 	w.Thread(3, 1, "main")
 	for _, e := range events {
 		w.Event(e)

@@ -37,9 +37,8 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Process writes the name of a rank, with its host.
-func (w *Writer) Process(rank int, host string) {
-	name := "rank " + strconv.Itoa(rank)
+// Process writes the name of a rank, such as "rank 2", with its host.
+func (w *Writer) Process(rank int, name, host string) {
 	if host != "" {
 		name += " on host " + host
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Call is a call of MPI that has returned, or that OpenCalls reports because it has not returned. It has facts that the
-// checker knows in addition to the call's arguments. All ranks are ranks in MPI_COMM_WORLD. A rank is -1 if it is
+// checker knows in addition to the call's arguments. A rank is the index of a rank among those of all jobs; -1 if it is
 // unknown or the call addresses no rank.
 type Call struct {
 	*insight.Record
@@ -72,7 +72,8 @@ func (w *window) UserName() string { return w.userName() }
 // Dynamic reports whether the window was created by MPI_Win_create_dynamic.
 func (w *window) Dynamic() bool { return w.dynamic }
 
-// Sizes calls the function `use` with each member of this job and the size of the member's window memory in bytes.
+// Sizes calls the function `use` with each member that is recorded, and the size of the member's window memory in
+// bytes.
 func (w *window) Sizes(use func(rank int, size int64)) {
 	for i, r := range w.comm.members {
 		if r >= 0 {

@@ -14,12 +14,16 @@
 // the earlier access. Wall-clock time is irrelevant. Records must arrive in an order in which causes precede effects
 // (insight.Sorter).
 //
+// The ranks of several jobs have consecutive numbers. If ranks communicate with processes that are not recorded, these
+// processes count as one: each call of a communicator with such members comes before the completion of each later one.
+//
 // Where the order is unknown, the package assumes that an order exists, so that it reports no false conflicts. For
 // example, it assumes that neighborhood collectives synchronize all members, and that a read of memory is ordered after
 // the accumulates that have updated the memory.
 package check
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +34,8 @@ import (
 
 // Checker holds the state of the analysis of a job.
 type Checker struct {
-	ranks           []*rank
+	ranks           []*rank      // of all jobs, by the indices of their parts of the memory for records
+	jobs            insight.Jobs // indices of the first ranks of the jobs
 	comms           map[commKey]*comm
 	locate          func(rank int, address uint64) insight.Location
 	findings        []*Finding
@@ -50,6 +55,8 @@ type Checker struct {
 	strandCount     int         // number of strand numbers in use
 	strict          bool        // search for sends that complete only because of buffering
 	blockedReplays  []*replay   // threads with steps that cannot be replayed yet (strict.go)
+	hasUnknown      bool        // a communicator has members that are not recorded
+	unknown         vector      // clock of the calls that members which are not recorded may have noticed
 }
 
 // rank is the state of a rank.
@@ -121,21 +128,36 @@ type callSite struct {
 	epoch   string // epoch in which the call was made
 }
 
-// New returns a checker of a job with the given number of ranks. The function place maps a code address of a rank to
-// its location in the program.
+// New returns a checker of a job with the given number of ranks, to which AddJob may add further jobs. The function
+// place maps a code address of a rank to its location in the program.
 func New(ranks int, place func(rank int, address uint64) insight.Location) *Checker {
-	c := &Checker{strandCount: ranks, comms: map[commKey]*comm{}, liveComms: map[*comm]bool{},
+	c := &Checker{comms: map[commKey]*comm{}, liveComms: map[*comm]bool{},
 		openFiles: map[*file]bool{}, locate: place,
 		findingsByKey: map[findingKey]*Finding{}, locationNumbers: map[insight.Location]int{}}
-	allRanks := make([]int, ranks)
-	for i := range allRanks {
-		allRanks[i] = i
+	c.AddJob(ranks)
+	return c
+}
+
+// AddJob adds the ranks of a job that ranks have started with MPI_Comm_spawn. Their numbers follow those of all other
+// ranks. It must be called before the first record of these ranks. The checker does not need to order them after the
+// start: ranks of two jobs share memory only after a collective call of both.
+func (c *Checker) AddJob(ranks int) {
+	first := len(c.ranks)
+	world := &comm{name: "MPI_COMM_WORLD"}
+	if len(c.jobs) > 0 {
+		world.name = fmt.Sprintf("MPI_COMM_WORLD of job %d", len(c.jobs))
 	}
-	world := &comm{name: "MPI_COMM_WORLD", members: allRanks}
-	for i := range ranks {
+	c.jobs = append(c.jobs, first)
+	var clock vector
+	for i := first; i < first+ranks; i++ {
+		world.members = append(world.members, i)
 		self := &comm{name: "MPI_COMM_SELF", members: []int{i}}
-		first := &strand{number: i}
-		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
+		first := &strand{number: c.strandCount}
+		c.strandCount++
+		if c.follow == nil {
+			clock = make(vector, c.strandCount)
+		}
+		c.ranks = append(c.ranks, &rank{number: i, clock: clock, space: newSpace(),
 			threads:    threads{first: first, running: first},
 			comms:      map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
 			commCounts: map[string]int{},
@@ -144,8 +166,10 @@ func New(ranks int, place func(rank int, address uint64) insight.Location) *Chec
 			infos: map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
 			openCalls: map[int]*call{}})
 	}
-	return c
 }
+
+// HasUnknown reports whether a communicator has members that are not recorded.
+func (c *Checker) HasUnknown() bool { return c.hasUnknown }
 
 // Record processes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
@@ -241,6 +265,22 @@ func (c *Checker) forget() {
 	}
 }
 
+// meetsUnknown reports whether a call uses a communicator, window or file with members that are not recorded.
+func (k *rank) meetsUnknown(e *event) bool {
+	if w := k.wins[e.In("win").Uint()]; w != nil {
+		return w.comm.unknownCount > 0
+	}
+	if f := k.files[e.In("fh").Uint()]; f != nil {
+		return f.comm.unknownCount > 0
+	}
+	for _, name := range []string{"comm", "intercomm"} {
+		if m := k.commOf(e.In(name).Uint()); m != nil {
+			return m.unknownCount > 0
+		}
+	}
+	return false
+}
+
 // newSite returns the callSite of a call.
 func (k *rank) newSite(e *event) *callSite {
 	return &callSite{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
@@ -291,6 +331,9 @@ var isWindowOnly = sync.OnceValue(func() []bool {
 
 // enterCall processes the entry of a call.
 func (c *Checker) enterCall(k *rank, e *event) {
+	if c.hasUnknown && k.meetsUnknown(e) {
+		c.unknown.join(k.clock)
+	}
 	if !isWindowOnly()[e.Number] {
 		c.enterMessages(k, e)
 		c.enterCollective(k, e)
@@ -308,6 +351,9 @@ func (c *Checker) enterCall(k *rank, e *event) {
 // leaveCall processes the return of a call.
 func (c *Checker) leaveCall(k *rank, e *event) {
 	succeeded := e.Result == abi.MPI_SUCCESS
+	if c.hasUnknown && (k.meetsUnknown(e) || len(e.In("request").Words)+len(e.In("array_of_requests").Words) > 0) {
+		k.clock.join(c.unknown)
+	}
 	if succeeded && isWindowOnly()[e.Number] {
 		c.leaveWindow(k, e)
 		c.operation(k, e)

@@ -3,7 +3,7 @@ package check
 import "slices"
 
 // vector is a vector clock. Entry i is the number of preceding events of the strand with number i. Entries beyond the
-// length of the vector are 0. The number of the first strand of each rank is the rank.
+// length of the vector are 0.
 type vector []uint32
 
 func (v *vector) join(w vector) {

@@ -15,8 +15,9 @@ type comm struct {
 	name           string
 	label          string // name set by the program
 	number         int    // index among all communicators except the predefined ones, from 1
-	members        []int  // ranks in MPI_COMM_WORLD
+	members        []int  // ranks; negative for processes that are not recorded
 	remote         []int  // the remote group of an intercommunicator
+	unknownCount   int    // number of processes of both groups that are not recorded
 	hints          map[string]string
 	sequence                                     // the collectives of the communicator
 	unmatchedSends map[int]*matchQueue[*send]    // by receiver, messages without a receive
@@ -101,12 +102,18 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	}
 	known := func() *comm {
 		c.commCount++
-		m := &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
-			remote: remote, number: c.commCount}
+		m := &comm{name: c.nameOfComm(key, members, remote), members: members, remote: remote,
+			number: c.commCount}
+		for _, r := range m.allRanks() {
+			if r < 0 {
+				m.unknownCount++
+				c.hasUnknown = true
+			}
+		}
 		c.liveComms[m] = true
 		return m
 	}
-	if meet := e.call.collective; meet != nil {
+	if meet := e.call.collective; meet != nil && !isDynamic(e.name) {
 		if meet.newComms == nil {
 			meet.newComms = map[string]*comm{}
 		}
@@ -122,6 +129,8 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
 	if c.recordsLost { // the members only, since collectives are no longer tracked
 		what = key
+	} else if isDynamic(e.name) { // the two groups call different functions
+		what = "dynamic" + key
 	}
 	numbered := commKey{what, k.commCounts[what]}
 	k.commCounts[what]++
@@ -132,12 +141,40 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	return c.comms[numbered]
 }
 
+// nameOfComm returns the name of a communicator that the program has not named. The argument `key` is the text of its
+// members.
+func (c *Checker) nameOfComm(key string, members, remote []int) string {
+	if len(c.jobs) == 1 {
+		return "communicator of ranks " + strings.Trim(key, "[]")
+	}
+	const shown = 8
+	var names []string
+	for _, r := range slices.Concat(members, remote) {
+		switch {
+		case len(names) == shown:
+			return "communicator of " + strings.Join(names, ", ") + ", ..."
+		case r >= 0:
+			names = append(names, c.jobs.Name(r))
+		}
+	}
+	return "communicator of " + strings.Join(names, ", ")
+}
+
+// isDynamic reports whether a function returns an intercommunicator between jobs.
+func isDynamic(name string) bool {
+	switch strings.TrimPrefix(name, "MPI_Comm_") {
+	case "spawn", "spawn_multiple", "get_parent", "accept", "connect", "join":
+		return true
+	}
+	return false
+}
+
 // freeComm records that one more process has freed a communicator. Once all processes have freed it, freeComm drops it.
 func (c *Checker) freeComm(m *comm) {
 	if m == nil || m.number == 0 {
 		return
 	}
-	if m.freeCount++; m.freeCount == len(m.allRanks()) {
+	if m.freeCount++; m.freeCount == len(m.allRanks())-m.unknownCount {
 		delete(c.liveComms, m)
 		delete(c.comms, m.key)
 		c.reportUnreceived(m)
@@ -152,8 +189,8 @@ func (m *comm) allRanks() []int {
 	return append(append([]int{}, m.members...), m.remote...)
 }
 
-// worldRank returns the rank in MPI_COMM_WORLD of the process that rank k addresses by the given number on m. It
-// returns -1 for MPI_PROC_NULL and wildcards.
+// worldRank returns the process that rank k addresses by the given number on m. The result is negative for
+// MPI_PROC_NULL, for wildcards, and for processes that are not recorded.
 func (m *comm) worldRank(k *rank, number int) int {
 	group := m.members
 	if len(m.remote) > 0 {
@@ -220,6 +257,7 @@ var collectives = map[string]flow{
 	"Comm_split": fromAll, "Comm_split_type": fromAll, "Comm_create": fromAll, "Comm_free": noOrder,
 	"Cart_create": fromAll, "Cart_sub": fromAll, "Graph_create": fromAll, "Dist_graph_create": fromAll,
 	"Dist_graph_create_adjacent": fromAll, "Intercomm_merge": fromAll,
+	"Comm_spawn": fromAll, "Comm_spawn_multiple": fromAll, "Comm_accept": fromAll, "Comm_connect": fromAll,
 	"File_open": fromAll, "File_close": fromAll, "File_set_view": fromAll, "File_set_size": fromAll,
 	"File_preallocate": fromAll, "File_set_info": fromAll, "File_set_atomicity": fromAll, "File_sync": fromAll,
 	"File_seek_shared": fromAll,
@@ -316,8 +354,9 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 func (c *Checker) enter(k *rank, e *event, meet *collectiveCall, base string, how variant) {
 	m := meet.comm
 	meet.flow = collectives[base]
-	isFile := strings.HasPrefix(base, "File_") // the count may differ between the members
-	if meet.flow != noOrder && base != "Barrier" && !isFile && movesNoData(e) || how == persistentInit {
+	// the count may differ between the members
+	mayDiffer := strings.HasPrefix(base, "File_") || strings.HasPrefix(base, "Comm_")
+	if meet.flow != noOrder && base != "Barrier" && !mayDiffer && movesNoData(e) || how == persistentInit {
 		meet.flow = noOrder
 	}
 	if meet.flow == fromRoot || meet.flow == toRoot {
@@ -367,7 +406,8 @@ func (m *collectiveCall) leaveMember(k *rank) {
 		}
 	}
 	m.leftCount++
-	for q := m.sequence; len(q.collectives) > 0 && q.collectives[0].leftCount >= len(m.comm.allRanks()); q.first++ {
+	members := len(m.comm.allRanks()) - m.comm.unknownCount
+	for q := m.sequence; len(q.collectives) > 0 && q.collectives[0].leftCount >= members; q.first++ {
 		q.collectives = q.collectives[1:]
 	}
 }

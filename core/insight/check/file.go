@@ -113,9 +113,9 @@ func (c *Checker) openFile(k *rank, e *event) {
 	}
 	if meet.file == nil {
 		name := e.In("filename").Text()
-		meet.file = &file{name: name, comm: &comm{name: "file '" + name + "'", members: meet.comm.members},
-			isReadOnly: e.In("amode").Int()&abi.MPI_MODE_RDONLY != 0, members: map[int]*fileMember{},
-			space: newSpace()}
+		meet.file = &file{name: name, comm: &comm{name: "file '" + name + "'", members: meet.comm.members,
+			unknownCount: meet.comm.unknownCount}, members: map[int]*fileMember{}, space: newSpace(),
+			isReadOnly: e.In("amode").Int()&abi.MPI_MODE_RDONLY != 0}
 		c.openFiles[meet.file] = true
 	}
 	k.files[e.Out("fh").Uint()] = meet.file
@@ -128,7 +128,7 @@ func (c *Checker) closeFile(k *rank, e *event) {
 	// Before this call returned, another thread may have received the same handle for a new file.
 	if f := k.files[h]; f != nil && (e.call.collective == nil || f.comm == e.call.collective.comm) {
 		delete(k.files, h)
-		if f.closeCount++; f.closeCount == len(f.comm.members) {
+		if f.closeCount++; f.closeCount == len(f.comm.members)-f.comm.unknownCount {
 			delete(c.openFiles, f)
 		}
 	}

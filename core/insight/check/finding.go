@@ -15,7 +15,9 @@ type Finding struct {
 	Kind   string `json:"kind"`
 	Window string `json:"window,omitempty"` // the window's name, as users know it
 	File   string `json:"file,omitempty"`   // name of the file whose bytes the accesses touch
-	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
+	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD of its job
+	// Job of the target; 0 for the job of the command line.
+	TargetJob int `json:"target_job,omitempty"`
 	// Offset of the first byte in the window or file. If the bytes belong to neither, this is their address.
 	First   uint64     `json:"first"`
 	Bytes   uint64     `json:"bytes"`
@@ -25,11 +27,15 @@ type Finding struct {
 	Object  string     `json:"object,omitempty"` // kind of object, or name of the communicator
 	Name    string     `json:"name,omitempty"`   // name of the assertion, hint or argument
 	address bool
+	// Owner is the index of the target among the ranks of all jobs.
+	Owner int `json:"-"`
 }
 
 // CallRole is a call that a finding reports.
 type CallRole struct {
-	Rank   int              `json:"rank"`
+	Rank   int              `json:"rank"` // in MPI_COMM_WORLD of its job
+	Job    int              `json:"job,omitempty"`
+	Caller int              `json:"-"` // index of the rank among those of all jobs
 	Thread int              `json:"thread"`
 	Call   string           `json:"call"`
 	Detail string           `json:"detail,omitempty"`
@@ -244,7 +250,7 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 		f.Times++
 		return
 	}
-	f := &Finding{Kind: kind, Target: owner, First: at.low, Bytes: at.high - at.low, Times: 1, address: true}
+	f := &Finding{Kind: kind, Target: owner, First: at.low, Bytes: at.high - at.low, address: true}
 	if w != nil {
 		f.Window = w.userName()
 		for i, r := range w.comm.members {
@@ -254,12 +260,20 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 			}
 		}
 	}
-	for _, a := range []*access{x, y} {
-		f.Places = append(f.Places, CallRole{Rank: a.site.rank, Thread: a.site.thread, Call: a.site.name,
-			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.locate(a.site.rank,
-				a.site.address)})
-	}
 	f.Advice = advice(x, y)
+	c.addFinding(key, f, callRole{x.site, describe(x)}, callRole{y.site, describe(y)})
+}
+
+// addFinding adds a finding with its calls. Its field Target is the index of a rank among those of all jobs.
+func (c *Checker) addFinding(key findingKey, f *Finding, calls ...callRole) {
+	f.Times, f.Owner = 1, f.Target
+	f.TargetJob, f.Target = c.jobs.Of(f.Owner)
+	for _, s := range calls {
+		role := CallRole{Caller: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail, What: s.what,
+			Epoch: s.epoch, Place: c.locate(s.rank, s.address)}
+		role.Job, role.Rank = c.jobs.Of(s.rank)
+		f.Places = append(f.Places, role)
+	}
 	c.findingsByKey[key] = f
 	c.findings = append(c.findings, f)
 	c.newFindings = append(c.newFindings, f)
@@ -341,7 +355,7 @@ func (f *Finding) String() string {
 	if f.Window != "" {
 		fmt.Fprintf(&b, " %s,", f.windowTitle())
 	}
-	fmt.Fprintf(&b, " memory of rank %d, %s\n", f.Target, where)
+	fmt.Fprintf(&b, " memory of %s, %s\n", insight.RankName(f.TargetJob, f.Target), where)
 	f.writePlaces(&b)
 	return b.String()
 }
@@ -402,10 +416,11 @@ func (f *Finding) title() string {
 func (f *Finding) writePlaces(b *strings.Builder) {
 	threads := false // two threads of one rank made the calls
 	for _, p := range f.Places {
-		threads = threads || p.Rank == f.Places[0].Rank && p.Thread != f.Places[0].Thread
+		first := &f.Places[0]
+		threads = threads || p.Job == first.Job && p.Rank == first.Rank && p.Thread != first.Thread
 	}
 	for _, p := range f.Places {
-		fmt.Fprintf(b, "    rank %d", p.Rank)
+		b.WriteString("    " + insight.RankName(p.Job, p.Rank))
 		if threads {
 			fmt.Fprintf(b, ", thread %d", p.Thread)
 		}

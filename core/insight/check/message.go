@@ -29,7 +29,7 @@ type receive struct {
 	site             *callSite
 	data             dataInfo
 	clock            vector
-	queued[*receive] // from is a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
+	queued[*receive] // from is a rank, or abi.MPI_ANY_SOURCE
 	send             *send
 	replay           *replay // replay of the thread that started the receive
 	isReplayed       bool
@@ -87,8 +87,10 @@ func (c *Checker) reportAtEnd() {
 	for m := range c.liveComms {
 		c.reportUnreceived(m)
 	}
-	c.reportUnreceived(c.ranks[0].comms[abi.MPI_COMM_WORLD])
 	for _, k := range c.ranks {
+		if _, rank := c.jobs.Of(k.number); rank == 0 {
+			c.reportUnreceived(k.comms[abi.MPI_COMM_WORLD])
+		}
 		c.reportUnreceived(k.comms[abi.MPI_COMM_SELF])
 	}
 }
@@ -100,14 +102,17 @@ func (c *Checker) reportUnreceived(m *comm) {
 		all.each(func(s *send) bool {
 			if c.follow == nil && !c.ranks[to].hasUnknownReceive {
 				c.report(&Finding{Kind: "leak", Target: to, Object: "message",
-					Advice: fmt.Sprintf("Rank %d must receive the message before MPI_Finalize.",
-						to)},
+					Advice: fmt.Sprintf("%s must receive the message before MPI_Finalize.",
+						capitalized(c.jobs.Name(to)))},
 					callRole{s.site, "sends the message"})
 			}
 			return false
 		})
 	}
 }
+
+// capitalized returns a text with an upper-case first letter.
+func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // compareMessage compares the data of a send with those of its receive.
 func (c *Checker) compareMessage(m *comm, s *send, r *receive) {

@@ -158,12 +158,5 @@ func (c *Checker) report(f *Finding, spots ...callRole) {
 		old.Times++
 		return
 	}
-	f.Times = 1
-	for _, s := range spots {
-		f.Places = append(f.Places, CallRole{Rank: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail,
-			What: s.what, Epoch: s.epoch, Place: c.locate(s.rank, s.address)})
-	}
-	c.findingsByKey[key] = f
-	c.findings = append(c.findings, f)
-	c.newFindings = append(c.newFindings, f)
+	c.addFinding(key, f, spots...)
 }

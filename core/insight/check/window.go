@@ -97,9 +97,9 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 		c.windowCount++
 		w = &window{number: c.windowCount, dynamic: e.name == "MPI_Win_create_dynamic",
 			isAllocated: strings.HasPrefix(e.name, "MPI_Win_allocate"),
-			comm:        &comm{members: meet.comm.members}, parts: make([]memberMemory,
-				len(meet.comm.members)),
-			openOps: map[int][]*operation{}, endedByOthers: map[int][]*operation{},
+			comm:        &comm{members: meet.comm.members, unknownCount: meet.comm.unknownCount},
+			parts:       make([]memberMemory, len(meet.comm.members)),
+			openOps:     map[int][]*operation{}, endedByOthers: map[int][]*operation{},
 			locks: map[int]*lockState{}, exposures: map[int][]*exposure{},
 			epochCounts: map[[2]int]*epochCount{}, epochs: map[int]string{},
 			lastStores:   map[int]*callSite{},
@@ -213,7 +213,7 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 // called it. After the last call, the library may reuse the memory that it allocated for the window. So earlier
 // accesses to this memory no longer conflict with later ones.
 func (c *Checker) noteWinFree(w *window) {
-	if w.freeCount++; w.freeCount < len(w.comm.members) || !w.isAllocated {
+	if w.freeCount++; w.freeCount < len(w.comm.members)-w.comm.unknownCount || !w.isAllocated {
 		return
 	}
 	for i, r := range w.comm.members {
@@ -503,7 +503,7 @@ func (c *Checker) addAlias(k *rank, e *event, w *window) {
 	if i < 0 || i >= len(w.parts) || size == 0 || base == 0 {
 		return
 	}
-	if w.comm.members[i] != k.number {
+	if m := w.comm.members[i]; m >= 0 && m != k.number {
 		k.aliases = append(k.aliases, alias{span{base, base + size}, w, i})
 	}
 }

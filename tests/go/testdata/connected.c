@@ -1,5 +1,5 @@
-/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit|leave. SERVICE is
- * published for all jobs of the user. */
+/* One of two jobs that connect, for TestConnected: connected serve|connect SERVICE fine|kill|exit|leave|refuse. SERVICE
+ * is published for all jobs of the user. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,6 +153,22 @@ int main(int argc, char **argv) {
 	int serves = strcmp(argv[1], "serve") == 0;
 	if (rank == 0)
 		find_port(serves, argv[2], port);
+	if (strcmp(argv[3], "refuse") == 0) { /* the jobs cannot connect: all get the same error */
+		int error, class, least, most;
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+		error = serves ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter)
+			       : MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+		MPI_Error_class(error, &class);
+		MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+		MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+		CHECK(least == MPI_ERR_OTHER && most == MPI_ERR_OTHER, "class %d", class);
+		char text[MPI_MAX_ERROR_STRING] = "";
+		int length;
+		MPI_Error_string(error, text, &length);
+		printf("%s\n", text);
+		MPI_Finalize();
+		return errors != 0;
+	}
 	send_to_self(rank, serves);
 	if (serves)
 		MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);

@@ -147,6 +147,7 @@ func TestSmall(t *testing.T) {
 	require.Contains(t, b.text("conflicts"), "bytes 1,024 to 1,031; seen 3 times")
 	require.Contains(t, b.text("conflicts"), "halo.c:41")
 	require.Equal(t, "gompirun -n 2 ./halo", b.text("title"))
+	require.Contains(t, b.text("about"), " · job 1: rank 1 · ")
 	require.Contains(t, b.text("words"), "Rank 0 waited 27.8 % of the run in MPI_Win_fence for rank 1.")
 	require.Equal(t, "21 arrows in view", b.text("arrows-note"))
 

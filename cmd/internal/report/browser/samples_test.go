@@ -60,7 +60,7 @@ func made(t *testing.T, name string, job trace.Job, fill func(s *sample)) (page 
 	buffered := bufio.NewWriterSize(f, 1<<20)
 	s := &sample{w: trace.NewWriter(buffered), want: expected{calls: map[string]sums{}}}
 	for rank := range job.Ranks {
-		s.w.Process(rank, job.Nodes[job.NodeOf[rank]])
+		s.w.Process(rank, fmt.Sprintf("rank %d", rank), job.Nodes[job.NodeOf[rank]])
 	}
 	fill(s)
 	require.NoError(t, s.w.Close(job))
@@ -87,6 +87,7 @@ func jobOf(ranks, perNode int) trace.Job {
 // small returns the trace of a program with two ranks and known numbers. Its names would be harmful as HTML.
 func small(t *testing.T) (page string, want expected) {
 	job := jobOf(2, 2)
+	job.Jobs = []int{0, 1}
 	job.Windows = []trace.Window{{Name: "halo </script><b>", Sizes: []int64{4096, 4096}}}
 	job.Checked = true
 	job.Conflicts = []trace.Conflict{{What: "MPI_Put and MPI_Get of the same bytes, not ordered",

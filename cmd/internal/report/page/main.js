@@ -8,6 +8,11 @@ function drawHead() {
 	const about = [plural(facts.ranks, "rank") + (facts.nodes ? " on " + plural(facts.nodes, "node") : ""),
 		time(run) + " from the first call to the end of the last", plural(facts.events, "event"),
 			"from " + facts.source];
+	(facts.jobs || []).forEach((first, job) => {
+		const last = (facts.jobs[job + 1] ?? facts.ranks) - 1;
+		if (job > 0 && first <= last) about.push("job " + job + ": " + (first === last ? "rank " + first
+			: "ranks " + first + "–" + last));
+	});
 	if (facts.started) about.push("started " + facts.started);
 	if (facts.hasJob) about.push("exit status " + facts.exit);
 	page("about").textContent = about.join(" · ");

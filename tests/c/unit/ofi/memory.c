@@ -281,12 +281,13 @@ static void provider(size_t key_bytes) {
 						   .cq = &cq,
 						   .av = &av,
 						   .fd = -1,
-						   .size = RANKS,
-						   .secret = {1, 2},
 						   .addresses = calloc(RANKS, 8),
 						   .address_bytes = 8,
 						   .peer = malloc(sizeof peers)};
 	memcpy(gompi_ofi_state.peer, peers, sizeof peers);
+	CHECK(gompi_message_names_open(&gompi_ofi_state.names,
+				       &(struct gompi_net_job){.size = RANKS, .secret = {1, 2}}),
+	      "names");
 	gompi_net.ops = &gompi_ofi_ops;
 	gompi_net.needs_local = (mode & FI_MR_LOCAL) != 0;
 	gompi_net.inject_bytes = 64, gompi_net.max_op_bytes = 1 << 30;
@@ -317,7 +318,9 @@ static bool deliver_frame(bool has_record, uint32_t number) {
 	const size_t length = has_record ? sizeof frame : sizeof frame.head;
 	struct in_flight u = posted_buffers[--posted_buffers_n];
 	memcpy(u.at + HEAD, &frame, length);
-	gompi_message_head_write(u.at + HEAD, length, PEER, 0, gompi_ofi_state.secret);
+	struct gompi_message_names peer = gompi_ofi_state.names;
+	peer.self = PEER;
+	gompi_message_head_write(u.at + HEAD, length, 0, &peer);
 	u.length = HEAD + length;
 	if (number % 3 == 1 && draw(2) == 0) { /* a message that is not from the peer comes first */
 		struct in_flight wrong = u;

@@ -142,7 +142,9 @@ static void deliver(uint64_t change) {
 	} m;
 	const ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_DATA};
 	m.data = 7;
-	gompi_message_head_write((char *)&m.data, sizeof m.data, PEER, 0, gompi_ucx_state.secret);
+	struct gompi_message_names peer = gompi_ucx_state.names;
+	peer.self = PEER;
+	gompi_message_head_write((char *)&m.data, sizeof m.data, 0, &peer);
 	m.head.mac ^= change;
 	on_frame(NULL, &m.head, sizeof m.head, &m.data, sizeof m.data, &param);
 }
