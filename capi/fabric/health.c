@@ -1,12 +1,7 @@
-#define _GNU_SOURCE
 #include "fabric/health.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/event.h"
 #include "base/failure.h"
@@ -78,11 +73,6 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 
 // --- A process has failed
 
-static void wake_all(struct gompi_cell *c) {
-	gompi_add_seq_cst(&c->wait.wake_seq, 1);
-	syscall(SYS_futex, &c->wait.wake_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
 // failed process. Returns false if the failure was already recorded; in this case the other nodes have been notified,
 // too.
@@ -91,7 +81,7 @@ static bool record_failure(int rank, int cause) {
 		return false;
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
 	for (int i = 0; i < gompi_node_count(); i++)
-		wake_all(gompi_cell(i));
+		gompi_cell_recheck_waits(gompi_cell(i));
 	return true;
 }
 
@@ -154,7 +144,7 @@ static void declare_failed(int rank, int cause) {
 	if (rank >= gompi_net.size) {
 		mark_failed(rank, GOMPI_FAILED_CONNECTION);
 		if (gompi_record_foreign_failure(rank))
-			wake_all(gompi_my_cell());
+			gompi_recheck_waits();
 		return;
 	}
 	mark_failed(rank, cause);
@@ -171,7 +161,7 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 	if (peer >= gompi_net.size) { // of another job, whose numbers of processes are different
 		if (d.cause == JOB_FINALIZED) {
 			gompi_record_job_end(peer);
-			wake_all(gompi_my_cell());
+			gompi_recheck_waits();
 		}
 		return;
 	}
