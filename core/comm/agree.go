@@ -593,6 +593,10 @@ func (a *agreement) createLocal(c *Comm, id uint64, failed []byte) (*Comm, error
 	if err != nil {
 		return nil, err
 	}
+	if !slices.Contains(ranks, int32(c.rank)) {
+		return nil, mpierr.New(abi.MPI_ERR_PROC_ABORTED, "the other members believe that this process "+
+			"has failed")
+	}
 	n := c.child(g, slices.Index(ranks, int32(c.rank)))
 	n.id = id
 	if n.size == 1 {
