@@ -123,7 +123,8 @@ func (network) Drain(ownJob bool, limit time.Duration) {
 }
 
 // Run and the following methods implement fabric.Network.
-func (network) Run()       { C.gompi_net_progress_run() }
-func (network) JobEnding() { C.gompi_health_stop() }
-func (network) Stop()      { C.gompi_net_progress_stop() }
-func (network) End()       { C.gompi_net_end() }
+func (network) Run()          { C.gompi_net_progress_run() }
+func (network) JobFinalized() { C.gompi_health_job_finalized() }
+func (network) JobEnding()    { C.gompi_health_stop() }
+func (network) Stop()         { C.gompi_net_progress_stop() }
+func (network) End()          { C.gompi_net_end() }

@@ -237,7 +237,11 @@ func (p *Instance) leaveWorld() error {
 	}
 	p.notifyFinalize()
 	if p.spans {
-		p.data.Network().JobEnding()
+		if hasSessions() {
+			p.data.Network().JobFinalized()
+		} else {
+			p.data.Network().JobEnding()
+		}
 		// A process that has left the barrier may still have messages to send that other processes need to
 		// leave the barrier. So no process closes its network before all processes have left the barrier. A
 		// launcher other than gompirun may wait for failed processes.

@@ -235,7 +235,8 @@ func EndAnnounced(afterFailure bool) bool {
 		}
 	}
 	grace := pmi1.NewDeadline(limit)
-	for (afterFailure || nd.FailedCount() != 0) && !nd.EndAnnounced() && !grace.Expired(time.Now()) {
+	isLost := (afterFailure || nd.FailedCount() != 0) && !boot.IsFaultTolerant()
+	for isLost && !nd.EndAnnounced() && !grace.Expired(time.Now()) {
 		<-time.After(limit / 100)
 	}
 	return nd.EndAnnounced()

@@ -64,15 +64,19 @@ type SpawnCount struct{ Requested, Count int }
 // If this job is on one node, the new processes on this host use its memory. Otherwise, and if this job itself has been
 // started in this way, they have a memory of their own and connect to a port of the root.
 func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
-	failedPart *int) (*comm.Comm, []SpawnCount, error) {
+	failedPart *int) (n *comm.Comm, started []SpawnCount, err error) {
 	// if a member has failed, no process is started, as it could not connect
 	if err := c.Synchronize(); err != nil {
 		return nil, nil, err
 	}
 	le := binary.LittleEndian
 	var b []byte
-	var err error
 	var job *spawnedJob
+	defer func() {
+		if job != nil {
+			_ = job.launcher.SpawnDone(job.parent, err == nil)
+		}
+	}()
 	if c.Rank() == root {
 		*failedPart = -1
 		var s *Spawning
@@ -90,11 +94,9 @@ func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
 	if b, err = c.BcastFrom(root, b, err); err != nil {
 		return nil, nil, err
 	}
-	var started []SpawnCount
 	for at := b[8:]; len(at) > 0; at = at[8:] {
 		started = append(started, SpawnCount{int(le.Uint32(at)), int(le.Uint32(at[4:]))})
 	}
-	var n *comm.Comm
 	if first := int32(le.Uint32(b)); first < 0 {
 		n, err = p.meet(c, root, true, func(introduce func(net.Conn) error) (net.Conn, error) {
 			return job.await(introduce)
@@ -112,8 +114,9 @@ func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
 // spawnedJob is a job that this process has started.
 type spawnedJob struct {
 	launcher boot.Spawner
-	first    int   // number of its first process; -1 if the job has a memory of its own
-	tag      int32 // of the messages that connect it to this job, if it has no memory of its own
+	parent   string // Parent or Port of the request
+	first    int    // number of its first process; -1 if the job has a memory of its own
+	tag      int32  // of the messages that connect it to this job, if it has no memory of its own
 	started  []SpawnCount
 	port     *boot.Port // to which it connects if it has a memory of its own; nil if this is not possible
 }
@@ -130,6 +133,7 @@ func (p *Instance) startJob(s *Spawning, failedPart *int) (*spawnedJob, error) {
 		return nil, err
 	}
 	job.tag, request.Parent = p.newTag()
+	job.parent = request.Parent
 	isPlaced := func(part pmi1.SpawnPart) bool { return part.Hosts+part.HostFile+part.MapBy != "" }
 	if request.Apart || slices.ContainsFunc(request.Parts, isPlaced) {
 		if job.port, err = boot.OpenPort(p.data.Permitted()); err != nil {
@@ -141,7 +145,7 @@ func (p *Instance) startJob(s *Spawning, failedPart *int) (*spawnedJob, error) {
 	switch {
 	case err != nil:
 	case request.Apart:
-		job.first = -1
+		job.first, job.parent = -1, request.Port
 	case p.awaitNumber(job.first, launcher.Lost()) != nil:
 		err = errEndedEarly()
 	}

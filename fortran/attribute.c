@@ -4,6 +4,8 @@
  * value. */
 #include "attribute.h"
 
+#include "mpix_gompirma.h"
+
 /* Converts an attribute from C's pointer to Fortran's integer. */
 static MPI_Aint value_of(int keyval, void *pointer) {
 	switch (keyval) {
@@ -17,6 +19,7 @@ static MPI_Aint value_of(int keyval, void *pointer) {
 	case MPI_WIN_DISP_UNIT:
 	case MPI_WIN_CREATE_FLAVOR:
 	case MPI_WIN_MODEL:
+	case MPIX_FT:
 		return *(int *)pointer;
 	case MPI_WIN_SIZE:
 		return *(MPI_Aint *)pointer;

@@ -303,6 +303,8 @@ struct gompi_kept {
 	struct gompi_array types[2];
 	MPI_Comm *newcomm; /* on the heap: C writes the result of MPI_Comm_idup here */
 	integer *newcomm_to;
+	int *flag; /* on the heap: C writes the result of MPIX_Comm_iagree here */
+	integer *flag_to;
 };
 
 /* Frees the data of a blocking call. If `copy` is set, it first copies changed elements to the program's section. */

@@ -21,7 +21,7 @@ static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
  * request before this file has processed the completion. The older entry then belongs to the completed request. */
 static struct entry *entries;
 
-/* Copies changed elements to the program's sections, and the new communicator to its variable. */
+/* Copies changed elements to the program's sections, and the new communicator or the flag to its variable. */
 static void copy_out(struct gompi_kept *k) {
 	for (int i = 0; i < 2; i++) {
 		struct gompi_scratch *s = &k->buffer[i];
@@ -30,6 +30,8 @@ static void copy_out(struct gompi_kept *k) {
 	}
 	if (k->newcomm)
 		*k->newcomm_to = comm_out(*k->newcomm);
+	if (k->flag)
+		*k->flag_to = *k->flag;
 }
 
 static void copy_in(struct gompi_kept *k) {
@@ -52,6 +54,7 @@ static void drop(struct gompi_kept *k) {
 		gompi_array_free(&k->types[i]);
 	}
 	free(k->newcomm);
+	free(k->flag);
 }
 
 void gompi_release(struct gompi_kept *k, bool copy) {
@@ -61,9 +64,9 @@ void gompi_release(struct gompi_kept *k, bool copy) {
 }
 
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
-	bool holds = k->buffer[0].of || k->buffer[1].of || k->types[0].heap || k->types[1].heap || k->newcomm;
+	bool holds = k->buffer[0].of || k->buffer[1].of || k->types[0].heap || k->types[1].heap;
 	struct entry *e, **last = &entries;
-	if (!holds)
+	if (!holds && !k->newcomm && !k->flag)
 		return;
 	if (!request || request_in(*request) == MPI_REQUEST_NULL) {
 		gompi_release(k, request != NULL);

@@ -22,7 +22,7 @@ left_out_eight() {
 	rm -rf "$modules/i8" "$out"/lib/libgompirma_fortran_i8.so* "$out"/lib/gompirma/abi/lib*fort*_i8.so* "$out"/lib/pkgconfig/gompirma*-fortran-i8.pc
 }
 left_out() {
-	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/lib*fort* "$out/include/mpif.h" "$out"/lib/pkgconfig/gompirma*-fortran.pc "$work"
+	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/lib*fort* "$out"/include/mpif*.h "$out"/lib/pkgconfig/gompirma*-fortran.pc "$work"
 	left_out_eight
 	echo "gompirma: the Fortran bindings are not built: $1"
 	exit 0
@@ -36,7 +36,7 @@ esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
 # Rebuilds everything if any input has changed, otherwise nothing.
-stamp=$(cat fortran/*.[ch] fortran/*.[fF]90 fortran/generated/* fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
+stamp=$(cat fortran/*.[ch] include/mpix_gompirma.h include/mpif-ext.h fortran/*.[fF]90 fortran/generated/* fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/libgompirma_fortran.so.$version" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 echo "compiling the Fortran bindings"
 rm -rf "$work"
@@ -82,7 +82,7 @@ modules_of() { # modules_of FOLDER OPTION...: prints one command that compiles a
 	to="\"\$work\"/$1"
 	shift
 	printf '%s' "cd $to/modules"
-	for source in logical.f90 generated/constants.F90 generated/mpi.F90 generated/mpi_f08.F90; do
+	for source in logical.f90 generated/constants.F90 generated/mpi.F90 generated/mpi_f08.F90 generated/mpi_ext.F90; do
 		object=$(basename "${source%.*}").o
 		printf '%s' " && $fc $fflags $* -O2 -fPIC -c \"\$top\"/fortran/$source -o ../$object"
 	done
@@ -119,13 +119,14 @@ finish() { # finish FOLDER SUFFIX MODULES: installs the libraries and modules fo
 	# Links the same bindings with libmpi_abi, which may belong to any MPI library. inform.c passes the sizes of
 	# this compiler's types to that library.
 	mv "$from/inform.abi" "$from/inform.o"
+	rm "$from/extension.o" "$from/f_extensions.o" # of functions that such a library need not have
 	link "$out/lib/gompirma/abi/$abi.1" "$abi.1" "$from"/*.o -L"$out/lib/gompirma/abi" -lmpi_abi
 	ln -sfn "$abi.1" "$out/lib/gompirma/abi/$abi"
 	rm -f "$to"/*.mod
 	cp "$from"/modules/mpi*.mod "$from"/modules/gompi_[!l]*.mod "$to/" # only C uses gompi_logical
 }
 finish 4 '' "$modules"
-cp fortran/mpif.h "$out/include/mpif.h"
+cp fortran/mpif.h include/mpif-ext.h "$out/include/"
 fill gompirma-fortran
 fill gompirma-abi-fortran
 if [ -n "$eight" ]; then

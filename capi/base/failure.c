@@ -232,6 +232,8 @@ const char *gompi_failure_text(void) {
 			 gompi_process(t, failed)->rank, host);
 		return text;
 	}
+	if (gompi_process_has_failed(t, failed))
+		return "a process has ended after MPI_Finalize, or its network has failed";
 	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
 		 cause_text(l == NULL ? 0 : gompi_load(&l->cause)));

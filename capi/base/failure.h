@@ -26,8 +26,8 @@ int gompi_first_failed(void);
 // used, only sets failed_overflow. Returns true if the node header has changed. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
-// Notes that a process of another job has failed. Only this process knows it. Returns false if it has been noted
-// before.
+// Notes that a process of another job has failed, or one of this job after MPI_Finalize. Only this process knows it.
+// Returns false if it has been noted before.
 bool gompi_record_foreign_failure(int number);
 // Notes that all processes of the other job of process `number` have called MPI_Finalize, so the end of their
 // connections is no failure. A wait for such a process itself ends, but not a wait for other members of its group.

@@ -13,7 +13,8 @@
 
 struct gompi_process {
 	// Number of its job; 0 for this process' own job. The flags GOMPI_JOB_FAILED and GOMPI_JOB_ENDED are added when
-	// a process of another job has failed, or has ended after MPI_Finalize.
+	// a process of another job has failed, or has ended after MPI_Finalize. GOMPI_JOB_FAILED is also added when a
+	// process of this job has ended after MPI_Finalize, and this process has a session.
 	gompi_a32 job;
 	int32_t rank;        // in MPI_COMM_WORLD of its job
 	int32_t node;        // number of its node, among all known nodes
@@ -62,9 +63,9 @@ static inline struct gompi_process *gompi_process(const struct gompi_processes *
 
 // Returns true if a process is of another job that has none of its processes on this node.
 static inline bool gompi_process_is_foreign(const struct gompi_processes *t, int number) {
-	return number >= t->in_order_count && gompi_load(&gompi_process(t, number)->job) != 0;
+	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & ~GOMPI_JOB_FAILED) != 0;
 }
-// Returns true if a process of another job is known to have failed.
+// Returns true if the flag GOMPI_JOB_FAILED of a process is set.
 static inline bool gompi_process_has_failed(const struct gompi_processes *t, int number) {
 	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_FAILED) != 0;
 }

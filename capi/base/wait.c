@@ -29,6 +29,7 @@
 #include "base/failure.h"
 #include "base/tuning.h"
 #include "base/go_callbacks.h"
+#include "base/mutex.h"
 #include "base/wait_time.h"
 
 // A wait first polls for some microseconds if there is a core for each process: a partner on another core usually
@@ -56,6 +57,56 @@ void gompi_wake_sleepers(struct gompi_waitword *w) {
 		return;
 	gompi_add_seq_cst(&w->wake_seq, 1);
 	syscall(SYS_futex, &w->wake_seq, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+// --- Waits that a failure may end
+//
+// Threads sleep on words of many objects, so a process that learns of a failure cannot wake all sleepers of the node.
+// It wakes those that sleep on the words in the cells, and the progress thread of each process, which wakes the other
+// sleepers of its process.
+
+// The waits of this process whose threads sleep, or are about to sleep, on another word than that in the cell.
+static struct gompi_wait *sleeping_waits;
+static struct gompi_mutex sleeping_waits_lock;
+
+static void add_sleeping_wait(struct gompi_wait *t) {
+	if (t->word == &gompi_my_cell()->wait)
+		return;
+	gompi_mutex_lock(&sleeping_waits_lock);
+	t->next = sleeping_waits;
+	sleeping_waits = t;
+	gompi_mutex_unlock(&sleeping_waits_lock);
+}
+
+static void remove_sleeping_wait(struct gompi_wait *t) {
+	if (t->word == &gompi_my_cell()->wait)
+		return;
+	gompi_mutex_lock(&sleeping_waits_lock);
+	struct gompi_wait **at = &sleeping_waits;
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	gompi_mutex_unlock(&sleeping_waits_lock);
+}
+
+static void wake_all(gompi_a32 *futex) {
+	gompi_add_seq_cst(futex, 1);
+	syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+// Pairs with step_wait: a wait that is added to the list after this function has read it finds the failure before it
+// sleeps, because the caller has changed gompi_failure_count before.
+void gompi_recheck_waits(void) {
+	wake_all(&gompi_my_cell()->wait.wake_seq);
+	gompi_mutex_lock(&sleeping_waits_lock);
+	for (struct gompi_wait *t = sleeping_waits; t != NULL; t = t->next)
+		wake_all(&t->word->wake_seq);
+	gompi_mutex_unlock(&sleeping_waits_lock);
+}
+
+void gompi_cell_recheck_waits(struct gompi_cell *c) {
+	wake_all(&c->wait.wake_seq);
+	wake_all(&c->doorbell);
 }
 
 void gompi_cell_ring_doorbell(struct gompi_cell *c) {
@@ -320,6 +371,7 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	// Other processes have sent operations to this process. Their next operations will arrive soon, and a sleep is
 	// expensive, so this thread polls again.
 	if (worked) {
+		remove_sleeping_wait(t);
 		gompi_withdraw_wait(t->record_index);
 		t->now_ns = gompi_now_ns();
 		t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
@@ -333,6 +385,7 @@ static inline int step_wait(struct gompi_wait *t) {
 		if (poll_step(t))
 			return MPI_SUCCESS;
 		t->record_index = gompi_publish_wait(&t->desc);
+		add_sleeping_wait(t);
 		arm_wait(t);
 		return MPI_SUCCESS;
 	case WAIT_WOKEN:
@@ -352,8 +405,10 @@ static inline int step_wait(struct gompi_wait *t) {
 
 static inline void end_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	if (t->stage != WAIT_POLLING)
+	if (t->stage != WAIT_POLLING) {
+		remove_sleeping_wait(t);
 		gompi_withdraw_wait(t->record_index);
+	}
 	gompi_end_assistance(&t->assistance);
 	gompi_sub(&me->blocked_count, 1);
 	gompi_sub_seq_cst(&me->poller_count, 1);

@@ -102,6 +102,7 @@ struct gompi_wait {
 	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps
 	struct gompi_assistance assistance;
 	struct gompi_stuck_entry stuck;
+	struct gompi_wait *next; // next sleeping wait of this process (wait.c)
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
 // Makes a wait continue whichever processes fail.
@@ -115,6 +116,12 @@ int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 // Returns a process of another job and node that is a member of the object in a published wait record, or -1.
 int gompi_awaited_foreign(int record);
+
+// Wakes all threads of this process that sleep in a wait, so that they check whether a failure or a revocation ends it.
+// The caller has changed gompi_failure_count before.
+void gompi_recheck_waits(void);
+// Makes the process of this node with this cell call gompi_recheck_waits. Precondition: as for that function.
+void gompi_cell_recheck_waits(struct gompi_cell *c);
 
 // Sleeps until `*word` differs from `seen`, until a wake-up, or for `ns` nanoseconds.
 void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);

@@ -1,12 +1,7 @@
-#define _GNU_SOURCE
 #include "fabric/health.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/event.h"
 #include "base/failure.h"
@@ -30,6 +25,10 @@ enum {
 	WITNESSES = 3,
 };
 
+// FINALIZED: the processes of the job may end at any time. The end of a peer is an error only for calls of this process
+// that depend on it. STOPPED: no peer is declared failed.
+enum health_stage { RUNNING, FINALIZED, STOPPED };
+
 static struct {
 	int32_t *lowest_rank; // [nodes]: lowest rank of each node
 	int nodes, node;      // number of nodes, and number of this node
@@ -39,7 +38,7 @@ static struct {
 	int probed_rank;          // rank of the process on the next node that this process probes; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
 	bool *is_reported;        // by index on this node: the process' failure has been reported
-	gompi_a32 is_stopped;
+	gompi_a32 stage;          // enum health_stage
 } health = {.probed_rank = -1};
 
 // The record that reports the failure of a process; or, between jobs, that the sender's job has called MPI_Finalize
@@ -74,14 +73,10 @@ bool gompi_health_open(int64_t timeout) {
 	return true;
 }
 
-void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
+void gompi_health_job_finalized(void) { gompi_store_seq_cst(&health.stage, FINALIZED); }
+void gompi_health_stop(void) { gompi_store_seq_cst(&health.stage, STOPPED); }
 
 // --- A process has failed
-
-static void wake_all(struct gompi_cell *c) {
-	gompi_add_seq_cst(&c->wait.wake_seq, 1);
-	syscall(SYS_futex, &c->wait.wake_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
 
 // Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
 // failed process. Returns false if the failure was already recorded; in this case the other nodes have been notified,
@@ -91,7 +86,7 @@ static bool record_failure(int rank, int cause) {
 		return false;
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
 	for (int i = 0; i < gompi_node_count(); i++)
-		wake_all(gompi_cell(i));
+		gompi_cell_recheck_waits(gompi_cell(i));
 	return true;
 }
 
@@ -149,12 +144,13 @@ static void report_failure(int rank, int cause) {
 	}
 }
 
-// Declares that a process has failed. Only this process has to know the failure of a process of another job.
+// Declares that a process has failed. Only this process has to know the failure of a process of another job, or of a
+// process that has called MPI_Finalize.
 static void declare_failed(int rank, int cause) {
-	if (rank >= gompi_net.size) {
+	if (rank >= gompi_net.size || gompi_load(&health.stage) == FINALIZED) {
 		mark_failed(rank, GOMPI_FAILED_CONNECTION);
 		if (gompi_record_foreign_failure(rank))
-			wake_all(gompi_my_cell());
+			gompi_recheck_waits();
 		return;
 	}
 	mark_failed(rank, cause);
@@ -165,17 +161,18 @@ static void declare_failed(int rank, int cause) {
 // Handles the report of a failure from a peer.
 static void on_failure_report(int peer, const char *data, size_t length) {
 	struct failure_report d;
-	if (length != sizeof d || gompi_load(&health.is_stopped) != 0)
+	if (length != sizeof d || gompi_load(&health.stage) == STOPPED)
 		return;
 	memcpy(&d, data, sizeof d);
 	if (peer >= gompi_net.size) { // of another job, whose numbers of processes are different
 		if (d.cause == JOB_FINALIZED) {
 			gompi_record_job_end(peer);
-			wake_all(gompi_my_cell());
+			gompi_recheck_waits();
 		}
 		return;
 	}
-	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.cause <= 0 || d.cause > GOMPI_FAILED_UNREACHABLE)
+	if (gompi_load(&health.stage) == FINALIZED || (uint32_t)d.rank >= (uint32_t)gompi_net.size || d.cause <= 0 ||
+	    d.cause > GOMPI_FAILED_UNREACHABLE)
 		return;
 	declare_failed(d.rank, d.cause);
 }
@@ -381,7 +378,8 @@ static void raise_lost_connections(void) {
 }
 
 int64_t gompi_health_tick(int64_t now) {
-	if (gompi_load(&health.is_stopped) != 0 || health.lowest_rank == NULL)
+	const uint32_t stage = gompi_load(&health.stage);
+	if (stage == STOPPED || health.lowest_rank == NULL)
 		return INT64_MAX;
 	report_failed_peers();
 	if (gompi_event_is_observed(EVENT_CONNECTION_LOST))
@@ -401,7 +399,7 @@ int64_t gompi_health_tick(int64_t now) {
 		gompi_go_callbacks.find_failed();
 	int64_t next = below == 1 ? SECOND_CHECK_NS : OTHERS_CHECK_NS;
 	health.is_refused = false;
-	if (below == 0) {
+	if (below == 0 && stage == RUNNING) {
 		check_local_processes();
 		check_next_node(now);
 		next = health.interval_ns;

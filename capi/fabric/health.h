@@ -22,6 +22,8 @@
 // Returns false if out of memory.
 bool gompi_health_open(int64_t timeout);
 
+// Notes that all processes of the job have called MPI_Finalize. This process continues failure detection for a session.
+void gompi_health_job_finalized(void);
 // Stops failure detection, before the processes of the job end. After this call no peer is declared failed.
 void gompi_health_stop(void);
 // Tells processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and

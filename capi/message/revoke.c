@@ -7,12 +7,10 @@
 #include "message/remote.h"
 
 // Makes all waits of this process check whether their communicator is revoked.
-static void recheck_waits(void) {
+static void end_revoked_waits(void) {
 	gompi_add_seq_cst(&gompi_node_header()->revocation_count, 1);
 	gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
-	struct gompi_waitword *w = &gompi_my_cell()->wait;
-	gompi_store_seq_cst(&w->has_sleepers, 1);
-	gompi_wake_sleepers(w);
+	gompi_recheck_waits();
 }
 
 // Sends the revocation of the communicator with an id to other members. The caller holds the lock of its VCI.
@@ -37,7 +35,7 @@ void gompi_handle_revoke(struct gompi_vci *l, const struct gompi_record *h) {
 	send_revocation(l, id, &members.locals);
 	gompi_ranks_release(&members.peers);
 	gompi_ranks_release(&members.locals);
-	recheck_waits();
+	end_revoked_waits();
 }
 
 int MPIX_Comm_revoke(MPI_Comm comm) {
@@ -53,6 +51,6 @@ int MPIX_Comm_revoke(MPI_Comm comm) {
 	if (c->is_inter)
 		send_revocation(l, c->id, &c->members);
 	gompi_vci_unlock_progress(l);
-	recheck_waits();
+	end_revoked_waits();
 	return MPI_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/call_name.h"
+#include "base/failure.h"
 #include "base/tuning.h"
 #include "base/wait.h"
 #include "transport/progress_thread.h"
@@ -66,6 +67,7 @@ void gompi_progress_open(void) { gompi_store_seq_cst(&progress_stop, false); }
 void gompi_progress_run(void) {
 	gompi_add_progress_thread();
 	struct gompi_cell *me = gompi_my_cell();
+	uint32_t failures = 0;
 	while (!gompi_load_seq_cst(&progress_stop)) {
 		// This load precedes the check for work, as in gompi_await. If the doorbell is rung after the load, the
 		// sleep returns at once.
@@ -74,6 +76,10 @@ void gompi_progress_run(void) {
 		// Pairs with the fence in gompi_ring_doorbell: either this thread sees the work, or the waker sees
 		// progress_sleeps.
 		gompi_full_fence();
+		if (gompi_failure_count() != failures) {
+			failures = gompi_failure_count();
+			gompi_recheck_waits();
+		}
 		if (!gompi_serve_all() && !gompi_load_seq_cst(&progress_stop)) {
 			gompi_futex_wait(&me->doorbell, seen, GOMPI_PROGRESS_SLEEP_NS);
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)

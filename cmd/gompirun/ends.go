@@ -46,7 +46,9 @@ func (j *job) judgeEnds() {
 	j.ends = nil
 	slices.SortStableFunc(ends, func(a, b end) int { return j.suspicion(b) - j.suspicion(a) })
 	for _, e := range ends {
-		if e.byAbort {
+		if w := j.ranks[e.rank].world; e.byAbort && j.outlives(w) {
+			j.loseWorld(w, e.rank, j.aborted(e.rank, j.pmiState(e.rank)))
+		} else if e.byAbort {
 			j.fail(j.aborted(e.rank, j.pmiState(e.rank)))
 		} else {
 			j.rankEnded(e.rank, e.status)

@@ -258,6 +258,8 @@ func (j *job) handle(event any) {
 		j.clientEnded()
 	case spawnRequest:
 		j.spawn(e)
+	case spawnDone:
+		j.spawnDone(e)
 	case interrupted:
 		j.interrupted(e.signal)
 	case cannotComplete:
@@ -340,6 +342,10 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		j.outlive(rank, v)
 		return
 	}
+	if v != nil && hard && j.outlives(w) {
+		j.loseWorld(w, rank, v)
+		return
+	}
 	if v != nil && j.failure == nil {
 		j.failure = v
 	}
@@ -361,20 +367,35 @@ func (j *job) outlive(rank int, v *failure) {
 	if w.outlived == nil {
 		w.outlived = v
 	}
-	if !j.opts.quiet {
-		j.out.stderr.printText("gompirun: "+strings.Join(v.lines, "\ngompirun: ")+
-			"; the other ranks continue (--ft)\n", !j.forced)
-	}
+	j.printOutlived(v, "the other ranks continue")
 	j.markFailed(rank)
 	w.pmi.Exclude(rank - w.first)
 }
 
-// unsurvived returns the first failure of a job of which no rank has ended without a failure; nil if there is none.
+func (j *job) printOutlived(v *failure, text string) {
+	if !j.opts.quiet {
+		lines := "gompirun: " + strings.Join(v.lines, "\ngompirun: ")
+		j.out.stderr.printText(lines+"; "+text+" (--ft)\n", !j.forced)
+	}
+}
+
+// outlives returns whether the ranks of other jobs continue if a job ends by a failure or by MPI_Abort: with --ft, if a
+// rank has started the job.
+func (j *job) outlives(w *world) bool { return j.opts.ft && w.number > 0 && !j.stopping.Load() }
+
+// loseWorld ends a job that a rank has started, because one of its ranks has failed or called MPI_Abort. Other jobs
+// continue.
+func (j *job) loseWorld(w *world, rank int, v *failure) {
+	if !w.hasFailed {
+		j.printOutlived(v, "the other jobs continue")
+		j.failWorld(w, rank)
+	}
+}
+
+// unsurvived returns the first failure of the first job if none of its ranks has ended without a failure, else nil.
 func (j *job) unsurvived() *failure {
-	for _, w := range j.worlds {
-		if w.outlived != nil && len(w.ended) == 0 {
-			return &failure{status: w.outlived.status}
-		}
+	if w := j.worlds[0]; w.outlived != nil && len(w.ended) == 0 {
+		return &failure{status: w.outlived.status}
 	}
 	return nil
 }

@@ -133,8 +133,10 @@ func (j *job) noteEnded(rank int) {
 }
 
 // markFailed marks a rank as failed, so that waits of other ranks for this rank end with an error. Ranks of jobs that
-// do not share numbers with it notice the end of its connections.
+// do not share numbers with it notice the end of its connections. markFailed also ends the jobs that the rank has
+// started and not connected to.
 func (j *job) markFailed(rank int) {
+	j.endUnconnected(rank)
 	own := j.nodeOf(rank)
 	for i := range j.nodes {
 		if n := &j.nodes[i]; n == own {

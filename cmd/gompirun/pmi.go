@@ -14,6 +14,8 @@ type world struct {
 	parent              string // value of boot.EnvParent; "" for the job of the command line
 	apart               bool   // the ranks have a memory of their own
 	part                int    // index of the first rank's part of the memory for records
+	starter             int    // the rank that has asked for the job
+	connected           bool   // the starter has connected to the job
 	placement
 	pmi       *pmi1.Server
 	gone      []chan struct{} // of each rank; closed when it has ended
@@ -53,8 +55,9 @@ func (j *job) addWorld(first, size int) *world {
 	}
 	if j.opts.remote == "" {
 		config.Spawn = func(rank int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
-			return j.requestSpawn(w.gone[rank], what)
+			return j.requestSpawn(first+rank, w.gone[rank], what)
 		}
+		config.SpawnDone = func(parent string, connected bool) { j.mail.send(spawnDone{parent, connected}) }
 	}
 	w.pmi = pmi1.NewServer(config)
 	return w

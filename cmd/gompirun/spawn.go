@@ -18,6 +18,7 @@ import (
 
 // spawnRequest is the event that a rank asks for processes.
 type spawnRequest struct {
+	rank int // the rank
 	what *pmi1.Spawn
 	at   placement
 	done chan<- spawnResult
@@ -32,7 +33,7 @@ type spawnResult struct {
 // requestSpawn passes a request to the job's goroutine and waits for the result. Another goroutine determines where the
 // processes run, because it may have to wait for the addresses of hosts. The wait ends if the rank has ended, because
 // the method noteEnd of the job's goroutine then waits for the goroutine of the rank's connection.
-func (j *job) requestSpawn(gone <-chan struct{}, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
+func (j *job) requestSpawn(rank int, gone <-chan struct{}, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
 	done := make(chan spawnResult, 1)
 	go func() {
 		at, failure := place(what, j.opts)
@@ -40,7 +41,7 @@ func (j *job) requestSpawn(gone <-chan struct{}, what *pmi1.Spawn) (int, *pmi1.S
 			done <- spawnResult{0, failure}
 			return
 		}
-		j.mail.send(spawnRequest{what, at, done, gone})
+		j.mail.send(spawnRequest{rank, what, at, done, gone})
 	}()
 	select {
 	case r := <-done:
@@ -71,12 +72,13 @@ func (j *job) spawn(r spawnRequest) {
 		return
 	default:
 	}
-	first, failure := j.spawnWorld(r.what, r.at)
+	first, failure := j.spawnWorld(r)
 	r.done <- spawnResult{first, failure}
 }
 
 // spawnWorld starts the processes of a request. If one of them cannot be started, it ends those that have been started.
-func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError) {
+func (j *job) spawnWorld(r spawnRequest) (int, *pmi1.SpawnError) {
+	what, at := r.what, r.at
 	if j.stopping.Load() || j.state != running {
 		return 0, errEnding
 	}
@@ -121,7 +123,7 @@ func (j *job) spawnWorld(what *pmi1.Spawn, at placement) (int, *pmi1.SpawnError)
 		}
 	}
 	w := j.addWorld(first, total)
-	w.parent, w.apart, w.placement, w.part = what.Parent, what.Apart, at, part
+	w.starter, w.parent, w.apart, w.placement, w.part = r.rank, what.Parent, what.Apart, at, part
 	if w.apart {
 		w.parent = what.Port
 	}
@@ -262,12 +264,46 @@ func (j *job) startWorld(w *world) (failedPart int, err error) {
 // failWorld ends the other ranks of a job that a rank has started, because one of its ranks has failed. The ranks of
 // other jobs continue: their calls that depend on a failed rank return an error.
 func (j *job) failWorld(w *world, failed int) {
-	w.hasFailed = true
 	j.markFailed(failed)
+	j.endWorld(w)
+}
+
+// endWorld ends all ranks of a job, unless this has been done. Each of them counts as failed when it has ended.
+func (j *job) endWorld(w *world) {
+	if w.hasFailed || w.abandoned || len(w.ended) == w.size {
+		return
+	}
+	w.hasFailed = true
 	for i := range w.size {
 		j.signalRank(&j.ranks[w.first+i], syscall.SIGTERM)
 	}
 	time.AfterFunc(graceTerm, func() { j.mail.send(killWorld{w}) })
+}
+
+// spawnDone is the event that a rank has connected to the job that it has started, or cannot connect to it.
+type spawnDone struct {
+	parent    string
+	connected bool
+}
+
+func (j *job) spawnDone(e spawnDone) {
+	for _, w := range j.worlds {
+		if w.parent != e.parent || w.number == 0 {
+			continue
+		}
+		if w.connected = e.connected; !w.connected {
+			j.endWorld(w)
+		}
+	}
+}
+
+// endUnconnected ends the jobs that a failed rank has started and not connected to.
+func (j *job) endUnconnected(failed int) {
+	for _, w := range j.worlds {
+		if w.number > 0 && w.starter == failed && !w.connected {
+			j.endWorld(w)
+		}
+	}
 }
 
 // killWorld is the event that the ranks of a failed job must have ended.

@@ -33,6 +33,13 @@ func Removed() []*Function { return parsed().removed }
 // define. The result is shared: do not change it.
 func RemovedConstants() []*Constant { return parsed().removedConstants }
 
+// Extensions returns the functions that are not part of the ABI and that have Fortran bindings. The result is shared:
+// do not change it.
+func Extensions() []*Function { return parsed().extensions }
+
+// ExtensionConstants returns the constants of these functions. The result is shared: do not change it.
+func ExtensionConstants() []*Constant { return parsed().extensionConstants }
+
 // Constants returns every constant of the ABI in the standard's order. The result is shared: do not change it.
 func Constants() []*Constant { return parsed().constants }
 
@@ -53,6 +60,9 @@ type table struct {
 
 	removed          []*Function
 	removedConstants []*Constant
+
+	extensions         []*Function
+	extensionConstants []*Constant
 }
 
 // parsed returns the parsed tables. It panics on a malformed table, because the tables are part of the program and
@@ -70,6 +80,7 @@ var parsed = sync.OnceValue(func() *table {
 	})
 	t.constants = parseConstants("constants")
 	t.removedConstants = parseConstants("removed_constants")
+	t.extensionConstants = parseConstants("extension_constants")
 	t.parseCallbacks()
 	// The files in the order of the chapters.
 	for _, name := range []string{
@@ -79,6 +90,7 @@ var parsed = sync.OnceValue(func() *table {
 	} {
 		t.parseChapter(name)
 	}
+	t.parseFunctions("extensions", 0)
 	return t
 })
 
@@ -233,7 +245,10 @@ func (t *table) parseChapter(name string) {
 	}
 	chapter, _ := strconv.Atoi(head[1])
 	t.chapters[chapter] = head[2]
+	t.parseFunctions(name, chapter)
+}
 
+func (t *table) parseFunctions(name string, chapter int) {
 	var small, large *Function
 	ierror := true
 	finish := func() {
@@ -292,8 +307,12 @@ func (t *table) parseHead(line string, chapter int) (small, large *Function, ier
 		}
 	}
 	add := func(fn *Function) {
-		if fn.ReplacedBy != "" {
+		switch {
+		case fn.ReplacedBy != "":
 			t.removed = append(t.removed, fn)
+			return
+		case chapter == 0:
+			t.extensions = append(t.extensions, fn)
 			return
 		}
 		t.functions = append(t.functions, fn)

@@ -200,23 +200,21 @@ func (a *agreement) decision() *vote {
 	if made>>16 == a.number {
 		return decodeVote(a.result(int(made&0xffff)), a.c.size)
 	}
-	var all *vote
+	voted := func(i int) bool { return loadWord(a.entry(i))>>1 == a.number }
 	for i := range a.n {
 		// The failure is read before the vote: a member may vote and then fail.
-		failed := a.c.host.Failed(a.process(i))
-		number := loadWord(a.entry(i))
-		switch {
-		case number == a.number<<1|hasValue:
-			v := decodeVote(a.entry(i)[16:], a.c.size)
-			if all == nil {
-				all = v
-			} else {
-				all.merge(v)
-			}
-		case number == a.number<<1:
-		case failed:
-		default:
+		if failed := a.c.host.Failed(a.process(i)); !voted(i) && !failed {
 			return nil
+		}
+	}
+	var all *vote
+	for i := range a.n {
+		switch {
+		case loadWord(a.entry(i)) != a.number<<1|hasValue:
+		case all == nil:
+			all = decodeVote(a.entry(i)[16:], a.c.size)
+		default:
+			all.merge(decodeVote(a.entry(i)[16:], a.c.size))
 		}
 	}
 	if all == nil {
@@ -594,6 +592,10 @@ func (a *agreement) createLocal(c *Comm, id uint64, failed []byte) (*Comm, error
 	g, err := group.Include(c.local, ranks)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.Contains(ranks, int32(c.rank)) {
+		return nil, mpierr.New(abi.MPI_ERR_PROC_ABORTED, "the other members believe that this process "+
+			"has failed")
 	}
 	n := c.child(g, slices.Index(ranks, int32(c.rank)))
 	n.id = id

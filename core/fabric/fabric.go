@@ -49,6 +49,9 @@ type Network interface {
 	// Run is the body of the network's progress thread, and returns after Stop has been called. It makes progress
 	// while no other thread does, and sleeps while the network is idle.
 	Run()
+	// JobFinalized declares that all processes of the job have called MPI_Finalize, and that this process has a
+	// session. If a process ends afterwards, this is an error only for calls of this process that depend on it.
+	JobFinalized()
 	// JobEnding declares that the job is about to end. A process that disconnects afterwards does not count as
 	// failed.
 	JobEnding()

@@ -348,7 +348,8 @@ func (nd *Node) FirstRemoteFailed() int {
 func (nd *Node) RecheckWaits() {
 	atomic.AddUint32(u32(nd.control, headerFailedCount), 1)
 	for j := range nd.Count() {
-		nd.wakeAll(j)
+		nd.wakeAll(j, CellWakeSeq)
+		nd.wakeAll(j, CellDoorbell) // the progress thread wakes those on other words (capi/base/wait.c)
 	}
 }
 

@@ -36,13 +36,14 @@ func futexWakeAll(word *uint32) {
 // condition false, and the sleeper would not be woken.
 func (nd *Node) Wake(i int) {
 	if atomic.LoadUint32(nd.u32(i, CellHasSleepers)) != 0 && atomic.SwapUint32(nd.u32(i, CellHasSleepers), 0) != 0 {
-		nd.wakeAll(i)
+		nd.wakeAll(i, CellWakeSeq)
 	}
 }
 
-func (nd *Node) wakeAll(i int) {
-	atomic.AddUint32(nd.u32(i, CellWakeSeq), 1)
-	futexWakeAll(nd.u32(i, CellWakeSeq))
+// wakeAll changes a futex in the cell of process i, and wakes its sleepers.
+func (nd *Node) wakeAll(i int, futex int64) {
+	atomic.AddUint32(nd.u32(i, futex), 1)
+	futexWakeAll(nd.u32(i, futex))
 }
 
 // Waiter implements the waits of a process' threads. C implements the waits of both languages (capi/base/wait.c). A

@@ -45,6 +45,9 @@ func TestByHand(t *testing.T) {
 		}
 		require.Regexp(t, `NAME\(`+name+`(_f08|_f08ts)?\)`, text)
 	}
+	for _, name := range extensionsByHand {
+		require.Contains(t, text, "EXTENSION("+name+")")
+	}
 	for _, f := range abi.Removed() {
 		require.Regexp(t, `NAME\(`+base(f)+`\)`, text)
 	}

@@ -26,6 +26,9 @@ func generate(string) (genfile.Files, error) {
 	files["fortran/generated/constants.F90"] = constantsModule()
 	files["fortran/generated/mpi.F90"] = mpiModule()
 	files["fortran/generated/mpi_f08.F90"] = f08Module()
+	files["fortran/generated/f_extensions.c"] = extensionShims()
+	files["fortran/generated/mpi_ext.F90"] = extensionModules()
+	files["include/mpif-ext.h"] = extensionHeader()
 	files["fortran/test/generated/symbols.c"] = symbolsTest()
 	return files, nil
 }

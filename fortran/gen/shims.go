@@ -702,7 +702,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 		replace(s.args, "(int)"+value, "(int)*"+name)
 		replace(s.args, value, "*"+name, "datatype_in(*"+name+")")
 	}
-	name := s.f.Name[4:]
+	_, name, _ := strings.Cut(s.f.Name, "_")
 	out.WriteString("\n")
 	params := append(append([]string{}, s.params...), s.hidden...)
 	if len(params) == 0 {
@@ -835,6 +835,9 @@ func symbolsTest() []byte {
 	}
 	for _, c := range copyFunctions {
 		names = append(names, strings.ToLower(c.name)+"_")
+	}
+	for _, f := range abi.Extensions() {
+		names = append(names, base(f)+"_", base(f)+suffix(f)+"_")
 	}
 	symbols := func(bytes int) []string {
 		var list []string

@@ -80,9 +80,13 @@ contains
     call expect(class, want, what // ': error class')
   end subroutine
 
-  subroutine check_end()
-    integer :: all, ierror
-    call MPI_Allreduce(errors, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+  ! check_end adds up the errors of all ranks, or of the members of `comm`, which must have rank 0.
+  subroutine check_end(comm)
+    integer, intent(in), optional :: comm
+    integer :: all, ierror, members
+    members = MPI_COMM_WORLD
+    if (present(comm)) members = comm
+    call MPI_Allreduce(errors, all, 1, MPI_INTEGER, MPI_SUM, members, ierror)
     call MPI_Finalize(ierror)
     if (check_rank == 0) then
       if (all == 0) then

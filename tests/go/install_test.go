@@ -106,9 +106,12 @@ func TestInstall(t *testing.T) {
 			share/man/man1/gompifort_abi.1 share/man/man1/gompirun-report.1 share/man/man1/gompirun.1 share/man/man7/gompirma.7`)
 		if _, err := exec.LookPath("gfortran"); err == nil {
 			want = append(want, strings.Fields(`
-				include/mpif.h lib/gompirma/abi/libgompirma_fortran.so.0 lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
+				include/mpif.h include/mpif-ext.h lib/gompirma/abi/libgompirma_fortran.so.0 lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
 				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
 				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod
+				lib/gompirma/fortran/mpi_ext.mod lib/gompirma/fortran/mpi_f08_ext.mod
+				lib/gompirma/fortran/gompi_extensions.mod lib/gompirma/fortran/i8/mpi_ext.mod
+				lib/gompirma/fortran/i8/mpi_f08_ext.mod lib/gompirma/fortran/i8/gompi_extensions.mod
 				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc
 				lib/gompirma/abi/libmpifort_abi.so lib/gompirma/abi/libmpifort_abi.so.1 lib/pkgconfig/gompirma-abi-fortran.pc
 				lib/gompirma/abi/libgompirma_fortran_i8.so.0 lib/libgompirma_fortran_i8.so lib/libgompirma_fortran_i8.so.0

@@ -53,7 +53,9 @@ type Config struct {
 	// Spawn starts processes on behalf of a process, and returns the number of the first one. It may set s.Apart.
 	// Several goroutines may call it. It is nil if the launcher cannot start further processes.
 	Spawn func(rank int, s *Spawn) (first int, failure *SpawnError)
-	Names *Names // published names; nil if the launcher has none
+	// SpawnDone handles Client.SpawnDone. It may be nil if Spawn is nil.
+	SpawnDone func(parent string, connected bool)
+	Names     *Names // published names; nil if the launcher has none
 }
 
 // State is the server's knowledge of a process.
@@ -238,6 +240,8 @@ func (s *Server) handle(rank int, line string) error {
 		return s.barrier(rank)
 	case "spawn":
 		return s.spawn(rank, m)
+	case "spawn_done":
+		return s.spawnDone(m)
 	case "publish_name", "lookup_name", "unpublish_name":
 		return s.name(rank, m)
 	case "finalize":

@@ -12,6 +12,7 @@ import (
 //
 //	cmd=spawn spec=SPEC                         cmd=spawn_result rc=0 first=N apart=B, or
 //	                                            rc=-1 part=I reason=TEXT most=N
+//	cmd=spawn_done parent=P connected=B         no answer
 //	cmd=publish_name service=S port=P           cmd=publish_result rc=0, or rc=-1 msg=name_exists
 //	cmd=lookup_name service=S                   cmd=lookup_result rc=0 port=P, or rc=-1 msg=no_such_name
 //	cmd=unpublish_name service=S                cmd=unpublish_result rc=0, or rc=-1 msg=no_such_name
@@ -98,6 +99,13 @@ func (c *Client) Spawn(s *Spawn) (first int, err error) {
 	return answer.Int("first")
 }
 
+// SpawnDone tells the launcher that this process needs it no more to connect to the processes that were started with a
+// value of Parent or, if they have a memory of their own, of Port. The launcher ends these processes if `connected` is
+// false. It also ends them if this process fails before it calls SpawnDone. SpawnDone waits for no answer.
+func (c *Client) SpawnDone(parent string, connected bool) error {
+	return c.send(New("spawn_done", "parent", encode([]byte(parent)), "connected", strconv.FormatBool(connected)))
+}
+
 // ErrName is the error of a name that exists already (Publish), or does not exist (Lookup, Unpublish).
 var ErrName = errors.New("the name exists already, or does not exist")
 
@@ -155,6 +163,17 @@ func (s *Server) spawn(rank int, m Message) error {
 	}
 	return s.answer(rank, New("spawn_result", "rc", "0", "first", strconv.Itoa(first), "apart",
 		strconv.FormatBool(what.Apart)))
+}
+
+// spawnDone handles cmd=spawn_done.
+func (s *Server) spawnDone(m Message) error {
+	text, _ := m.Value("parent")
+	connected, _ := m.Value("connected")
+	parent, err := decode(text)
+	if s.cfg.SpawnDone != nil && err == nil {
+		s.cfg.SpawnDone(string(parent), connected == "true")
+	}
+	return err
 }
 
 // Names is a table of published names, which several servers may share.

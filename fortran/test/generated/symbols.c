@@ -2086,6 +2086,26 @@ extern char mpi_conversion_fn_null_c_[];
 extern char mpi_null_copy_fn_[];
 extern char mpi_dup_fn_[];
 extern char mpi_null_delete_fn_[];
+extern char mpix_comm_revoke_[];
+extern char mpix_comm_revoke_f08_[];
+extern char mpix_comm_is_revoked_[];
+extern char mpix_comm_is_revoked_f08_[];
+extern char mpix_comm_failure_ack_[];
+extern char mpix_comm_failure_ack_f08_[];
+extern char mpix_comm_failure_get_acked_[];
+extern char mpix_comm_failure_get_acked_f08_[];
+extern char mpix_comm_get_failed_[];
+extern char mpix_comm_get_failed_f08_[];
+extern char mpix_comm_ack_failed_[];
+extern char mpix_comm_ack_failed_f08_[];
+extern char mpix_comm_shrink_[];
+extern char mpix_comm_shrink_f08_[];
+extern char mpix_comm_ishrink_[];
+extern char mpix_comm_ishrink_f08_[];
+extern char mpix_comm_agree_[];
+extern char mpix_comm_agree_f08_[];
+extern char mpix_comm_iagree_[];
+extern char mpix_comm_iagree_f08_[];
 #ifdef GOMPI_F_INTEGER_8
 extern char gompi_f_i8_bottom_[];
 extern char gompi_f_i8_in_place_[];
@@ -4211,6 +4231,26 @@ static char *const symbols[] = {
     mpi_null_copy_fn_,
     mpi_dup_fn_,
     mpi_null_delete_fn_,
+    mpix_comm_revoke_,
+    mpix_comm_revoke_f08_,
+    mpix_comm_is_revoked_,
+    mpix_comm_is_revoked_f08_,
+    mpix_comm_failure_ack_,
+    mpix_comm_failure_ack_f08_,
+    mpix_comm_failure_get_acked_,
+    mpix_comm_failure_get_acked_f08_,
+    mpix_comm_get_failed_,
+    mpix_comm_get_failed_f08_,
+    mpix_comm_ack_failed_,
+    mpix_comm_ack_failed_f08_,
+    mpix_comm_shrink_,
+    mpix_comm_shrink_f08_,
+    mpix_comm_ishrink_,
+    mpix_comm_ishrink_f08_,
+    mpix_comm_agree_,
+    mpix_comm_agree_f08_,
+    mpix_comm_iagree_,
+    mpix_comm_iagree_f08_,
 #ifdef GOMPI_F_INTEGER_8
     gompi_f_i8_bottom_,
     gompi_f_i8_in_place_,

@@ -1,11 +1,12 @@
 /* Proves: each wake function ends a wait (base/wait.h), whether the wait's condition becomes true before, while or
  * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
- * ends the wait. When a wait ends, it restores the counts of pollers and blocked threads. A lost wake-up would make the
- * test hang. */
+ * ends the wait, also during a sleep. When a wait ends, it restores the counts of pollers and blocked threads. A lost
+ * wake-up would make the test hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
 #include "base/error_status.h"
+#include "transport/progress_thread.h"
 
 /* --- Hand-overs: the threads take turns; each thread ends its turn by waking the next one */
 
@@ -396,6 +397,36 @@ static void death(void) {
 	CHECK(strstr(text, "rank 3 of MPI_COMM_WORLD (pid 77)") != NULL, "'%s'", text);
 }
 
+/* Thread 0 waits for process 3, on a word that no other thread wakes. Thread 1 runs the progress thread. When both are
+ * asleep, thread 2 marks process 3 as failed, as another process of the node would do. */
+static struct gompi_waitword *unwoken;
+
+static void run_death_while_asleep(int i) {
+	static const struct gompi_wait_desc what = {.call = "MPI_Function", .peer = 3};
+	switch (i) {
+	case 0:
+		CHECK(gompi_await(unwoken, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "the wait returned no error");
+		gompi_progress_stop();
+		break;
+	case 1:
+		gompi_progress_run();
+		break;
+	case 2:
+		UNIT_UNTIL(gompi_load(&unit_asleep) == 2);
+		fail_process_3();
+		gompi_cell_recheck_waits(gompi_my_cell());
+	}
+}
+
+static void death_while_asleep(void) {
+	unwoken = (struct gompi_waitword *)unit_memory(4096);
+	gompi_progress_open();
+	unit_threads(3, run_death_while_asleep);
+	gompi_store(&gompi_cell(3)->state, GOMPI_STATE_RUNNING);
+	gompi_store_seq_cst(&gompi_node_header()->failed_count, 0);
+	failure_checks = 0;
+}
+
 int main(void) {
 	unit_node(4);
 	unit_sleep_forever = true;
@@ -409,6 +440,7 @@ int main(void) {
 	parts();
 	wait_details();
 	own_threads();
+	death_while_asleep();
 	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
 	      (unsigned long long)gompi_load(&unit_sleeps));
 	services();

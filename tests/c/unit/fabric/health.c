@@ -1,6 +1,7 @@
 /* Proves: if a peer is killed, or is silent for longer than the timeout, waits for the peer end with
- * MPI_ERR_PROC_ABORTED in time, and the node records which peer failed. If a peer is silent for less than the timeout,
- * no record is lost. */
+ * MPI_ERR_PROC_ABORTED in time, and the node records which peer failed. If a peer is killed after MPI_Finalize, a wait
+ * for it ends in the same way, but the node records no failure. If a peer is silent for less than the timeout, no
+ * record is lost. */
 #include "two_nodes.h"
 
 enum { SILENCE_MS = 1000 };
@@ -61,6 +62,23 @@ static void test_failure(enum how how, bool sends, double least, double most) {
 	exit(check_errors != 0);
 }
 
+/* Kills the second process after MPI_Finalize, while the first process waits for it in a session. Does not return. */
+static void test_killed_after_finalize(void) {
+	static const struct gompi_wait_desc for_peer = {.call = "test", .peer = 1};
+	uint64_t number = 2;
+	CHECK(send_number(0) == MPI_SUCCESS && wait_for(1) == MPI_SUCCESS, "the first record");
+	gompi_health_job_finalized();
+	pair_barrier();
+	if (pair_rank == 1)
+		raise(SIGKILL);
+	int64_t begin = gompi_now_ns();
+	CHECK(gompi_await(&gompi_my_cell()->wait, has_received, &number, &for_peer) == MPI_ERR_PROC_ABORTED,
+	      "the wait for a process that has ended returned no error");
+	CHECK(seconds_since(begin) < 2, "after %.2f s", seconds_since(begin));
+	CHECK(gompi_load(&gompi_node_header()->failed_processes[0].rank) == 0, "the node has recorded a failure");
+	exit(check_errors != 0);
+}
+
 /* Tests that no record is lost if the second process is stopped for less than the timeout while both processes send. */
 static void test_slow(void) {
 	enum { RECORDS = 20000 };
@@ -88,12 +106,9 @@ int main(int argc, char **argv) {
 	static const struct {
 		const char *name;
 		int64_t timeout;
-	} scenes[] = {{"killed, sends", 30000},
-		      {"killed, waits", 30000},
-		      {"stopped, sends", SILENCE_MS},
-		      {"stopped, waits", SILENCE_MS},
-		      {"slow", SILENCE_MS}};
-	for (int i = 0; i < 5; i++) {
+	} scenes[] = {{"killed, sends", 30000},       {"killed, waits", 30000}, {"stopped, sends", SILENCE_MS},
+		      {"stopped, waits", SILENCE_MS}, {"slow", SILENCE_MS},     {"killed after MPI_Finalize", 30000}};
+	for (int i = 0; i < 6; i++) {
 		fflush(stdout);
 		pid_t scene = fork();
 		if (scene > 0) {
@@ -110,6 +125,8 @@ int main(int argc, char **argv) {
 			exit(0);
 		if (i == 4)
 			test_slow();
+		else if (i == 5)
+			test_killed_after_finalize();
 		else if (i < 2)
 			test_failure(KILLED, i == 0, 0, 2);
 		else
