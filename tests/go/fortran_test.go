@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/abi"
 	"gompirma/tests/go/harness"
 )
 
@@ -64,15 +65,27 @@ func TestWithoutFortran(t *testing.T) {
 	}
 }
 
-// TestFortranNeedsTheABIAlone checks that the Fortran bindings use only the C ABI. The undefined symbols of their
-// library are MPI_X and PMPI_X or belong to the C library, and the library exports only the names of the bindings.
+// TestFortranNeedsTheABIAlone checks that the Fortran bindings for any MPI library use only the C ABI. The undefined
+// symbols of their library are MPI_X and PMPI_X or belong to the C library, and the library exports only the names of
+// the bindings. The bindings for gompirma also use and export the functions of core/abi/table/extensions.txt.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
+	var extensions []string
+	for _, f := range abi.Extensions() {
+		extensions = append(extensions, f.Name)
+	}
+	require.NotEmpty(t, extensions)
+	names := "(" + strings.Join(extensions, "|") + ")"
 	library := needFortran(t)
-	needsTheABIAlone(t, library)
-	needsTheABIAlone(t, strings.Replace(library, "fortran.so", "fortran_i8.so", 1))
+	for _, suffix := range []string{"", "_i8"} {
+		needsTheABIAlone(t, filepath.Join(filepath.Dir(library), "gompirma/abi/libmpifort_abi"+suffix+".so"),
+			"^P?MPI_", "^p?mpi_")
+		needsTheABIAlone(t, strings.Replace(library, "fortran.so", "fortran"+suffix+".so", 1),
+			"^(P?MPI_|"+names+"$)", "^(p?mpi_|"+strings.ToLower(names)+"(_f08)?_$)")
+	}
 }
 
-func needsTheABIAlone(t *testing.T, library string) {
+// needsTheABIAlone checks the undefined symbols of a library, and the exported ones except those of modules.
+func needsTheABIAlone(t *testing.T, library, undefined, exported string) {
 	out, err := exec.Command("nm", "-D", "--undefined-only", library).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(out), "\n") {
@@ -80,13 +93,13 @@ func needsTheABIAlone(t *testing.T, library string) {
 		if len(fields) < 2 || strings.Contains(line, "@GLIBC") || fields[0] == "w" {
 			continue
 		}
-		require.Regexp(t, "^P?MPI_", fields[1])
+		require.Regexp(t, undefined, fields[1])
 	}
 	out, err = exec.Command("nm", "-D", "--defined-only", library).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		fields := strings.Fields(line)
-		require.Regexp(t, "^(p?mpi_|gompi_f(08)?_|MPI_F(08)?_STATUS|__(gompi|mpi)_?[a-z0-9_]*_MOD_)", fields[2])
+		require.Regexp(t, exported+"|^(gompi_f(08)?_|MPI_F(08)?_STATUS|__(gompi|mpi)_?[a-z0-9_]*_MOD_)", fields[2])
 	}
 }
 
