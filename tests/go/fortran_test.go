@@ -99,7 +99,8 @@ func needsTheABIAlone(t *testing.T, library, undefined, exported string) {
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		fields := strings.Fields(line)
-		require.Regexp(t, exported+"|^(gompi_f(08)?_|MPI_F(08)?_STATUS|__(gompi|mpi)_?[a-z0-9_]*_MOD_)", fields[2])
+		require.Regexp(t, exported+"|^(gompi_f(08)?_|MPI_F(08)?_STATUS|__(gompi|mpi)_?[a-z0-9_]*_MOD_)",
+			fields[2])
 	}
 }
 
