@@ -156,23 +156,35 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 // Foreign members (gompi_awaited_foreign), by index of the wait record.
 static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 
-// Returns a member of the wait's object that is of another job and on another node, or -1. Different processes return
-// different members, as far as there are enough.
-static int find_foreign_member(const struct gompi_wait_desc *desc) {
+// Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait, or
+// -1. Different processes return different members, as far as there are enough, and each process returns one after the
+// other, each for FOREIGN_MEMBER_NS. A member that has failed is found in a shorter time (fabric/health.c).
+static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
+	const int64_t FOREIGN_MEMBER_NS = 12000000000;
 	const struct gompi_processes *p = gompi_node.processes;
-	int found = -1;
 	if (!knows_other_jobs())
-		return found;
-	for (int i = 0;; i++) {
-		int member = gompi_services_member(desc->object, i);
-		if (member < 0 && i < desc->member_count)
-			member = desc->members[i];
-		if (member < 0)
-			return found;
-		if (gompi_process_is_foreign(p, member) && !gompi_process_has_ended(p, member) &&
-		    (found < 0 || i <= p->self - p->world_first))
-			found = member;
+		return -1;
+	int64_t count = 0, chosen = INT64_MAX;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0;; i++) {
+			int member = gompi_services_member(desc->object, i);
+			if (member < 0 && i < desc->member_count)
+				member = desc->members[i];
+			if (member < 0)
+				break;
+			if (member == desc->peer || !gompi_process_is_foreign(p, member) ||
+			    gompi_process_has_ended(p, member))
+				continue;
+			if (pass == 0)
+				count++;
+			else if (chosen-- == 0)
+				return member;
+		}
+		if (count == 0)
+			return -1;
+		chosen = (p->self - p->world_first + now / FOREIGN_MEMBER_NS) % count;
 	}
+	return -1;
 }
 
 int gompi_awaited_foreign(int record) { return gompi_load(&foreign_members[record]); }
@@ -185,7 +197,7 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 		thread = (int)syscall(SYS_gettid);
 	gompi_store(&r->peer, desc->peer);
 	gompi_store(&r->object, desc->object);
-	gompi_store(&foreign_members[r - gompi_my_cell()->wait_records], find_foreign_member(desc));
+	gompi_store(&foreign_members[r - gompi_my_cell()->wait_records], find_foreign_member(desc, gompi_now_ns()));
 	write_text(r->call, sizeof r->call, desc->call);
 	gompi_store(&r->thread, thread);
 	gompi_add(&r->wait_count, 1);
@@ -363,8 +375,12 @@ static void sleep_until_woken(struct gompi_wait *t) {
 		gompi_futex_wait(&t->word->wake_seq, t->wake_seen, gompi_node.policy.max_sleep_ns);
 		if (gompi_load(&t->word->wake_seq) != t->wake_seen)
 			count_wakeup(t->record_index);
-		if (gompi_now_ns() - start >= gompi_node.policy.max_sleep_ns)
+		int64_t now = gompi_now_ns();
+		if (now - start >= gompi_node.policy.max_sleep_ns) {
 			gompi_go_callbacks.find_failed();
+			if (t->record_index >= 0 && t->record_index < GOMPI_WAIT_THREADS)
+				gompi_store(&foreign_members[t->record_index], find_foreign_member(&t->desc, now));
+		}
 	}
 	gompi_add_seq_cst(&me->poller_count, 1);
 	t->stage = WAIT_WOKEN;

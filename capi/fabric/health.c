@@ -314,33 +314,39 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns a peer on another node for which a call of the application waits, or -1 if no call waits for one. A call on
-// an object with processes of other jobs also waits for these, because other processes may not report their failure.
-static int awaited_peer(void) {
+// Finds the peers on other nodes for which a call of the application waits. Stores in awaited[0] the process that must
+// act next, and in awaited[1] a member of another job, whose failure other processes may not report; -1 if there is
+// none.
+static void find_awaited_peers(int awaited[2]) {
 	const struct gompi_cell *me = gompi_my_cell();
+	awaited[0] = awaited[1] = -1;
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
 		const struct gompi_wait_record *r = &me->wait_records[i];
 		if (gompi_load_acquire(&r->state) != RECORD_PUBLISHED)
 			continue;
-		for (int rank = gompi_load(&r->peer), k = 0; k < 2; k++, rank = gompi_awaited_foreign(i))
-			if (rank >= 0 && rank < gompi_net.capacity && gompi_local_index(rank) < 0)
-				return rank;
+		const int ranks[] = {gompi_load(&r->peer), gompi_awaited_foreign(i)};
+		for (int k = 0; k < 2; k++)
+			if (awaited[k] < 0 && ranks[k] >= 0 && ranks[k] < gompi_net.capacity &&
+			    gompi_local_index(ranks[k]) < 0)
+				awaited[k] = ranks[k];
 	}
-	return -1;
 }
 
-// Probes the peers with operations in progress, and the peer for which a call waits. Declares those failed that have
+// Probes the peers with operations in progress, and the peers for which a call waits. Declares those failed that have
 // been silent for longer than the timeout. Returns the time until the next check in ns, at most `next`.
 static int64_t check_busy_peers(int64_t now, int64_t next) {
 	const int64_t idle_probe_ns = health.timeout_ns / 8; // for a peer without operations in progress
-	int awaited = health.timeout_ns > 0 ? awaited_peer() : -1, class;
-	if (awaited >= 0 && gompi_peer_get(awaited, &class) != NULL && next > idle_probe_ns)
-		next = idle_probe_ns;
+	int awaited[2] = {-1, -1}, class;
+	if (health.timeout_ns > 0)
+		find_awaited_peers(awaited);
+	for (int k = 0; k < 2; k++)
+		if (awaited[k] >= 0 && gompi_peer_get(awaited[k], &class) != NULL && next > idle_probe_ns)
+			next = idle_probe_ns;
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
 		if (gompi_load(&p->has_failed) != 0)
 			continue;
 		bool busy = gompi_peer_busy(p);
-		if (!busy && p->rank != awaited) {
+		if (!busy && p->rank != awaited[0] && p->rank != awaited[1]) {
 			p->busy_since_ns = 0;
 			continue;
 		}
