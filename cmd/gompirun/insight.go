@@ -280,18 +280,29 @@ func (o *observation) end() error {
 // unrecordedText names the ranks that have called MPI_Init without the library that records calls, and says why. It
 // returns "" if there are none.
 func (j *job) unrecordedText() string {
-	var numbers []int
-	for rank := range j.observation.memory.Ranks() {
-		if j.pmiState(rank).Initialized && j.observation.memory.Rank(rank).Pid() == 0 {
-			numbers = append(numbers, rank)
+	var names []string
+	for _, w := range j.worlds {
+		var numbers []int
+		for i := range w.size {
+			part := w.part + i
+			if w.pmi.State(i).Initialized && part < j.observation.memory.Ranks() &&
+				j.observation.memory.Rank(part).Pid() == 0 {
+				numbers = append(numbers, i)
+			}
+		}
+		switch {
+		case len(numbers) > 0 && w.number > 0:
+			names = append(names, fmt.Sprintf("job %d %s", w.number, ranksOf(numbers)))
+		case len(numbers) > 0:
+			names = append(names, ranksOf(numbers))
 		}
 	}
-	if len(numbers) == 0 {
+	if len(names) == 0 {
 		return ""
 	}
-	return "no MPI call of " + ranksOf(numbers) + " was recorded, because the program was started without " +
-		j.observation.library + " in LD_PRELOAD, or with closed file descriptors. To preload another " +
-		"library, use `gompirun -x LD_PRELOAD=LIBRARY`, or in a script that gompirun starts " +
+	return "no MPI call of " + strings.Join(names, ", ") + " was recorded, because the program was started " +
+		"without " + j.observation.library + " in LD_PRELOAD, or with closed file descriptors. To preload " +
+		"another library, use `gompirun -x LD_PRELOAD=LIBRARY`, or in a script that gompirun starts " +
 		"LD_PRELOAD=LIBRARY:$LD_PRELOAD"
 }
 
