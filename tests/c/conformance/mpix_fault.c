@@ -12,6 +12,7 @@
  * timeout: 60
  */
 #include "../check.h"
+#include "../kills.h"
 
 #include <mpi-ext.h>
 #include <signal.h>
@@ -317,12 +318,7 @@ static void in_agreements(void) {
 	int first = 0, flag = 1;
 	if (check_rank == victim) {
 		alarm(0);
-		struct timespec t = {0, rand() % 3000000};
-		if (fork() == 0) { /* the child kills the rank after a random time */
-			nanosleep(&t, NULL);
-			kill(getppid(), SIGKILL);
-			_exit(0);
-		}
+		kill_after((unsigned)(rand() % 3000));
 	}
 	dead++;
 	for (;; first++) {

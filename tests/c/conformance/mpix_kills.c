@@ -8,11 +8,9 @@
  * timeout: 60
  */
 #include "../check.h"
+#include "../kills.h"
 
 #include <mpi-ext.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
 	KILLS_US = 300000, /* all victims are killed within this time */
@@ -38,16 +36,6 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 static void note(int value) { history = mix(history, (uint64_t)(unsigned)value + 1); }
-
-/* Starts a process that kills this rank after some time. */
-static void kill_after(unsigned us) {
-	if (fork() != 0)
-		return;
-	const struct timespec t = {us / 1000000, us % 1000000 * 1000L};
-	nanosleep(&t, NULL);
-	kill(getppid(), SIGKILL);
-	_exit(0);
-}
 
 /* Waits until all ranks have returned from MPI_Init and from the calls after it, which a failure would disturb. */
 static void await_all(void) {

@@ -8,11 +8,9 @@
  * timeout: 60
  */
 #include "../check.h"
+#include "../kills.h"
 
 #include <mpi-ext.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { KILLS_US = 400000 /* no rank is killed later than this after the start */ };
 
@@ -26,15 +24,10 @@ static uint64_t now_us(void) {
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Starts a process that kills this rank after some time, unless that is too late. */
-static void kill_after(unsigned us) {
-	const pid_t rank = getpid();
-	if (now_us() + us > last_kill_us || fork() != 0)
-		return;
-	nanosleep(&(struct timespec){0, us * 1000L}, NULL);
-	if (getppid() == rank)
-		kill(rank, SIGKILL);
-	_exit(0);
+/* Makes this rank end after some time, unless that is too late. */
+static void kill_in_time(unsigned us) {
+	if (now_us() + us <= last_kill_us)
+		kill_after(us);
 }
 
 /* Ends a new process after a failed attempt. */
@@ -123,7 +116,7 @@ static void begin_child(char **argv, MPI_Comm *full) {
 	last_kill_us = strtoull(argv[2], NULL, 10);
 	uint64_t seed = strtoull(argv[1], NULL, 10) + (uint64_t)getpid();
 	if (check_random(&seed) % 3 != 0)
-		kill_after((unsigned)(check_random(&seed) % 60000));
+		kill_in_time((unsigned)(check_random(&seed) % 60000));
 	MPI_Init(NULL, NULL);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_get_parent(&parent);
@@ -150,7 +143,7 @@ int main(int argc, char **argv) {
 		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 		uint64_t seed = strtoull(check_arg, NULL, 10) + (uint64_t)getpid();
 		if (check_rank != 0)
-			kill_after((unsigned)(check_random(&seed) % 200000));
+			kill_in_time((unsigned)(check_random(&seed) % 200000));
 	}
 	snprintf(deadline, sizeof deadline, "%llu", (unsigned long long)last_kill_us);
 	child_args[0] = argv[1];

@@ -123,8 +123,8 @@ static int compare(const struct members *a, const struct members *b) {
 	return result;
 }
 
-/* Searches an array of a history for an object whose field is_used equals `wanted`, beginning at a random index.
- * Returns the object, or NULL if there is none. */
+/* Searches an array of a history for an element whose field is_used equals `wanted`, beginning at a random index.
+ * Returns the address of the element, or NULL if no element matches. */
 #define FIND(h, array, count, wanted)                                                \
 	__extension__({                                                              \
 		int first_ = draw(h, count);                                         \
