@@ -282,11 +282,12 @@ func (o *observation) end() error {
 func (j *job) unrecordedText() string {
 	var names []string
 	for _, w := range j.worlds {
+		if w.launcher != nil { // on other hosts, where nothing is recorded
+			continue
+		}
 		var numbers []int
 		for i := range w.size {
-			part := w.part + i
-			if w.pmi.State(i).Initialized && part < j.observation.memory.Ranks() &&
-				j.observation.memory.Rank(part).Pid() == 0 {
+			if w.pmi.State(i).Initialized && j.observation.memory.Rank(w.part+i).Pid() == 0 {
 				numbers = append(numbers, i)
 			}
 		}
