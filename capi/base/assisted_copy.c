@@ -11,8 +11,9 @@
 
 #include "base/minmax.h"
 
-// Data of up to 512 KiB has two pieces, one for each process. More data has more pieces, so that the faster process
-// copies more of them. The helper leaves its wait at most the time of a piece too late.
+// Maximum bytes of a piece. Data of up to 512 KiB has two pieces, one for each process. More data has more pieces, so
+// that the faster process copies more of them. If the event arrives for which the helper waits, the helper first
+// finishes its current piece.
 enum { MAX_PIECE = 256 << 10 };
 
 // States of a helper, in the cell of the initiator. HELPER_REFUSED: the system permits no copies in its direction.
@@ -36,6 +37,7 @@ static bool copy(int pid, uint64_t local, uint64_t remote, uint64_t bytes, bool 
 	return true;
 }
 
+// Returns the size of the pieces of a transfer. The last piece may be shorter.
 static inline uint64_t piece_bytes(uint64_t bytes) {
 	return bytes <= 2 * MAX_PIECE ? (bytes + 1) / 2 : gompi_min_u64(bytes / 4, MAX_PIECE);
 }
@@ -55,7 +57,7 @@ static inline bool claim_piece(struct gompi_shared_copy *c, uint64_t bytes) {
 // Waits until the helper has left the copy. Returns false if a piece failed, or if the helper has ended.
 static bool await_helper(struct gompi_shared_copy *c, int pid) {
 	enum { POLLS_BEFORE_YIELD = 1000, POLLS_PER_CHECK = 4096 };
-	for (int i = 1; gompi_load_acquire(&c->helper_state) == HELPER_ACTIVE; i++) {
+	for (uint32_t i = 1; gompi_load_acquire(&c->helper_state) == HELPER_ACTIVE; i++) {
 		if (i < POLLS_BEFORE_YIELD)
 			gompi_pause();
 		else
@@ -102,6 +104,7 @@ bool gompi_assisted_copy(int other, uint64_t address, void *local, uint64_t byte
 	return copied;
 }
 
+// Leaves a copy. The initiator reads the state, which is one of the values HELPER_.
 static void end_assistance(struct gompi_assistance *a, uint32_t state) {
 	gompi_store_release(&gompi_cell(a->initiator - 1)->shared_copy.helper_state, state);
 	a->initiator = 0;

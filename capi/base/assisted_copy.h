@@ -1,6 +1,6 @@
 // Copies between the memory of two processes of a node, in which both processes take part. A process that transfers
-// much data by process_vm_readv(2) or process_vm_writev(2) offers a part of the work to the other process, if a thread
-// of that process polls in a wait. Each of the two then copies pieces of the data until none is left. A copy by one
+// much data by process_vm_readv(2) or process_vm_writev(2) requests the help of the other process, if a thread of that
+// process polls in a wait. Each of the two then copies pieces of the data until none is left. A copy by one
 // process is slower than the memory: the kernel looks up each page, and one core does not use the whole bandwidth.
 #ifndef GOMPI_ASSISTED_COPY_H
 #define GOMPI_ASSISTED_COPY_H
@@ -31,7 +31,7 @@ struct gompi_assistance {
 // Copies a piece of a transfer for which another process has requested the help of this process. Returns true if it has
 // copied a piece.
 bool gompi_assist(struct gompi_assistance *a);
-// Stops to help. Does nothing if a->initiator is 0.
+// Ends the help. Does nothing if a->initiator is 0.
 void gompi_end_assistance(struct gompi_assistance *a);
 
 #pragma GCC visibility pop

@@ -156,11 +156,12 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 // Foreign members (gompi_awaited_foreign), by index of the wait record.
 static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 
-// Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait, or
-// -1. Different processes return different members, as far as there are enough, and each process returns one after the
-// other, each for FOREIGN_MEMBER_NS. A member that has failed is found in a shorter time (fabric/health.c).
+gompi_a64 gompi_foreign_member_ns = 1000000000;
+
+// Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait.
+// Returns -1 if there is none. Different processes begin with different members, as far as there are enough. Each
+// process returns the members in turn, each for gompi_foreign_member_ns.
 static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
-	const int64_t FOREIGN_MEMBER_NS = 12000000000;
 	const struct gompi_processes *p = gompi_node.processes;
 	if (!knows_other_jobs())
 		return -1;
@@ -182,7 +183,7 @@ static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) 
 		}
 		if (count == 0)
 			return -1;
-		chosen = (p->self - p->world_first + now / FOREIGN_MEMBER_NS) % count;
+		chosen = (p->self - p->world_first + now / (int64_t)gompi_load(&gompi_foreign_member_ns)) % count;
 	}
 	return -1;
 }

@@ -166,7 +166,8 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 enum { SHM_SPLIT_MIN_BYTES = 8 << 10 };
 
 // Returns the number of bytes above which a reduction that is not divided reads the operands directly. With two
-// members, a direct read costs a system call, and saves 0.1 ns per byte.
+// members, a direct read costs a system call and some 300 ns, and saves 0.1 ns per byte. These numbers fit measurements
+// of 8 to 32 KiB, with system calls of 400 ns.
 static uint64_t direct_above(int members) {
 	return members > 2 ? GOMPI_REDUCE_DIRECT_ABOVE
 			   : gompi_min_u64(3000 + 10 * (uint64_t)gompi_cma_call_ns(), GOMPI_REDUCE_DIRECT_ABOVE);

@@ -69,6 +69,8 @@ bool gompi_health_open(int64_t timeout) {
 	health.node = node_of(gompi_node.self);
 	health.timeout_ns = timeout;
 	health.interval_ns = timeout > 0 && timeout / 8 < PROBE_NS ? timeout / 8 : PROBE_NS;
+	if (timeout > 0)
+		gompi_store(&gompi_foreign_member_ns, (uint64_t)(timeout + timeout / 2));
 	gompi_fabric_set_handler(FABRIC_FAILURES, &handler);
 	return true;
 }
