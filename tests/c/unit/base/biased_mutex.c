@@ -7,7 +7,7 @@
 
 #include "base/object_pool.h"
 
-enum { THREADS = 4, ROUNDS = UNIT_REPEATS(42000), SINGLE_ROUNDS = UNIT_REPEATS(21000), LIVE = 100 };
+enum { THREADS = 4, ROUNDS = UNIT_REPEATS(24000), SINGLE_ROUNDS = UNIT_REPEATS(12000), LIVE = 100 };
 
 struct object {
 	void *next;
@@ -62,7 +62,7 @@ static void run_thread(int i) {
 		CHECK(drop(live[k]) && !drop(live[k]), "object %d of thread %d", k, i);
 }
 
-enum { REPETITIONS = 300, ADDS = 300 };
+enum { REPETITIONS = UNIT_REPEATS(240), ADDS = 300 };
 
 /* Tests a second thread that arrives while the first one acquires the lock repeatedly. */
 static void interrupt_owner(int i) {
