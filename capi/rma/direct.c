@@ -98,6 +98,34 @@ static bool move_typed(struct gompi_win *w, bool put, const void *address, MPI_C
 	return true;
 }
 
+// Executes a put or get of a simple type to memory that is not mapped: does what gompi_rma_slow_path does for valid
+// arguments. The buffer `local` of this process has elements of `size` bytes. Does not support dynamic windows and partly
+// mapped memory. Returns true if it has executed the call, and then stores its result in *rc.
+static bool send_simple(struct gompi_win *w, struct gompi_operation *r, char *local, int64_t size, int *rc) {
+	int64_t offset, bytes;
+	if ((uint32_t)r->target >= w->n || w->attached != NULL || w->mapped_ranges != NULL)
+		return false;
+	const struct gompi_target *t = &w->targets[r->target];
+	const uint64_t window_bytes = gompi_win_bytes(w, r->target);
+	if (!(gompi_load_or(&w->access, &t->state) & TARGET_ACCESS) || (gompi_load(&t->state) & TARGET_DIRECT) ||
+	    __builtin_mul_overflow((int64_t)r->disp, (int64_t)gompi_win_disp_unit(w, r->target), &offset) ||
+	    __builtin_mul_overflow((int64_t)r->target_count, size, &bytes) || bytes <= 0 ||
+	    (uint64_t)offset > window_bytes || (uint64_t)bytes > window_bytes - (uint64_t)offset)
+		return false;
+	int path = MPIX_GOMPIRMA_DIRECT;
+	r->call = r->kind == RMA_PUT ? "MPI_Put" : "MPI_Get", r->path = &path;
+	struct gompi_buffer at;
+	at.offset = (uint64_t)offset, at.size = bytes, at.count = r->target_count;
+	at.type = gompi_type_get(r->target_type), at.skip_bytes = 0;
+	at.type_held_by_owner = false, at.memory = GOMPI_MEMORY_HOST;
+	*rc = gompi_transport_to(w, r->target)->move(w, r, &at, local, bytes);
+	if (*rc == MPI_SUCCESS)
+		gompi_count_operation(w, r->kind, path, (uint64_t)bytes);
+	else
+		*rc = gompi_rma_raise(w, r, *rc);
+	return true;
+}
+
 int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
 		    enum gompi_rma_kind kind, bool returns_request, MPI_Request *request) {
@@ -116,18 +144,17 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 			*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
-	struct gompi_operation r = {.kind = kind,
-				    .returns_request = returns_request,
-				    .request = request,
-				    .target = target_rank,
-				    .disp = target_disp,
-				    .target_count = target_count,
-				    .target_type = target_datatype,
-				    .win = win};
-	if (put)
-		r.origin = local, r.origin_count = origin_count, r.origin_type = origin_datatype;
-	else
-		r.result = local, r.result_count = origin_count, r.result_type = origin_datatype;
+	// All fields are assigned one by one (see gompi_checked_op_init).
+	struct gompi_operation r;
+	r.kind = kind, r.returns_request = returns_request, r.request = request, r.win = win, r.op = MPI_OP_NULL;
+	r.target = target_rank, r.disp = target_disp, r.target_count = target_count, r.target_type = target_datatype;
+	r.origin = put ? local : NULL, r.result = put ? NULL : local, r.compare = NULL;
+	r.origin_count = r.result_count = origin_count, r.origin_type = r.result_type = origin_datatype;
+	r.rma_request = NULL, r.path = NULL, r.call = NULL;
+	int rc;
+	if (size != 0 && w != NULL && !returns_request && !gompi_invalid_address(local, 0) &&
+	    send_simple(w, &r, local, size, &rc))
+		return rc;
 	return gompi_rma_slow_path(&r);
 }
 

@@ -18,6 +18,10 @@
 // request-based operation. Sets the fields `call`, rma_request and `path` of r. Returns the result of the MPI call.
 int gompi_rma_slow_path(struct gompi_operation *r);
 
+// Reports the failed execution of the operation r on w through the window's error handler. Returns the result of the
+// MPI call.
+__attribute__((cold)) int gompi_rma_raise(struct gompi_win *w, const struct gompi_operation *r, int class);
+
 // Returns *a | *b. It is written in assembly, because compilers do not fuse a relaxed load with the operation on the
 // loaded value. In C, a put or get would need one more instruction (TestInstructions).
 static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {

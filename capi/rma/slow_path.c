@@ -71,7 +71,11 @@ int gompi_rma_slow_path(struct gompi_operation *r) {
 		append_operation(r, &err);
 		return gompi_win_raise(r->win, r->call, &err);
 	}
-	if (rc == MPI_ERR_NO_MEM)
-		return gompi_win_error(r->win, r->call, rc, "out of memory for the internal data of the operation");
-	return rc == MPI_SUCCESS ? rc : gompi_win_raise_class(c.w, r->call, rc);
+	return rc == MPI_SUCCESS ? rc : gompi_rma_raise(c.w, r, rc);
+}
+
+int gompi_rma_raise(struct gompi_win *w, const struct gompi_operation *r, int class) {
+	if (class == MPI_ERR_NO_MEM)
+		return gompi_win_error(r->win, r->call, class, "out of memory for the internal data of the operation");
+	return gompi_win_raise_class(w, r->call, class);
 }

@@ -56,10 +56,11 @@ bool gompi_cma_move_assisted(int peer, uint64_t address, void *local, uint64_t b
 
 bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
 			     int64_t bytes, bool write) {
-	if ((type->flags & GOMPI_TYPE_CONTIGUOUS) &&
-	    gompi_assisted_copy(gompi_local_index(peer), address + (uint64_t)type->origin, local, (uint64_t)bytes,
-				write, false))
-		return true;
+	if (type->flags & GOMPI_TYPE_CONTIGUOUS) {
+		address += (uint64_t)type->origin;
+		return gompi_assisted_copy(gompi_local_index(peer), address, local, (uint64_t)bytes, write, false) ||
+		       gompi_cma_move(peer, address, local, (uint64_t)bytes, write);
+	}
 	int pid = pid_of(peer);
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);

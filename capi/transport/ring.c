@@ -225,8 +225,9 @@ int gompi_ring_flush(struct gompi_win *w, int target, const char *call) {
 		       (rc = wait_for_ack(w, peer, number, call)) == MPI_SUCCESS)
 			rc = gompi_bounce_collect();
 		number = gompi_load(&numbers[rank]);
-		if (number != 0 && rc == MPI_SUCCESS)
-			rc = wait_for_ack(w, peer, number, call);
+		// After a successful wait, the next flush need not load completed_ops, unless another packet follows.
+		if (number != 0 && rc == MPI_SUCCESS && (rc = wait_for_ack(w, peer, number, call)) == MPI_SUCCESS)
+			gompi_cas_strong(&numbers[rank], &number, 0);
 	}
 	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
 }
