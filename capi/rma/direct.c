@@ -99,8 +99,8 @@ static bool move_typed(struct gompi_win *w, bool put, const void *address, MPI_C
 }
 
 // Executes a put or get of a simple type to memory that is not mapped: does what gompi_rma_slow_path does for valid
-// arguments. The buffer `local` of this process has elements of `size` bytes. Does not support dynamic windows and partly
-// mapped memory. Returns true if it has executed the call, and then stores its result in *rc.
+// arguments. The buffer `local` of this process has elements of `size` bytes. Does not support dynamic windows and
+// partly mapped memory. Returns true if it has executed the call, and then stores its result in *rc.
 static bool send_simple(struct gompi_win *w, struct gompi_operation *r, char *local, int64_t size, int *rc) {
 	int64_t offset, bytes;
 	if ((uint32_t)r->target >= w->n || w->attached != NULL || w->mapped_ranges != NULL)
