@@ -1,6 +1,7 @@
 package main
 
 /*
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,9 +13,11 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"gompirma/core"
 	"gompirma/core/abi"
@@ -48,9 +51,27 @@ func start() error {
 	return err
 }
 
+// updateEnvironment copies the variables with the prefix GOMPIRMA_ from the environment of C to that of Go. The Go
+// runtime has copied it when the library was loaded. So the library uses what the application has set before MPI_Init.
+func updateEnvironment() {
+	set := map[string]string{}
+	for p := C.environ; p != nil && *p != nil; p = (**C.char)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(p))) {
+		name, value, _ := strings.Cut(C.GoString(*p), "=")
+		if strings.HasPrefix(name, "GOMPIRMA_") && os.Getenv(name) != value {
+			set[name] = value
+		}
+	}
+	for name, value := range set {
+		os.Setenv(name, value)
+	}
+}
+
 // initialize calls f, which may open the process' instance. If the application has only this thread, all threads that
 // start meanwhile belong to libraries such as libpmix. They are registered as library threads (runtime/last_thread.h).
 func initialize(f func() error) error {
+	if core.Self() == nil {
+		updateEnvironment()
+	}
 	only := core.Self() == nil && bool(C.gompi_is_only_thread())
 	err := f()
 	if only {

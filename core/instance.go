@@ -74,7 +74,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data, isCollective: !boot.IsLocal(b)}
 	errhandler, err := boot.InitialErrhandler(os.Getenv(boot.EnvInitialErrhandler))
 	if err != nil {
-		return nil, err
+		return nil, mpierr.Wrap(err, "%s", boot.EnvInitialErrhandler)
 	}
 	if p.Node, p.NodeMap, err = openNode(b, data.Permitted, silent); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package docs
 import (
 	_ "embed" // for VARIABLES.md
 	"regexp"
+	"strings"
 )
 
 //go:embed VARIABLES.md
@@ -12,15 +13,35 @@ var variables string
 // Variable is a row of the table in VARIABLES.md: one or several environment variables with one meaning. The texts are
 // Markdown without links.
 type Variable struct {
-	Names   string // one or several names, in backquotes
-	ReadBy  string // the parts of gompirma that read the variable
-	Values  string // the permitted values
+	Names  string // one or several names, in backquotes
+	ReadBy string // the parts of gompirma that read the variable
+	Values string // the permitted values
+	// Control is the type if they are control variables of the tool information interface, else "-".
+	Control string
 	Meaning string
 }
 
+// Default returns the default value that Values states, without backquotes; "" if there is none.
+func (v Variable) Default() string {
+	if m := defaultValue.FindStringSubmatch(v.Values); m != nil {
+		return strings.Trim(m[1], "`")
+	}
+	return ""
+}
+
+// Sentence returns the row's texts as a sentence that ends with a period.
+func (v Variable) Sentence() string {
+	text := v.Meaning + ". Values: " + v.Values + ". Read by: " + v.ReadBy + "."
+	if v.Control != "-" {
+		text += " Control variable: " + v.Control + "."
+	}
+	return text
+}
+
 var (
-	variableRow = regexp.MustCompile("(?m)^\\| (`[A-Z_]+`[^|]*) \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$")
-	reference   = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	variableRow  = regexp.MustCompile("(?m)^\\| (`[A-Z_]+`[^|]*) \\| ([^|]*) \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$")
+	defaultValue = regexp.MustCompile(`; default ([^;]+)`)
+	reference    = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
 )
 
 // Variables returns the rows of the table in VARIABLES.md.
@@ -29,7 +50,7 @@ func Variables() (rows []Variable) {
 		for i := range m {
 			m[i] = reference.ReplaceAllString(m[i], "$1")
 		}
-		rows = append(rows, Variable{Names: m[1], ReadBy: m[2], Values: m[3], Meaning: m[4]})
+		rows = append(rows, Variable{Names: m[1], ReadBy: m[2], Values: m[3], Control: m[4], Meaning: m[5]})
 	}
 	return rows
 }

@@ -197,8 +197,8 @@ func (all *report) facts(lines []line) string {
 	}
 	return fmt.Sprintf(`# Census
 
-"make census" measures every implemented function of MPI with gompirma, Debian's MPICH 4.0.2 and Open MPI 4.1.4, and
-writes this page. bench/census/rows.txt defines the calls and arguments of each row.
+This page compares the time of each function of MPI. "make census" measures them with gompirma, Debian's MPICH 4.0.2 and
+Open MPI 4.1.4, and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
 - A row names its calls without "MPI_". Its time, in ns, is that of executing each of these calls once. It is the median
   of %d launches of each library; the libraries alternate on one machine. Each launch times up to nine loops. "-": the

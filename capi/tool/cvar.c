@@ -1,4 +1,5 @@
-// Control variables (MPI-5.0 15.3.6): the environment variables of the library. They have the same names.
+// Control variables (MPI-5.0 15.3.6): the environment variables of the library. They have the same names. Their
+// descriptions, defaults and types come from docs/VARIABLES.md (z_variables.h).
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,47 +8,33 @@
 #include "base/wait_time.h"
 #include "tool/tool.h"
 #include "tool/z_calls.h"
+#include "tool/z_variables.h"
 #include "win/hints.h"
 
-// docs/VARIABLES.md lists the same variables (tests/go/tool_doc_test.go). New ones are added at the end, since tools
-// may keep an index.
+// New variables are added at the end, since tools may keep an index.
 const struct gompi_cvar gompi_cvars[] = {
-	{"GOMPIRMA_HUGE_PAGES", "default of the info key gompirma_huge_pages for windows that are created later",
-	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_HINT, .hint = HINT_HUGE_PAGES, .enumeration = ENUM_BOOL},
-	{"GOMPIRMA_SHARE_IN_PLACE",
-	 "default of the info key gompirma_share_in_place for windows that are created later", CATEGORY_RMA,
-	 MPI_T_VERBOSITY_USER_BASIC, CVAR_HINT, .hint = HINT_SHARE_IN_PLACE, .enumeration = ENUM_SHARE_IN_PLACE},
-	{"GOMPIRMA_NO_CMA", "disables process_vm_readv and process_vm_writev", CATEGORY_MESSAGES,
-	 MPI_T_VERBOSITY_USER_DETAIL, CVAR_FLAG, .enumeration = ENUM_BOOL},
-	{"GOMPIRMA_INTERFACE", "interfaces or networks that TCP between nodes uses", CATEGORY_NETWORK,
-	 MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_PORTS", "range of ports that TCP between nodes uses", CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_BASIC,
-	 CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_PROVIDER", "transport between nodes: tcp, or a provider of libfabric; the value of rank 0 applies",
-	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_PEER_TIMEOUT", "time after which a silent process of another node counts as failed; 0: no limit",
-	 CATEGORY_NETWORK, MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = "30s"},
-	{"GOMPIRMA_INITIAL_ERRHANDLER", "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF", CATEGORY_LAUNCHER,
-	 MPI_T_VERBOSITY_USER_BASIC, CVAR_TEXT, .fallback = "mpi_errors_are_fatal"},
-	{"GOMPIRMA_NODE", "processes with different values count as being on different nodes", CATEGORY_LAUNCHER,
-	 MPI_T_VERBOSITY_USER_DETAIL, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_SHOW_GO", "each call from C into Go writes the thread and the MPI function to standard error",
-	 CATEGORY_PROGRESS, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
-	{"GOMPIRMA_CONTROL_FD", "set by gompirun: file descriptor of the memory of the node", CATEGORY_LAUNCHER,
-	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_JOB", "set by gompirun: identifies the job", CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC,
-	 CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_FIRST", "set by gompirun: index on its node of the first process of a spawned job",
-	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_PARENT", "set by gompirun: the processes that have spawned this job", CATEGORY_LAUNCHER,
-	 MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
-	{"GOMPIRMA_FT", "the job continues when a process fails (gompirun --ft)", CATEGORY_LAUNCHER,
-	 MPI_T_VERBOSITY_USER_BASIC, CVAR_FLAG, .enumeration = ENUM_BOOL},
-	{"GOMPIRMA_LOCK_EVENT_US", "microseconds from which a wait for a lock raises the event lock_waited",
-	 CATEGORY_RMA, MPI_T_VERBOSITY_USER_BASIC, CVAR_TIME, .fallback = "1000", .ns = &gompi_lock_event_ns},
-	{"GOMPIRMA_PARENT_PORT", "the processes that have spawned this job, if another launcher has started it",
-	 CATEGORY_LAUNCHER, MPI_T_VERBOSITY_MPIDEV_BASIC, CVAR_TEXT, .fallback = ""},
+	{VARIABLE_GOMPIRMA_HUGE_PAGES, .category = CATEGORY_RMA, .verbosity = MPI_T_VERBOSITY_USER_BASIC,
+	 .hint = HINT_HUGE_PAGES},
+	{VARIABLE_GOMPIRMA_SHARE_IN_PLACE, .category = CATEGORY_RMA, .verbosity = MPI_T_VERBOSITY_USER_BASIC,
+	 .hint = HINT_SHARE_IN_PLACE, .enumeration = ENUM_SHARE_IN_PLACE},
+	{VARIABLE_GOMPIRMA_NO_CMA, .category = CATEGORY_MESSAGES, .verbosity = MPI_T_VERBOSITY_USER_DETAIL},
+	{VARIABLE_GOMPIRMA_INTERFACE, .category = CATEGORY_NETWORK, .verbosity = MPI_T_VERBOSITY_USER_BASIC},
+	{VARIABLE_GOMPIRMA_PORTS, .category = CATEGORY_NETWORK, .verbosity = MPI_T_VERBOSITY_USER_BASIC},
+	{VARIABLE_GOMPIRMA_PROVIDER, .category = CATEGORY_NETWORK, .verbosity = MPI_T_VERBOSITY_USER_BASIC},
+	{VARIABLE_GOMPIRMA_PEER_TIMEOUT, .category = CATEGORY_NETWORK, .verbosity = MPI_T_VERBOSITY_USER_DETAIL},
+	{VARIABLE_GOMPIRMA_INITIAL_ERRHANDLER, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_USER_BASIC},
+	{VARIABLE_GOMPIRMA_NODE, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_USER_DETAIL},
+	{VARIABLE_GOMPIRMA_SHOW_GO, .category = CATEGORY_PROGRESS, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
+	{VARIABLE_GOMPIRMA_CONTROL_FD, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
+	{VARIABLE_GOMPIRMA_JOB, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
+	{VARIABLE_GOMPIRMA_FIRST, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
+	{VARIABLE_GOMPIRMA_PARENT, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
+	{VARIABLE_GOMPIRMA_FT, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_USER_BASIC},
+	{VARIABLE_GOMPIRMA_LOCK_EVENT_US, .category = CATEGORY_RMA, .verbosity = MPI_T_VERBOSITY_USER_BASIC,
+	 .ns = &gompi_lock_event_ns},
+	{VARIABLE_GOMPIRMA_PARENT_PORT, .category = CATEGORY_LAUNCHER, .verbosity = MPI_T_VERBOSITY_MPIDEV_BASIC},
 };
+_Static_assert(GOMPI_ARRAY_LENGTH(gompi_cvars) == GOMPI_VARIABLES, "docs/VARIABLES.md has the same variables");
 const int gompi_cvar_count = GOMPI_ARRAY_LENGTH(gompi_cvars);
 
 struct cvar_handle {
@@ -102,7 +89,7 @@ static int integer_value(const struct gompi_cvar *c, int *value) {
 		*value = (int)(gompi_load(c->ns) / NS_PER_US);
 		return MPI_SUCCESS;
 	}
-	*value = strcmp(text_value(&(struct gompi_cvar){.name = c->name, .fallback = ""}), "1") == 0;
+	*value = strcmp(text_value(c), "1") == 0;
 	return MPI_SUCCESS;
 }
 

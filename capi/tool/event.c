@@ -72,7 +72,9 @@ const struct gompi_event_type gompi_event_types[] = {
 	 ENUM_LOCK_WAITED,
 	 {false, true, false}},
 	{"win_lock_waited",
-	 "the same for one window: window, rank of the member, nanoseconds",
+	 "a thread has waited for a lock of one window for at least GOMPIRMA_LOCK_EVENT_US: window, rank of the "
+	 "member, "
+	 "nanoseconds",
 	 CATEGORY_RMA,
 	 EVENT_LOCK_WAITED,
 	 MPI_T_BIND_MPI_WIN,

@@ -328,7 +328,8 @@ const struct gompi_pvar gompi_pvars[] = {
 
 	LEVEL("unexpected_messages", CATEGORY_MESSAGES, sample_messages, UNEXPECTED_COUNT,
 	      "messages that have arrived and that no receive has matched"),
-	LEVEL("unexpected_bytes", CATEGORY_MESSAGES, sample_messages, UNEXPECTED_BYTES, "memory of these messages"),
+	LEVEL("unexpected_bytes", CATEGORY_MESSAGES, sample_messages, UNEXPECTED_BYTES,
+	      "memory of the messages that no receive has matched"),
 	COUNTER("unexpected_arrivals", CATEGORY_MESSAGES, sample_messages, UNEXPECTED_ARRIVED,
 		"messages that arrived before their receive"),
 	LEVEL("pending_links", CATEGORY_MESSAGES, sample_messages, PENDING_LINKS,
@@ -372,7 +373,8 @@ const struct gompi_pvar gompi_pvars[] = {
 		"notifications of the progress thread for operations on the node"),
 	COUNTER("waits", CATEGORY_PROGRESS, sample_cell, WAITS,
 		"waits of threads that did not end while the thread polled"),
-	COUNTER("wait_wakeups", CATEGORY_PROGRESS, sample_cell, WAKEUPS, "wake-ups during these waits"),
+	COUNTER("wait_wakeups", CATEGORY_PROGRESS, sample_cell, WAKEUPS,
+		"wake-ups during the waits that did not end while the thread polled"),
 	LEVEL("blocked_threads", CATEGORY_PROGRESS, sample_cell, BLOCKED_THREADS, "threads inside a blocking call"),
 
 	{"mpi_state", "state of MPI in this process", CATEGORY_LAUNCHER, MPI_T_VERBOSITY_USER_BASIC,
@@ -396,11 +398,11 @@ const struct gompi_pvar gompi_pvars[] = {
 	FILE_ACCESSES("file_reads", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, 0, calls,
 		      "number of reads of files"),
 	FILE_ACCESSES("file_read_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_NO_OBJECT, 0, bytes,
-		      "bytes of these reads"),
+		      "bytes of the reads of files"),
 	FILE_ACCESSES("file_writes", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, 1, calls,
 		      "number of writes of files"),
 	FILE_ACCESSES("file_write_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_BIND_NO_OBJECT, 1, bytes,
-		      "bytes of these writes"),
+		      "bytes of the writes of files"),
 
 	FILE_ACCESSES("per_file_reads", MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_MPI_FILE, 0, calls,
 		      "number of reads of a file"),

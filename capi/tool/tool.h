@@ -57,15 +57,15 @@ enum { KIND_TOOL_EVENT = 28, KIND_TOOL_CVAR, KIND_TOOL_PVAR, KIND_TOOL_PVAR_SESS
 struct gompi_cvar {
 	const char *name; // the name of an environment variable
 	const char *desc;
-	enum gompi_tool_category category;
-	int verbosity;
+	const char *fallback; // value if the environment variable is not set
 	// CVAR_TEXT: the value is a text. CVAR_FLAG: true if the environment variable is 1. CVAR_HINT: default of an
 	// info key (win/hints.h), which can be written. CVAR_TIME: microseconds, which can be written
 	enum { CVAR_TEXT, CVAR_FLAG, CVAR_HINT, CVAR_TIME } kind;
-	int hint;             // CVAR_HINT: enum gompi_default_hint
-	int enumeration;      // CVAR_FLAG, CVAR_HINT: index of gompi_tool_enums
-	const char *fallback; // value of a text or a time if the environment variable is not set
-	gompi_a64 *ns;        // CVAR_TIME: the nanoseconds that the library uses
+	enum gompi_tool_category category;
+	int verbosity;
+	int hint;        // CVAR_HINT: enum gompi_default_hint
+	int enumeration; // CVAR_FLAG, CVAR_HINT: index of gompi_tool_enums; ENUM_BOOL unless it is set
+	gompi_a64 *ns;   // CVAR_TIME: the nanoseconds that the library uses
 };
 extern const struct gompi_cvar gompi_cvars[];
 extern const int gompi_cvar_count;

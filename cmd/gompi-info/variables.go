@@ -17,7 +17,9 @@ type Variable struct {
 	Value   *string `json:"value"` // nil if the variable is not set
 	ReadBy  string  `json:"read_by"`
 	Values  string  `json:"values"`
+	Control string  `json:"control_variable"` // its type, or "-" if it is none
 	Meaning string  `json:"meaning"`
+	text    string
 }
 
 var variableName = regexp.MustCompile("`([A-Z_]+[A-Z])`")
@@ -27,7 +29,8 @@ func variables() (all []Variable) {
 	for _, row := range docs.Variables() {
 		for _, m := range variableName.FindAllStringSubmatch(row.Names, -1) {
 			v := Variable{Name: m[1], ReadBy: row.ReadBy, Values: strings.ReplaceAll(row.Values, "`", ""),
-				Meaning: strings.ReplaceAll(row.Meaning, "`", "")}
+				Control: row.Control, Meaning: strings.ReplaceAll(row.Meaning, "`", ""),
+				text: strings.ReplaceAll(row.Sentence(), "`", "")}
 			if value, isSet := os.LookupEnv(v.Name); isSet {
 				v.Value = &value
 			}
@@ -53,10 +56,10 @@ func printVariables(asJSON bool, out io.Writer) error {
 			fmt.Fprintf(&text, "=%s", *v.Value)
 		}
 		text.WriteByte('\n')
-		if i+1 < len(all) && all[i+1].Meaning == v.Meaning {
+		if i+1 < len(all) && all[i+1].text == v.text {
 			continue // the next variable has the same description
 		}
-		text.WriteString(indented(v.Meaning + ". Values: " + v.Values + ". Read by: " + v.ReadBy + "."))
+		text.WriteString(indented(v.text))
 	}
 	_, err := io.WriteString(out, text.String())
 	return err

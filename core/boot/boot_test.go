@@ -20,6 +20,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/boot/pmi1"
 	"gompirma/core/mpierr"
+	"gompirma/docs"
 )
 
 // environment returns a lookup function for Open, like os.LookupEnv.
@@ -398,6 +399,30 @@ func TestCheckEnvironment(t *testing.T) {
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 		t.Setenv(c.name, "")
 	}
+}
+
+// TestDocumentedVariables checks the defaults that docs/VARIABLES.md states, and that an invalid value of each flag is
+// an error.
+func TestDocumentedVariables(t *testing.T) {
+	defaults := map[string]string{}
+	for _, v := range docs.Variables() {
+		name := strings.Trim(v.Names, "`")
+		defaults[name] = v.Default()
+		if v.Control == "flag" {
+			require.Equal(t, "0", v.Default(), name)
+			t.Setenv(name, "yes")
+			require.ErrorContains(t, CheckEnvironment(), name)
+			t.Setenv(name, "")
+		}
+	}
+	want, err := peerTimeout("")
+	require.NoError(t, err)
+	documented, err := peerTimeout(defaults[EnvTimeout])
+	require.NoError(t, err)
+	require.Equal(t, want, documented)
+	handler, err := InitialErrhandler("")
+	require.NoError(t, err)
+	require.Equal(t, handler, InitialErrhandlers[defaults[EnvInitialErrhandler]])
 }
 
 // underHydra names the environment variable that is set if a launcher has started this test program as a process of a

@@ -206,8 +206,13 @@ type announced struct {
 }
 
 func choose(n Network) (a announced, err error) {
-	if a.provider, err = n.Choose(os.Getenv(EnvProvider)); err != nil {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	wanted := os.Getenv(EnvProvider)
+	if a.provider, err = n.Choose(wanted); err != nil {
+		text := err.Error()
+		if wanted != "" {
+			text = EnvProvider + "=" + wanted + ": " + text
+		}
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "%s", text)
 	}
 	var b [8]byte
 	if err = random.Read(a.secret[:]); err == nil {

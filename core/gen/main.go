@@ -1,6 +1,6 @@
 // Command gen generates Go constants from definitions in C: offsets, sizes and values of enumerations. It computes them
 // with the C compiler. It also generates capi/z_from_c.c, which compares the constants with the C definitions whenever
-// the library is compiled. Its output is committed.
+// the library is compiled. From docs/VARIABLES.md it generates capi/tool/z_variables.h. Its output is committed.
 //
 //	go run ./core/gen           write what has changed
 //	go run ./core/gen -check    write nothing; list stale files and exit 1 if there are any
@@ -148,7 +148,11 @@ func generate(root string) (genfile.Files, error) {
 		fmt.Fprintf(&checks, "SAME(%s, %s);\n", expression, values[0])
 		values = values[1:]
 	})
-	files := genfile.Files{"capi/z_from_c.c": []byte(checks.String())}
+	table, err := variables()
+	if err != nil {
+		return nil, err
+	}
+	files := genfile.Files{"capi/z_from_c.c": []byte(checks.String()), "capi/tool/z_variables.h": table}
 	for name, b := range text {
 		b.WriteString(")\n")
 		if files["core/"+name+"/z_from_c.go"], err = format.Source(b.Bytes()); err != nil {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gompirma/core/abi"
 )
 
 // procedure is an interface body of a Fortran module.
@@ -33,17 +35,48 @@ var (
 	suffixes = regexp.MustCompile(`_f08(ts)?$`)
 )
 
-// procedures parses the interface bodies of a generated module, for INTEGERs of 4 bytes. Keys are the names of
-// functions in C, MPI_Put and MPI_Put_c.
-func procedures(root, file string) (map[string]*procedure, error) {
-	source, err := os.ReadFile(filepath.Join(root, "fortran/generated", file))
-	if err != nil {
-		return nil, err
+// readProcedures returns the procedures of mpi_f08 and of mpi with their extensions, by the names of functions in C:
+// MPI_Put and MPI_Put_c.
+func readProcedures(root string) (f08, f90 map[string]*procedure, err error) {
+	var text [3]string
+	for i, file := range []string{"mpi_f08.F90", "mpi.F90", "mpi_ext.F90"} {
+		source, err := os.ReadFile(filepath.Join(root, "fortran/generated", file))
+		if err != nil {
+			return nil, nil, err
+		}
+		text[i] = string(source)
 	}
+	extensions, extensions08, _ := strings.Cut(text[2], "\nmodule mpi_f08_ext\n")
+	f08, f90 = procedures(text[0]+extensions08), procedures(text[1]+extensions)
+	for _, f := range abi.Removed() {
+		f90[f.Name] = removed(f)
+	}
+	return f08, f90, nil
+}
+
+// removed returns the procedure of a function that MPI-3.0 removed. It has no interface body. All values are INTEGERs.
+func removed(f *abi.Function) *procedure {
+	p := &procedure{}
+	intent := map[abi.Dir]string{abi.In: ", intent(in)", abi.Out: ", intent(out)", abi.InOut: ", intent(inout)"}
+	for _, a := range f.Params {
+		d := declaration{"integer" + intent[a.Dir], a.Name, strings.Repeat("(*)", len(a.Length))}
+		switch a.Kind.Fortran {
+		case "choice":
+			d.attributes = "type(*), dimension(*)"
+		case "procedure":
+			d.attributes = "external"
+		}
+		p.args, p.decls = append(p.args, a.Name), append(p.decls, d)
+	}
+	return p
+}
+
+// procedures parses the interface bodies of a module, for INTEGERs of 4 bytes. Keys are the names of functions in C.
+func procedures(source string) map[string]*procedure {
 	all := map[string]*procedure{}
 	var at *procedure
 	keep := true
-	for _, line := range strings.Split(strings.ReplaceAll(string(source), "&\n", ""), "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(source, "&\n", ""), "\n") {
 		line = strings.Join(strings.Fields(line), " ")
 		switch {
 		case line == "#ifdef GOMPI_F_INTEGER_8":
@@ -69,7 +102,7 @@ func procedures(root, file string) (map[string]*procedure, error) {
 			at.decls = append(at.decls, declaration{attributes, m[2], m[3]})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // fortran writes the prototype of a procedure in the form that the standard uses: keywords in upper case, arguments

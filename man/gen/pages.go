@@ -56,10 +56,7 @@ func functionPages(root, date string) (files map[string][]byte, links map[string
 		return nil, nil, err
 	}
 	var b bindings
-	if b.f08, err = procedures(root, "mpi_f08.F90"); err != nil {
-		return nil, nil, err
-	}
-	if b.f90, err = procedures(root, "mpi.F90"); err != nil {
+	if b.f08, b.f90, err = readProcedures(root); err != nil {
 		return nil, nil, err
 	}
 	if b.callbacks, err = callbacks(root); err != nil {

@@ -97,3 +97,32 @@ func TestHandler(t *testing.T) {
 		require.Equal(t, want, handler(abi.FunctionByName(name)), name)
 	}
 }
+
+// TestSections checks that each page has the usual sections, and the Fortran prototype of each of its functions that
+// Fortran has.
+func TestSections(t *testing.T) {
+	f08, f90, err := readProcedures("../..")
+	require.NoError(t, err)
+	files, _, err := functionPages("../..", "2000-01-01")
+	require.NoError(t, err)
+	list, err := readPages("../..")
+	require.NoError(t, err)
+	for _, p := range list {
+		page := string(files["man/man3/"+p.names[0]+".3"])
+		for _, section := range []string{"SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "EXAMPLE", "SEE ALSO"} {
+			require.Contains(t, page, "\n.SH "+section, p.names[0])
+		}
+		for _, name := range p.names {
+			for _, module := range []map[string]*procedure{f08, f90} {
+				if module[name] != nil {
+					require.Regexp(t, `(CALL|FUNCTION) `+name+`\(`, page)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"MPI_Put", "MPIX_Comm_agree"} {
+		require.NotNil(t, f08[name])
+		require.NotNil(t, f90[name])
+	}
+	require.NotNil(t, f90["MPI_Type_struct"])
+}

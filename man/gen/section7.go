@@ -19,7 +19,7 @@ func environmentPage(root, date string, files map[string][]byte) error {
 func (r *roff) variables() {
 	for _, v := range docs.Variables() {
 		r.line(".TP\n%s", r.inline(v.Names))
-		r.text(capitalized(v.Meaning) + ". Values: " + v.Values + ". Read by: " + v.ReadBy + ".")
+		r.text(capitalized(v.Sentence()))
 	}
 }
 

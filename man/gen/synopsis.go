@@ -50,11 +50,12 @@ func (p *page) synopsis(r *roff, b bindings) {
 			c = append(c, declaration)
 		}
 	}
+	f08, f90 := "USE mpi_f08", "USE mpi  ! or INCLUDE 'mpif.h'"
 	if len(c) > 0 {
 		header := "mpi.h"
 		switch {
 		case strings.HasPrefix(p.names[0], "MPIX_Comm_"):
-			header = "mpi-ext.h"
+			header, f08, f90 = "mpi-ext.h", "USE mpi_f08_ext", "USE mpi_ext  ! or INCLUDE 'mpif-ext.h'"
 		case strings.HasPrefix(p.names[0], "MPIX_"):
 			header = "mpix_gompirma.h"
 		}
@@ -68,7 +69,7 @@ func (p *page) synopsis(r *roff, b bindings) {
 		title string
 		of    map[string]*procedure
 		large bool
-	}{{"USE mpi_f08", b.f08, true}, {"USE mpi  ! or INCLUDE 'mpif.h'", b.f90, false}} {
+	}{{f08, b.f08, true}, {f90, b.f90, false}} {
 		shown := false
 		for _, name := range p.names {
 			proc := module.of[name]

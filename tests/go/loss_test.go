@@ -53,7 +53,7 @@ func TestProviders(t *testing.T) {
 	l := prepare(t, "-n", "2", "--nodes", "2", program, "little")
 	l.Cmd.Env = append(l.Cmd.Env, useProvider("nonsense")...)
 	require.NotZero(t, l.run(t))
-	require.Contains(t, l.Err.String(), "libfabric has no provider nonsense")
+	require.Contains(t, l.Err.String(), "GOMPIRMA_PROVIDER=nonsense: libfabric has no provider nonsense")
 	for _, provider := range []string{"tcp;ofi_rxm", "ucx"} {
 		t.Run(provider, func(t *testing.T) {
 			l := prepare(t, "-n", "4", "--nodes", "2", program)

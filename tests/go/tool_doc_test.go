@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/docs"
 )
 
-// TestToolVariables checks that the control variables are the variables with the prefix GOMPIRMA_ that
-// docs/VARIABLES.md says the library reads. It also checks that docs/INSIGHT.md names all performance variables, event
-// types and categories.
+// TestToolVariables checks that docs/INSIGHT.md names all performance variables, event types and categories. The
+// control variables are generated from docs/VARIABLES.md (core/gen).
 func TestToolVariables(t *testing.T) {
 	source := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(top, name))
@@ -27,15 +28,6 @@ func TestToolVariables(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-
-	var documented []string
-	for _, row := range find("(?m)^\\| (`[^|]*) \\| library \\|", source("docs/VARIABLES.md")) {
-		documented = append(documented, find("`(GOMPIRMA_[A-Z_]+)`", row)...)
-	}
-	slices.Sort(documented)
-	cvars := find(`(?m)^\t\{"(\w+)"`, source("capi/tool/cvar.c"))
-	require.Greater(t, len(cvars), 10)
-	require.Equal(t, documented, cvars, "expected: docs/VARIABLES.md; actual: capi/tool/cvar.c")
 
 	_, section, found := strings.Cut(source("docs/INSIGHT.md"), "\n## Tool interface\n")
 	require.True(t, found)
@@ -56,4 +48,33 @@ func TestToolVariables(t *testing.T) {
 		require.True(t, slices.Contains(names, name) || slices.Contains(states, name),
 			"docs/INSIGHT.md names %s, which does not exist", name)
 	}
+}
+
+// TestInvalidVariables checks that an invalid value of a control variable raises an error whose text names the
+// variable.
+func TestInvalidVariables(t *testing.T) {
+	t.Parallel()
+	program := compile(t, `#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			void *memory;
+			MPI_Win win;
+			MPI_Init(&argc, &argv);
+			MPI_Win_allocate(1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+			MPI_Win_free(&win);
+			return MPI_Finalize();
+		}`)
+	tried := 0
+	for _, v := range docs.Variables() {
+		if v.Control == "-" || v.Values == "any text" || strings.HasPrefix(v.Values, "set by") {
+			continue
+		}
+		name := strings.Trim(v.Names, "`")
+		l := prepare(t, "-n", "2", "--nodes", "2", program)
+		l.Cmd.Env = append(l.Cmd.Env, name+"=nonsense")
+		require.NotZero(t, l.run(t), name)
+		require.Contains(t, l.Err.String(), name)
+		tried++
+	}
+	require.Greater(t, tried, 8)
 }

@@ -178,7 +178,9 @@ usual
 # Every link and file of the packages exists, and every page can be shown.
 dpkg -L $packages | while IFS= read -r name; do [ -z "$name" ] || [ -e "$name" ] || fail "$name is missing or a dangling link"; done
 dpkg -L gompirma-bin gompirma-fortran | sed -n '/\/man1\/./p' | while IFS= read -r page; do man -l "$page" >/dev/null; done
-if [ -e /usr/share/man/man3/MPI_Put.3gompirma.gz ]; then man MPI_Put >/dev/null; fi
+for page in MPI_Put MPI_Rput MPI_Win_lock_all gompirun gompicc_abi gompifort_abi mpirun.gompirma gompirma; do
+	man "$page" >page.txt && grep -q 'SEE ALSO' page.txt || fail "man $page"
+done
 
 module_file /usr/share/modules/init/bash
 

@@ -3,13 +3,24 @@
 // The package contains no words itself; the caller passes the words that a command knows.
 package nearest
 
+import "strings"
+
 // Word returns the known word with the smallest edit distance to word. It returns "" if no known word is similar. A
 // similar word differs in at most half of word's letters, and has the same first letter unless only one letter differs.
+// Otherwise Word returns the shortest known word that begins with word, if this has at least three letters.
 func Word(word string, known []string) string {
 	best, least := "", len(word)/2+1
 	for _, k := range known {
 		if d := distance(word, k); d < least && (d <= 1 || k != "" && k[0] == word[0]) {
 			best, least = k, d
+		}
+	}
+	if best != "" || len(word) < 3 {
+		return best
+	}
+	for _, k := range known {
+		if strings.HasPrefix(k, word) && (best == "" || len(k) < len(best)) {
+			best = k
 		}
 	}
 	return best

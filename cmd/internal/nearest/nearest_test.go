@@ -7,9 +7,10 @@ import (
 )
 
 func TestWord(t *testing.T) {
-	known := []string{"check", "stats", "trace", "timeout", "n", "np", "wdir"}
+	known := []string{"check", "stats", "trace", "timeout-report", "timeout", "n", "np", "wdir"}
 	for word, want := range map[string]string{"cheque": "check", "stat": "stats", "tarce": "trace",
-		"timout": "timeout", "wdri": "wdir", "check": "check", "hceck": "check", "nnp": "np", "xtace": "",
+		"timout": "timeout", "tim": "timeout", "ti": "", "timeout-": "timeout", "wdri": "wdir",
+		"check": "check", "hceck": "check", "nnp": "np", "xtace": "",
 		"frobnicate": "", "x": "", "xy": "", "": ""} {
 		require.Equal(t, want, Word(word, known), word)
 	}

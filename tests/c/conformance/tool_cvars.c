@@ -79,7 +79,7 @@ static void check_all(void) {
 	int n = 0, categories = 0, listed[100] = {0};
 	CHECK(MPI_T_cvar_get_num(&n) == MPI_SUCCESS && n > 10 && n < 100, "%d variables", n);
 	for (int i = 0; i < n; i++) {
-		char name[64], desc[200];
+		char name[64], desc[300];
 		int name_length = sizeof name, desc_length = sizeof desc, verbosity = 0, bind = 0, scope = 0;
 		MPI_Datatype type = MPI_DATATYPE_NULL;
 		MPI_T_enum e = MPI_T_ENUM_NULL;
