@@ -73,8 +73,7 @@ const struct gompi_event_type gompi_event_types[] = {
 	 {false, true, false}},
 	{"win_lock_waited",
 	 "a thread has waited for a lock of one window for at least GOMPIRMA_LOCK_EVENT_US: window, rank of the "
-	 "member, "
-	 "nanoseconds",
+	 "member, nanoseconds",
 	 CATEGORY_RMA,
 	 EVENT_LOCK_WAITED,
 	 MPI_T_BIND_MPI_WIN,
