@@ -127,6 +127,14 @@ int gompi_file_agree_max(MPI_Comm comm, int rank, int size, int64_t *value, stru
 	return agree(comm, rank, size, value, 1, &minimum, value, v);
 }
 
+int gompi_file_agree_nonzero(MPI_Comm comm, int rank, int size, int64_t value, bool *differ,
+			     struct gompi_error_status *v) {
+	int64_t values[2] = {value, value != 0 ? value : INT64_MAX}, minima[2], maxima[2];
+	int rc = agree(comm, rank, size, values, 2, minima, maxima, v);
+	*differ = rc == MPI_SUCCESS && maxima[0] != 0 && minima[1] != maxima[0];
+	return rc;
+}
+
 int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_status *v) {
 	return agree(comm, rank, size, NULL, 0, NULL, NULL, v);
 }

@@ -164,6 +164,10 @@ int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values
 			struct gompi_error_status *v);
 // Agrees on the result like gompi_file_agree. If there is no error, replaces *value by its maximum over all processes.
 int gompi_file_agree_max(MPI_Comm comm, int rank, int size, int64_t *value, struct gompi_error_status *v);
+// Agrees on the result like gompi_file_agree. If there is no error, stores in *differ whether two processes have
+// different values, without regard to processes whose value is 0. The values are from 0 to INT64_MAX.
+int gompi_file_agree_nonzero(MPI_Comm comm, int rank, int size, int64_t value, bool *differ,
+			     struct gompi_error_status *v);
 
 #pragma GCC visibility pop
 #endif

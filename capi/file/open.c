@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/go_callbacks.h"
+#include "base/host.h"
 #include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 #include "file/hints.h"
@@ -69,6 +70,16 @@ static int check_amode(int amode, struct gompi_error_status *v) {
 	return MPI_SUCCESS;
 }
 
+// Types of file systems (statfs) that belong to one host.
+enum {
+	TMPFS = 0x01021994,
+	EXT4 = 0xEF53,
+	XFS = 0x58465342,
+	BTRFS = 0x9123683E,
+	OVERLAY = 0x794C7630,
+	ZFS = 0x2FC12FC1
+};
+
 // Opens the file in this process, and determines the fields of f that depend on the file and its file system. If
 // `creates` is true, this process may create the file. Stores in *created whether it has done so. Returns MPI_SUCCESS
 // or the class in v.
@@ -119,7 +130,6 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	// written to mapped pages (map_stride). A page fault costs more in a file on a disk than in a file in memory.
 	// So on a disk, mapping pays only if a page has more blocks. The file systems in the second list have a cache
 	// on each node (needs_own_writes).
-	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E };
 	enum { NFS = 0x6969, CIFS = 0xFF534D42, SMB2 = 0xFE534D42, PLAN9 = 0x01021997 };
 	const uint32_t type = fstatfs(f->fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
 	f->is_in_memory = type == TMPFS;
@@ -134,6 +144,37 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	if (f->amode & MPI_MODE_APPEND)
 		f->position = (uint64_t)s.st_size;
 	return MPI_SUCCESS;
+}
+
+// Returns a number that identifies the open file among all hosts, or 0. The number is 0 unless the file is in a file
+// system of this host only.
+static int64_t host_file_identity(const struct gompi_file *f) {
+	struct stat s;
+	struct statfs fs;
+	if (fstat(f->fd, &s) != 0 || fstatfs(f->fd, &fs) != 0)
+		return 0;
+	const uint32_t type = (uint32_t)fs.f_type;
+	if (type != TMPFS && type != EXT4 && type != XFS && type != BTRFS && type != OVERLAY && type != ZFS)
+		return 0;
+	const uint64_t h = gompi_identity_add(gompi_identity_add(gompi_boot_identity(), s.st_dev), s.st_ino);
+	return (int64_t)(h >> 2) + 1;
+}
+
+// Agrees that all processes have opened the file. If the file is open for writing on several nodes, also checks that
+// the nodes have not opened different files: a directory such as /tmp may exist on each host, with a file of this name
+// from an earlier job. Copies of a file on each host may be read. Returns MPI_SUCCESS or the class in v, on which all
+// processes agree. Collective.
+static int agree_on_opened(const struct gompi_file *f, struct gompi_error_status *v) {
+	if (f->shared_win == 0 || (f->amode & MPI_MODE_RDONLY))
+		return gompi_file_agree(f->comm, f->rank, f->size, v);
+	bool differ;
+	const int64_t identity = v->class == MPI_SUCCESS ? host_file_identity(f) : 0;
+	if (gompi_file_agree_nonzero(f->comm, f->rank, f->size, identity, &differ, v) == MPI_SUCCESS && differ)
+		gompi_set_error(v, MPI_ERR_NOT_SAME,
+				"file \"%s\": the ranks have opened different files of this name, which are in "
+				"directories of single hosts: use a directory that all hosts share",
+				gompi_file_short_name(f->name));
+	return v->class;
 }
 
 // Frees a file and all its resources except its handle. Collective if the file has a communicator already, because it
@@ -192,7 +233,7 @@ static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_err
 				"cannot open the file: out of memory, or the maximum of %d open files is reached",
 				GOMPI_KIND_MAX_LIVE);
 	}
-	return gompi_file_agree(f->comm, f->rank, f->size, v);
+	return agree_on_opened(f, v);
 }
 
 int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {

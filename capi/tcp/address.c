@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/host.h"
+
 // --- Interfaces
 
 // Stores the names of the interfaces of the default routes for IPv4 and IPv6. Stores "" for a route that does not
@@ -102,19 +104,10 @@ bool gompi_tcp_port_range(int *first, int *last, char *error_detail, size_t erro
 // --- The addresses of this host
 
 static uint64_t host_identity(void) {
-	uint64_t h = 0xcbf29ce484222325;
-	char text[64] = "";
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	if (f != NULL) {
-		if (fgets(text, sizeof text, f) == NULL)
-			text[0] = 0;
-		fclose(f);
-	}
-	for (const char *c = text; *c != 0; c++)
-		h = (h ^ (uint8_t)*c) * 0x100000001b3;
+	uint64_t h = gompi_boot_identity();
 	struct stat s;
 	if (stat("/proc/self/ns/net", &s) == 0)
-		h = (h ^ s.st_ino) * 0x100000001b3;
+		h = gompi_identity_add(h, s.st_ino);
 	return h;
 }
 
