@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "file/two_phase.h"
 #include "info/values.h"
 #include "session/session.h"
 
@@ -125,11 +126,14 @@ int gompi_file_hints_info(const struct gompi_file *f, MPI_Info *info, struct gom
 	for (int i = 0; i < GOMPI_FILE_HINTS; i++) {
 		char number[24];
 		int64_t value = f->hints.value[i];
+		if (i == GOMPI_HINT_CB_NODES || i == GOMPI_HINT_CB_BUFFER_SIZE || i == GOMPI_HINT_STRIPING_UNIT)
+			value = gompi_file_two_phase_hint(f, i);
 		if (i == GOMPI_HINT_FILE_PERM && value < 0)
 			continue;
 		snprintf(number, sizeof number, i == GOMPI_HINT_FILE_PERM ? "%llo" : "%lld", (long long)value);
 		gompi_info_add(x, known[i].key, known[i].words != NULL ? known[i].words[value] : number);
 	}
+	gompi_info_add(x, "collective_buffering", switches[f->hints.value[GOMPI_HINT_CB_WRITE] != GOMPI_FILE_DISABLE]);
 	if (f->hints.access_style[0] != 0)
 		gompi_info_add(x, "access_style", f->hints.access_style);
 	const char *asserted = f->hints.has_alloc_kinds ? f->hints.alloc_kinds : NULL;

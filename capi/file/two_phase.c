@@ -140,6 +140,23 @@ static bool is_possible(const struct gompi_file_transfer_desc *d, const char *st
 	return t->extent >= t->true_ub - t->true_lb;
 }
 
+int64_t gompi_file_two_phase_hint(const struct gompi_file *f, int hint) {
+	const int64_t value = f->hints.value[hint];
+	switch (hint) {
+	case GOMPI_HINT_CB_NODES:
+		return gompi_min_i64(value, f->size);
+	case GOMPI_HINT_CB_BUFFER_SIZE:
+		return f->two_phase != NULL
+			       ? f->two_phase->bytes
+			       : gompi_min_i64(gompi_max_i64(value & -PAGE_BYTES, PAGE_BYTES), MAX_BUFFER_BYTES);
+	default: // GOMPI_HINT_STRIPING_UNIT
+		return value > 0 && value % PAGE_BYTES == 0 &&
+				       value <= gompi_file_two_phase_hint(f, GOMPI_HINT_CB_BUFFER_SIZE)
+			       ? value
+			       : PAGE_BYTES;
+	}
+}
+
 // Decides whether and how to write in two phases. Returns the same at all processes. Collective.
 static bool make_plan(const struct gompi_file_transfer_desc *d, const char *stage, struct plan *p) {
 	const struct gompi_file *f = d->f;
@@ -151,27 +168,22 @@ static bool make_plan(const struct gompi_file_transfer_desc *d, const char *stag
 	mine[FIRST] = p->own_first;
 	mine[NEGATED_END] = -p->own_end;
 	mine[LIMIT] = f->max_bytes;
-	mine[NODES] = f->hints.value[GOMPI_HINT_CB_NODES];
-	mine[BYTES] = f->hints.value[GOMPI_HINT_CB_BUFFER_SIZE];
-	mine[UNIT] = f->hints.value[GOMPI_HINT_STRIPING_UNIT];
+	mine[NODES] = gompi_file_two_phase_hint(f, GOMPI_HINT_CB_NODES);
+	mine[BYTES] = gompi_file_two_phase_hint(f, GOMPI_HINT_CB_BUFFER_SIZE);
+	mine[UNIT] = gompi_file_two_phase_hint(f, GOMPI_HINT_STRIPING_UNIT);
 	if (gompi_allreduce_c(mine, all, N, MPI_INT64_T, MPI_MIN, f->comm) != MPI_SUCCESS || !all[POSSIBLE] ||
 	    -all[NEGATED_END] > all[LIMIT])
 		return false;
 	int64_t amount[2] = {d->bytes, blocks}, sum[2];
 	if (gompi_allreduce_c(amount, sum, 2, MPI_INT64_T, MPI_SUM, f->comm) != MPI_SUCCESS)
 		return false;
-	const int64_t buffer_bytes =
-		f->two_phase != NULL
-			? f->two_phase->bytes
-			: gompi_min_i64(gompi_max_i64(all[BYTES] & -PAGE_BYTES, PAGE_BYTES), MAX_BUFFER_BYTES);
-	const bool has_stripes = all[UNIT] % PAGE_BYTES == 0 && all[UNIT] > 0 && all[UNIT] <= buffer_bytes;
-	const int64_t unit = has_stripes ? all[UNIT] : PAGE_BYTES;
+	const int64_t buffer_bytes = all[BYTES], unit = all[UNIT] <= buffer_bytes ? all[UNIT] : PAGE_BYTES;
 	p->first = all[FIRST] / unit * unit;
 	p->end = -all[NEGATED_END];
 	const int64_t range = p->end - p->first;
 	if (sum[0] == 0 || sum[1] <= f->size || sum[0] / sum[1] >= MAX_BLOCK_BYTES || range / MAX_SPARSITY > sum[0])
 		return false;
-	p->aggregators = (int)gompi_min_i64(gompi_min_i64(all[NODES], f->size), (range + unit - 1) / unit);
+	p->aggregators = (int)gompi_min_i64(all[NODES], (range + unit - 1) / unit);
 	p->domain_bytes = gompi_min_i64(buffer_bytes / unit, range / p->aggregators / unit + 1) * unit;
 	if (f->two_phase == NULL && !make_buffers(d->f, buffer_bytes)) {
 		d->f->hints.value[GOMPI_HINT_CB_WRITE] = GOMPI_FILE_DISABLE;

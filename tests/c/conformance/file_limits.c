@@ -1,7 +1,7 @@
 /* Proves: file accesses at the limits end with the right data or an error, and never write elsewhere. The limits are
  * offsets beyond the maximum size, views with overlapping blocks or negative extents, and a limit on the size of files.
- * Other cases: a datatype freed early, a changed directory, links, pipes, and arguments that are invalid at one rank.
- * MPI-5.0 14.
+ * Other cases: a datatype freed early, a changed directory, links, pipes, arguments that are invalid at one rank, and
+ * hints beyond their limits. MPI-5.0 14.
  *
  * np: 1 3
  * nodes: 2
@@ -198,6 +198,37 @@ static void alone(void) {
 	CHECK(rmdir(name) == 0, "the deleted file still exists");
 }
 
+/* Checks the values that MPI_File_get_info returns for hints that are beyond their limits. */
+static void hints(void) {
+	static const char *const given[][3] = {
+		{"cb_nodes", "1000000", NULL},           {"cb_buffer_size", "40000000", "16777216"},
+		{"striping_unit", "6000", "4096"},       {"romio_cb_write", "disable", "disable"},
+		{"collective_buffering", NULL, "false"},
+	};
+	enum { HINTS = sizeof given / sizeof *given };
+	char size[12], value[64] = "";
+	MPI_Info info, used;
+	MPI_File f;
+	snprintf(size, sizeof size, "%d", check_size);
+	MPI_Info_create(&info);
+	for (int i = 0; i < HINTS; i++)
+		if (given[i][1] != NULL)
+			MPI_Info_set(info, given[i][0], given[i][1]);
+	CHECK_OK(MPI_File_open(MPI_COMM_WORLD, file_name("hints"),
+			       MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &f));
+	MPI_Info_free(&info);
+	CHECK_OK(MPI_File_get_info(f, &used));
+	for (int i = 0; i < HINTS; i++) {
+		const char *want = given[i][2] != NULL ? given[i][2] : size;
+		int flag;
+		MPI_Info_get(used, given[i][0], 63, value, &flag);
+		CHECK(flag && strcmp(value, want) == 0, "%s is %s, not %s", given[i][0], flag ? value : "not set",
+		      want);
+	}
+	MPI_Info_free(&used);
+	CHECK_OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	far_offsets();
@@ -206,5 +237,6 @@ int main(int argc, char **argv) {
 	freed_types();
 	one_is_wrong();
 	alone();
+	hints();
 	return check_end();
 }
