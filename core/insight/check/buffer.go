@@ -92,7 +92,9 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	member := !inter || !root
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend":
-		add(reads, "buf", "count", "datatype", 1)
+		if !isNull(e, "dest") {
+			add(reads, "buf", "count", "datatype", 1)
+		}
 	case "Pack", "Pack_external":
 		add(reads, "inbuf", "incount", "datatype", 1)
 	case "Unpack", "Unpack_external":
@@ -101,12 +103,22 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 		add(reads, "inbuf", "count", "datatype", 1)
 		add(writes, "inoutbuf", "count", "datatype", 1)
 	case "Recv", "Mrecv":
-		add(writes, "buf", "count", "datatype", 1)
+		if !isNull(e, "source") {
+			add(writes, "buf", "count", "datatype", 1)
+		}
 	case "Sendrecv":
-		add(reads, "sendbuf", "sendcount", "sendtype", 1)
-		add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		if !isNull(e, "dest") {
+			add(reads, "sendbuf", "sendcount", "sendtype", 1)
+		}
+		if !isNull(e, "source") {
+			add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		}
 	case "Sendrecv_replace":
-		add(writes, "buf", "count", "datatype", 1)
+		if !isNull(e, "source") {
+			add(writes, "buf", "count", "datatype", 1)
+		} else if !isNull(e, "dest") {
+			add(reads, "buf", "count", "datatype", 1)
+		}
 	case "Bcast":
 		if root {
 			add(reads, "buffer", "count", "datatype", 1)
@@ -189,6 +201,12 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 		lists(reads, "sendbuf", "sendcounts", "sdispls", "sendtypes")
 		lists(writes, "recvbuf", "recvcounts", "rdispls", "recvtypes")
 	}
+}
+
+// isNull reports whether the peer in a parameter of e is MPI_PROC_NULL. A message then leaves its buffer untouched.
+func isNull(e *event, peer string) bool {
+	v := e.In(peer)
+	return len(v.Words) > 0 && v.Int() == abi.MPI_PROC_NULL
 }
 
 // leaveBuffers ends the use of a call's buffers. It does nothing if the call has started a request or begun a split
