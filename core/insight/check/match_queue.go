@@ -9,31 +9,55 @@ import (
 // envelope holds the fields by which messages to a rank are matched. The envelope of a receive may have wildcards.
 type envelope struct{ from, tag int }
 
-func (e envelope) matches(s *send) bool {
-	return (e.from == s.from || e.from == abi.MPI_ANY_SOURCE) && (e.tag == s.tag || e.tag == abi.MPI_ANY_TAG)
-}
-
 // matchQueue holds the messages to a rank that wait for a receive, or the receives that wait for a message, in order of
 // arrival. The queue may be long, so an index by envelope finds an element without a search.
 type matchQueue[T any] struct {
 	all        ordered.List
 	byEnvelope map[envelope]*ordered.List // elements by envelope
-	last       int                        // number of the newest element; elements are numbered in order of arrival
+	// byEnvelope also has each element under its envelope with a wildcard for the source, and for the tag. This
+	// costs time and memory, so it is true only for messages, after the first receive with one wildcard.
+	byWildcards bool
+	last        int // number of the newest element; elements are numbered in order of arrival
 }
 
 // queued is an element of a matchQueue.
 type queued[T any] struct {
 	envelope
-	item                  T
-	number                int
-	allElem, envelopeElem *ordered.Element // positions in all and byEnvelope; nil after removal
+	item          T
+	number        int
+	allElem       *ordered.Element    // position in all; nil after removal
+	envelopeElems [3]*ordered.Element // positions in the lists of byEnvelope under the envelopes of keys
+}
+
+// keys returns the envelopes under which byEnvelope has w.
+func (l *matchQueue[T]) keys(w *queued[T]) []envelope {
+	if !l.byWildcards {
+		return []envelope{w.envelope}
+	}
+	return []envelope{w.envelope, {abi.MPI_ANY_SOURCE, w.tag}, {w.from, abi.MPI_ANY_TAG}}
+}
+
+// indexByWildcards sets byWildcards.
+func (l *matchQueue[T]) indexByWildcards() {
+	if l == nil || l.byWildcards {
+		return
+	}
+	l.byWildcards = true
+	for x := l.all.Front(); x != nil; x = x.Next() {
+		w := x.Value.(*queued[T])
+		for i, key := range l.keys(w)[1:] {
+			w.envelopeElems[i+1] = l.listOf(key).PushBack(w)
+		}
+	}
 }
 
 func (l *matchQueue[T]) add(w *queued[T], of T) {
 	l.last++
 	w.item, w.number = of, l.last
 	w.allElem = l.all.PushBack(w)
-	w.envelopeElem = l.listOf(w.envelope).PushBack(w)
+	for i, key := range l.keys(w) {
+		w.envelopeElems[i] = l.listOf(key).PushBack(w)
+	}
 }
 
 func (l *matchQueue[T]) listOf(e envelope) *ordered.List {
@@ -57,7 +81,10 @@ func (l *matchQueue[T]) restore(w *queued[T], of T) {
 		}
 		return all.PushBack(w)
 	}
-	w.allElem, w.envelopeElem = insert(&l.all), insert(l.listOf(w.envelope))
+	w.allElem = insert(&l.all)
+	for i, key := range l.keys(w) {
+		w.envelopeElems[i] = insert(l.listOf(key))
+	}
 }
 
 // remove removes w, and reports whether it was in the queue.
@@ -66,11 +93,13 @@ func (l *matchQueue[T]) remove(w *queued[T]) bool {
 		return false
 	}
 	l.all.Remove(w.allElem)
-	same := l.byEnvelope[w.envelope]
-	if same.Remove(w.envelopeElem); same.Len() == 0 {
-		delete(l.byEnvelope, w.envelope)
+	for i, key := range l.keys(w) {
+		same := l.byEnvelope[key]
+		if same.Remove(w.envelopeElems[i]); same.Len() == 0 {
+			delete(l.byEnvelope, key)
+		}
 	}
-	w.allElem, w.envelopeElem = nil, nil
+	w.allElem, w.envelopeElems = nil, [3]*ordered.Element{}
 	return true
 }
 
@@ -116,18 +145,20 @@ func queueAt[T any](all *map[int]*matchQueue[T], rank int) *matchQueue[T] {
 
 // messageFor returns the first waiting message that matches a receive with the given envelope; nil if none matches.
 func (m *comm) messageFor(at int, e envelope) (found *send) {
-	if e.from != abi.MPI_ANY_SOURCE && e.tag != abi.MPI_ANY_TAG {
-		if w := m.unmatchedSends[at].first(e); w != nil {
-			return w.item
-		}
-		return nil
-	}
-	m.unmatchedSends[at].each(func(s *send) bool {
-		if e.matches(s) {
+	waiting := m.unmatchedSends[at]
+	switch anySource, anyTag := e.from == abi.MPI_ANY_SOURCE, e.tag == abi.MPI_ANY_TAG; {
+	case anySource && anyTag:
+		waiting.each(func(s *send) bool {
 			found = s
-		}
-		return found != nil
-	})
+			return true
+		})
+		return found
+	case anySource || anyTag:
+		waiting.indexByWildcards()
+	}
+	if w := waiting.first(e); w != nil {
+		found = w.item
+	}
 	return found
 }
 

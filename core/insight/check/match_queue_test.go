@@ -2,8 +2,10 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 )
@@ -39,4 +41,41 @@ func TestMatchQueue(t *testing.T) {
 	require.Same(t, first, sent(3, 7).receive)
 	require.Same(t, third, sent(3, 7).receive)
 	require.Nil(t, sent(3, 7).receive)
+}
+
+// cpuTime returns the time for which this process has computed.
+func cpuTime(t *testing.T) time.Duration {
+	var u unix.Rusage
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano())
+}
+
+// Checks that matching one of many messages does not search through the others, also for a receive with a wildcard.
+func TestMatchQueueIsNotSearched(t *testing.T) {
+	const messages = 100_000
+	for _, wild := range []envelope{{abi.MPI_ANY_SOURCE, 0}, {0, abi.MPI_ANY_TAG}} {
+		var m comm
+		for i := range messages {
+			s := &send{}
+			s.envelope = envelope{i, i}
+			m.matchSend(0, s)
+		}
+		begin := cpuTime(t)
+		for i := range messages {
+			r := &receive{}
+			r.envelope = envelope{messages - 1 - i, messages - 1 - i} // the newest message first
+			want := r.envelope
+			if wild.from == abi.MPI_ANY_SOURCE {
+				r.from = wild.from
+			} else {
+				r.tag = wild.tag
+			}
+			m.matchReceive(0, r)
+			if r.send == nil || r.send.envelope != want {
+				require.FailNow(t, "wrong message", "%v", r.send)
+			}
+		}
+		require.Less(t, cpuTime(t)-begin, 10*time.Second)
+		require.Empty(t, m.unmatchedSends[0].byEnvelope)
+	}
 }
