@@ -12,7 +12,7 @@ import (
 
 // This file explains why ranks wait for each other. It reports only facts that are certain if all ranks wait in MPI.
 
-// edge says that rank `from` waits, and that this wait cannot end before rank `to` makes a call.
+// edge means that rank `from` waits, and that this wait cannot end before rank `to` makes a call.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for rank 2"

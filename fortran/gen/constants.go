@@ -207,7 +207,7 @@ func mpifHeader(size int) []byte {
 		}
 		statement("PARAMETER (%s=%d)", k.name, k.value)
 	}
-	b.WriteString("! What the compiler's arrays and optimizer allow: see the modules\n")
+	b.WriteString("! Buffers are addresses: the compiler copies a section that is not contiguous.\n")
 	for _, name := range []string{"MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"} {
 		statement("LOGICAL %s", name)
 		statement("PARAMETER (%s=.FALSE.)", name)

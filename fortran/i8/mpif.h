@@ -607,7 +607,7 @@
       PARAMETER (MPI_COMBINER_HINDEXED_INTEGER=-107)
       INTEGER MPI_COMBINER_STRUCT_INTEGER
       PARAMETER (MPI_COMBINER_STRUCT_INTEGER=-110)
-! What the compiler's arrays and optimizer allow: see the modules
+! Buffers are addresses: the compiler copies a section that is not contiguous.
       LOGICAL MPI_SUBARRAYS_SUPPORTED
       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)
       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING
