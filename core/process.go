@@ -28,7 +28,7 @@ var (
 	usesWorld atomic.Bool  // MPI_Init has begun, and MPI_Finalize has not returned; changed under stateMu
 
 	// Locks, in the order in which they are acquired. A thread may wait for other processes while it holds worldMu
-	// or openMu. MPI_Session_init and MPI_Session_finalize must not wait for such a thread.
+	// or openMu, but not while it holds stateMu. So a session can begin and end during such a wait.
 	worldMu sync.Mutex // held during MPI_Init and MPI_Finalize
 	openMu  sync.Mutex // held while the instance is opened
 	stateMu sync.Mutex // held while the variables above change, or the instance is suspended or resumed

@@ -90,7 +90,7 @@ enum gompi_link_state {
 enum {
 	GOMPI_SCRATCH_BYTES = 16 << 10, // bytes read from a socket before their destination is known
 	GOMPI_HANDSHAKE_BYTES = 64,     // maximum bytes of a handshake message
-	GOMPI_MAX_ATTEMPTS = 4,         // concurrent connection attempts to a peer
+	GOMPI_MAX_ATTEMPTS = 4,         // maximum number of concurrent connection attempts to a peer
 };
 
 struct gompi_tcp_link {

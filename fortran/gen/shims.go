@@ -568,7 +568,7 @@ const (
 	scratch
 	whole      // an error, since MPI uses the buffer as raw memory
 	address    // the address of the first element
-	single     // the address if one element of the datatype fits into one array element; else an error
+	single     // as `address`, if one element of the datatype fits into one array element; else an error
 	partitions // a datatype that describes one partition, with count 1
 )
 

@@ -118,8 +118,8 @@ type heat struct {
 const (
 	accessKinds  = 3
 	maxRanges    = 256  // maximum number of ranges of a window
-	maxWaits     = 2000 // entries of facts.Waits
-	maxConflicts = 200  // entries of facts.Conflicts
+	maxWaits     = 2000 // maximum number of entries of facts.Waits
+	maxConflicts = 200  // maximum number of entries of facts.Conflicts
 )
 
 func (g *traceData) facts(source string) *facts {

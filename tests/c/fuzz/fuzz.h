@@ -52,7 +52,7 @@ struct param {
 	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED or OTHER */
 	int64_t fixed;        /* the number of elements if length is FIXED */
 	int count, type;      /* indices of a buffer's count (or size) and datatype parameters; -1 if missing */
-	const char *callback; /* C type of a function parameter */
+	const char *callback; /* C type, if the argument is a callback function */
 };
 
 enum { MISSING = 1, NO_CODE = 2 }; /* flags. MISSING: gompirma lacks the function; NO_CODE: it returns no error code */
