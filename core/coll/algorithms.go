@@ -18,7 +18,7 @@ const (
 	reduceWholeBytes    = 32 << 10 // up to this size a reduction sends whole vectors
 	gatherTreeBytes     = 4 << 10  // block size up to which gather and scatter use a binomial tree
 	allgatherBruckBytes = 32 << 10 // result size up to which allgather takes log2(n) rounds
-	maxInFlight         = 32       // maximum number of messages in flight in each direction of an all-to-all pattern
+	maxInFlight         = 32       // maximum number of messages in flight per direction in an all-to-all
 )
 
 // barrier is a dissemination barrier: ceil(log2 n) rounds.
