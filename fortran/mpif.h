@@ -612,7 +612,7 @@
       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)
       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING
       PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)
-! Variables whose address has a meaning
+! MPI recognizes these variables by their addresses.
       INTEGER MPI_BOTTOM
       COMMON /GOMPI_F_BOTTOM/ MPI_BOTTOM
       INTEGER MPI_IN_PLACE

@@ -186,8 +186,8 @@ struct gompi_net_ops {
 
 	// Makes progress, and stores at most `capacity` completions. Returns their number.
 	int (*poll)(struct gompi_net_completion *completions, int capacity);
-	// Returns true if there is nothing to do now, and the descriptor of the endpoint becomes readable when there
-	// is.
+	// Prepares a sleep. Returns true if there is no work now and the endpoint's descriptor will become readable
+	// when work arrives.
 	bool (*arm)(void);
 
 	// Connects to a peer although there is nothing to send, because the peer has requested it. NULL if the network
