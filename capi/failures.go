@@ -27,7 +27,7 @@ func gompi_comm_agree(h, flag, request uintptr) int32 {
 		name = "MPIX_Comm_iagree"
 	}
 	return onAnyComm(name, h, func(c *comm.Comm) error {
-		acked := make([]byte, len(c.Processes())) // of the remote group, if there is one, then of the local one
+		acked := make([]byte, len(c.Processes())) // flags of the remote group, if any, then of the local group
 		C.gompi_comm_failed_flags(C.uintptr_t(h), true, (*C.uchar)(unsafe.SliceData(acked)))
 		agree := c.Agree(out[uint32](flag), acked)
 		run := func() error {

@@ -294,8 +294,8 @@ func timeoutOf(info uintptr) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// meet executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
-func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
+// acceptOrConnect executes MPI_Comm_accept or MPI_Comm_connect, with the method f of the instance.
+func acceptOrConnect(function string, name, info uintptr, root int32, h, newcomm uintptr,
 	f func(p *core.Instance, c *comm.Comm, root int, choose func() (core.PortChoice, error)) (*comm.Comm,
 		error)) int32 {
 	return newComm(function, h, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
@@ -321,12 +321,12 @@ func meet(function string, name, info uintptr, root int32, h, newcomm uintptr,
 
 //export gompi_comm_accept
 func gompi_comm_accept(name, info uintptr, root int32, h, newcomm uintptr) int32 {
-	return meet("MPI_Comm_accept", name, info, root, h, newcomm, (*core.Instance).Accept)
+	return acceptOrConnect("MPI_Comm_accept", name, info, root, h, newcomm, (*core.Instance).Accept)
 }
 
 //export gompi_comm_connect
 func gompi_comm_connect(name, info uintptr, root int32, h, newcomm uintptr) int32 {
-	return meet("MPI_Comm_connect", name, info, root, h, newcomm, (*core.Instance).Connect)
+	return acceptOrConnect("MPI_Comm_connect", name, info, root, h, newcomm, (*core.Instance).Connect)
 }
 
 // joinBytes is the length of the message that each process writes to the socket of MPI_Comm_join.

@@ -24,7 +24,7 @@ import (
 // foreign is what a process knows of other universes.
 type foreign struct {
 	mu       sync.Mutex
-	endpoint *fabric.Endpoint // of this process; nil while the network is not open
+	endpoint *fabric.Endpoint // this process' endpoint; nil while the network is not open
 	numbers  map[name]int32
 	names    map[int32]name   // inverse of numbers
 	hosts    map[int32]string // by number
@@ -36,12 +36,13 @@ type foreign struct {
 	toNotify map[int32]int
 }
 
-// countTargets adds `count` to the counts of those members of the remote group of c that this process notifies.
+// countTargets adds `count` to the entries of toNotify for members of the remote group of c. It changes only the
+// entries of the members that this process has to notify.
 func (p *Instance) countTargets(c *comm.Comm, count int) {
 	x := &p.foreign
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	isOneJob := true // all members of the local group are of this job, so a notice of one of them suffices
+	isOneJob := true // all members of the local group belong to this job: one of them notifies a remote member
 	for i := range c.Size() {
 		isOneJob = isOneJob && p.WorldComm.Group().Rank(c.Group().World(i)) != group.Undefined
 	}
@@ -288,7 +289,7 @@ func (p *Instance) addForeign(f *fabric.Foreign, node, rank uint32, host string)
 		at = int32(p.Processes.Nodes())
 		x.nodes[name{f.Universe, node}] = at
 	}
-	// The table comes first, because messages of the process may arrive as soon as the network knows it.
+	// Add the process to the table first: its messages may arrive as soon as the network has it.
 	w, err := p.Processes.AddForeign(x.jobs[job], int32(rank), at)
 	if err != nil {
 		return 0, err
@@ -304,8 +305,8 @@ func (p *Instance) addForeign(f *fabric.Foreign, node, rank uint32, host string)
 // introduction is what the leaders of two groups send each other first.
 type introduction struct {
 	universe uint64
-	number   int32  // of the leader
-	tag      uint32 // of the connecting side: for messages if the leaders are in one universe
+	number   int32  // number of the leader
+	tag      uint32 // tag that the connecting side has chosen for messages between leaders in one universe
 	provider fabric.Provider
 }
 

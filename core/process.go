@@ -27,8 +27,8 @@ var (
 	sessions  atomic.Int64 // live sessions; changed under stateMu
 	usesWorld atomic.Bool  // MPI_Init has begun, and MPI_Finalize has not returned; changed under stateMu
 
-	// From the outermost to the innermost lock. The first two are held while the holder waits for other processes,
-	// so that MPI_Session_init and MPI_Session_finalize do not wait for a thread that does.
+	// Locks, in the order in which they are acquired. A thread may wait for other processes while it holds worldMu
+	// or openMu, but not while it holds stateMu. So a session can begin and end during such a wait.
 	worldMu sync.Mutex // held during MPI_Init and MPI_Finalize
 	openMu  sync.Mutex // held while the instance is opened
 	stateMu sync.Mutex // held while the variables above change, or the instance is suspended or resumed

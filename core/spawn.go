@@ -115,10 +115,10 @@ func (p *Instance) Spawn(c *comm.Comm, root int, what func() (*Spawning, error),
 type spawnedJob struct {
 	launcher boot.Spawner
 	parent   string // Parent or Port of the request
-	first    int    // number of its first process; -1 if the job has a memory of its own
-	tag      int32  // of the messages that connect it to this job, if it has no memory of its own
+	first    int    // number of the job's first process; -1 if the job has a memory of its own
+	tag      int32  // tag of the messages that connect the job to this one, if it has no memory of its own
 	started  []SpawnCount
-	port     *boot.Port // to which it connects if it has a memory of its own; nil if this is not possible
+	port     *boot.Port // port to which the job connects if it has a memory of its own; nil if it cannot connect
 }
 
 // startJob starts processes. The argument failedPart is that of Spawn.
@@ -198,7 +198,7 @@ func (s *Spawning) request(launcher boot.Spawner, request *pmi1.Spawn) (first, f
 			return first, -1, nil
 		case !errors.As(err, &refused):
 			return 0, -1, mpierr.New(abi.MPI_ERR_SPAWN, "%v", err)
-		case refused.Most < 1 || refused.Most >= total || !s.reduce(request.Parts, refused.Most):
+		case refused.Most < 1 || refused.Most >= total || !s.shrinkTo(request.Parts, refused.Most):
 			return 0, refused.Part, mpierr.New(abi.MPI_ERR_SPAWN, "%s", refused.Reason)
 		}
 	}
@@ -212,26 +212,26 @@ func sum(parts []pmi1.SpawnPart) (n int) {
 	return n
 }
 
-// reduce reduces the numbers of processes of parts with the info key soft, so that their sum is at most `most`. It
-// returns false if this is not possible.
-func (s *Spawning) reduce(parts []pmi1.SpawnPart, most int) bool {
-	for i := len(parts) - 1; i >= 0 && sum(parts) > most; i-- {
+// shrinkTo lowers the numbers of processes of those parts that have the info key soft, so that their sum is at most
+// `maxProcesses`. It returns false if this is not possible.
+func (s *Spawning) shrinkTo(parts []pmi1.SpawnPart, maxProcesses int) bool {
+	for i := len(parts) - 1; i >= 0 && sum(parts) > maxProcesses; i-- {
 		if s.Soft[i] == nil {
 			continue
 		}
-		limit := max(parts[i].N-(sum(parts)-most), 0)
+		limit := max(parts[i].N-(sum(parts)-maxProcesses), 0)
 		n, ok := s.Soft[i].Largest(limit)
 		for ; !ok; limit++ { // the smallest allowed number
 			n, ok = s.Soft[i].Largest(limit)
 		}
 		parts[i].N = n
 	}
-	for i := range parts { // a part that cannot have the exact number leaves room for others
-		if room := most - sum(parts); s.Soft[i] != nil && room > 0 {
-			parts[i].N, _ = s.Soft[i].Largest(min(parts[i].N+room, s.Parts[i].N))
+	for i := range parts { // a part that cannot have the exact number leaves processes to others
+		if free := maxProcesses - sum(parts); s.Soft[i] != nil && free > 0 {
+			parts[i].N, _ = s.Soft[i].Largest(min(parts[i].N+free, s.Parts[i].N))
 		}
 	}
-	return sum(parts) <= most
+	return sum(parts) <= maxProcesses
 }
 
 func errEndedEarly() error {

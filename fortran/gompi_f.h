@@ -335,14 +335,14 @@ int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 /* ---- Sizes of Fortran's types (sizes.c) ---- */
 
-extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
+extern const int gompi_f_sizes[4]; /* bytes of LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes does so only if INTEGERs have 8 bytes, because
+/* gompi_store_sizes stores gompi_f_sizes in an info object. store_sizes does so only if INTEGERs have 8 bytes, because
  * the library itself reports the sizes for 4 bytes. */
-void gompi_tell_sizes(MPI_Info info);
-static inline void tell_sizes(MPI_Info info) {
+void gompi_store_sizes(MPI_Info info);
+static inline void store_sizes(MPI_Info info) {
 	if (EIGHT)
-		gompi_tell_sizes(info);
+		gompi_store_sizes(info);
 }
 
 #endif

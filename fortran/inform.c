@@ -34,7 +34,7 @@ static void inform_types(void) {
 
 	if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
 	    PMPI_Info_create(&info) == MPI_SUCCESS) {
-		gompi_tell_sizes(info);
+		gompi_store_sizes(info);
 		kinds(info, "logical", all, gompi_f_logical_kinds, 1);
 		kinds(info, "integer", all, gompi_f_integer_kinds, 1);
 		kinds(info, "real", real, gompi_f_real_kinds, 1);

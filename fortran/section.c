@@ -178,7 +178,8 @@ static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type,
  * datatypes of the sections that it described last. Only sections with predefined datatypes are cached, because the
  * handle of a derived datatype may be reused for a different datatype. */
 struct known {
-	MPI_Datatype of, made; /* made is MPI_DATATYPE_NULL or 0 if the entry is empty */
+	MPI_Datatype of;   /* datatype of the call */
+	MPI_Datatype made; /* datatype of the section; MPI_DATATYPE_NULL or 0 if the entry is empty */
 	MPI_Count count;
 	size_t elem;
 	int rank;

@@ -3,7 +3,7 @@
 
 #include "gompi_f.h"
 
-void gompi_tell_sizes(MPI_Info info) {
+void gompi_store_sizes(MPI_Info info) {
 	static const char *const type[] = {"logical", "integer", "real", "double_precision"};
 	char key[MPI_MAX_INFO_KEY], size[16];
 	for (int i = 0; i < 4; i++) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress tells how many measurements are done, and estimates the time that the others take.
+// progress reports how many measurements are done, and estimates the time that the others take.
 type progress struct {
 	done, skipped, all int
 	start, last        time.Time

@@ -150,16 +150,17 @@ var sweeps = slices.Concat(
 // gompirma's. For each size, the spread is the time of gompirma's slowest launch divided by that of its fastest; the
 // field Spread is the median over sizes.
 type sweepSummary struct {
-	Series string             `json:"series"`
-	Label  string             `json:"label"`
-	Part   string             `json:"part"`
-	Ratio  float64            `json:"ratio,omitempty"` // median over sizes
-	Worst  float64            `json:"worst,omitempty"`
-	At     int                `json:"at,omitempty"` // size with the worst ratio
-	Spread float64            `json:"spread,omitempty"`
-	Hidden map[string]float64 `json:"hidden,omitempty"` // hidden percentage by library, median over sizes
-	Least  float64            `json:"least,omitempty"`  // gompirma's lowest hidden percentage; At has its size
-	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
+	Series string  `json:"series"`
+	Label  string  `json:"label"`
+	Part   string  `json:"part"`
+	Ratio  float64 `json:"ratio,omitempty"` // median over sizes
+	Worst  float64 `json:"worst,omitempty"`
+	At     int     `json:"at,omitempty"` // size with the worst ratio
+	Spread float64 `json:"spread,omitempty"`
+	// By library: percentage of the call's time that overlaps the computation, median over sizes.
+	Hidden map[string]float64 `json:"hidden,omitempty"`
+	Least  float64            `json:"least,omitempty"` // gompirma's lowest such percentage; At is the size
+	Why    string             `json:"why,omitempty"`   // reason for a missing ratio
 }
 
 // summary computes the summary of a sweep's sizes.

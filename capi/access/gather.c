@@ -86,7 +86,7 @@ bool gompi_access_is_watched(uintptr_t address, size_t size) {
 	return is_in_ranges(address, address + size, &begin, &end);
 }
 
-static pthread_key_t gather_key; // its destructor unmaps the thread's struct gather
+static pthread_key_t gather_key; // the key's destructor unmaps the thread's struct gather
 static bool has_gather_key;
 
 static void drop_gather(void *at) {

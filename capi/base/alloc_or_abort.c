@@ -18,7 +18,7 @@ bool gompi_memory_is_low(void) {
 	if ((new_reserve = malloc(RESERVE_BYTES)) == NULL)
 		return true;
 	if (!gompi_cas_strong(&reserve, &expected, new_reserve))
-		free(new_reserve); // another thread was first
+		free(new_reserve); // another thread has installed its reserve first
 	return false;
 }
 

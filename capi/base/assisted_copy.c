@@ -12,8 +12,8 @@
 #include "base/minmax.h"
 
 // Maximum bytes of a piece. Data of up to 512 KiB has two pieces, one for each process. More data has more pieces, so
-// that the faster process copies more of them. If the event arrives for which the helper waits, the helper first
-// finishes its current piece.
+// that the faster process copies more of them. If the wait of the helper ends meanwhile, the helper first finishes
+// its current piece.
 enum { MAX_PIECE = 256 << 10 };
 
 // States of a helper, in the cell of the initiator. HELPER_REFUSED: the system permits no copies in its direction.

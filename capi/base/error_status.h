@@ -16,7 +16,7 @@ struct gompi_error_status {
 	char text[400];
 };
 
-// Returns a text for MPI_ERR_PROC_ABORTED that says which process has failed. The text is thread-local. It is valid
+// Returns a text for MPI_ERR_PROC_ABORTED that names the failed process. The text is thread-local. It is valid
 // until this thread calls the function again.
 __attribute__((cold)) const char *gompi_failure_text(void);
 

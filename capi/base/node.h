@@ -179,8 +179,8 @@ _Static_assert(sizeof(struct gompi_node_header) <= 4096, "the cells begin on the
 enum gompi_failure_cause {
 	GOMPI_FAILED_ENDED = 1,    // ended without MPI_Finalize
 	GOMPI_FAILED_CONNECTION,   // the connection is broken and cannot be re-established
-	GOMPI_FAILED_TIMEOUT,      // no sign of life for too long
-	GOMPI_FAILED_NODE_TIMEOUT, // no sign of life of any process of its node
+	GOMPI_FAILED_TIMEOUT,      // it has sent nothing for GOMPIRMA_PEER_TIMEOUT
+	GOMPI_FAILED_NODE_TIMEOUT, // no process of its node has sent anything for that time
 	GOMPI_FAILED_UNREACHABLE,  // no connection to it can be established
 };
 

@@ -16,7 +16,7 @@ struct gompi_process {
 	// a process of another job has failed, or has ended after MPI_Finalize. GOMPI_JOB_FAILED is also added when a
 	// process of this job has ended after MPI_Finalize, and this process has a session.
 	gompi_a32 job;
-	int32_t rank;        // in MPI_COMM_WORLD of its job
+	int32_t rank;        // rank in MPI_COMM_WORLD of its job
 	int32_t node;        // number of its node, among all known nodes
 	int32_t local_index; // index on this process' node; -1 if it is on another node
 };

@@ -13,7 +13,7 @@
 struct gompi_ranks {
 	int32_t n, first, stride;
 	int32_t session; // handle of the session that the list is derived from; 0 if it is not derived from a session
-	int32_t *list;   // in a struct gompi_ranks_list; NULL if the stride is constant
+	int32_t *list;   // array of a struct gompi_ranks_list; NULL if the stride is constant
 };
 
 // A reference-counted list. Once the list is complete it does not change, and several struct gompi_ranks may share it.

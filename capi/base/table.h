@@ -28,7 +28,7 @@ struct gompi_table_entries {
 // A larger table replaces one that is too small. The old table stays valid for threads that still read it. These
 // threads look up handles that are older than the new table, so the old table contains them.
 struct gompi_table {
-	struct gompi_table_entries *_Atomic entries; // its release store publishes the entries
+	struct gompi_table_entries *_Atomic entries; // a release store to this field publishes the entries
 };
 
 // A table whose handles C creates, by core/handle's rule. It never shrinks. The owner's lock guards changes.

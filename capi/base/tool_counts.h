@@ -9,7 +9,7 @@
 
 // The first field of the counters of an object.
 struct gompi_tool_counts {
-	gompi_a32 references; // from the object and from handles
+	gompi_a32 references; // number of references: one by the object, one by each handle
 };
 
 #pragma GCC visibility push(hidden)

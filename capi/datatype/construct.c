@@ -534,7 +534,7 @@ static bool build_program(struct construction *m, int64_t *words) {
 // length, in 8-byte words, of the longest program of an old type. Sets *has_gaps if the elements of an old type have
 // gaps.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words, bool *has_gaps) {
-	const int64_t max_length = INT64_C(1) << 44; // of a list in the address space
+	const int64_t max_length = INT64_C(1) << 44; // a longer list does not fit into the address space
 	bool lists = true;
 	*words = GOMPI_TYPE_HEAD;
 	if (r->n < 0 || (r->n > 0 && r->types == NULL))

@@ -12,7 +12,7 @@ struct gompi_recipe {
 	int combiner;     // an MPI_COMBINER_ constant
 	bool is_large;    // the constructor has MPI_Count arguments (name ends in _c)
 	bool is_stored;   // a type stores this recipe, and holds references to the old types
-	int order;        // MPI_ORDER_ constant of a subarray or distributed array
+	int order;        // MPI_ORDER_C or MPI_ORDER_FORTRAN, for a subarray or distributed array
 	int64_t n;        // number of copies, blocks or dimensions
 	// vector: blocklength and stride; indexed block: blocklength; resized: lb and extent; darray: size and rank
 	int64_t a, b;

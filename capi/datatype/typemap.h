@@ -15,13 +15,13 @@ struct gompi_typemap {
 };
 
 struct gompi_typemap_node {
-	int32_t kind, depth, child; // child: of a loop or list
+	int32_t kind, depth, child; // child: the node that a loop or list repeats
 	bool overlap, is_used;      // some byte may occur twice; a typemap to write contains the node
 	int64_t size, lo, hi;       // packed size; lowest byte and one past the highest byte, relative to the base
 	int64_t segments, n, stride;
-	const int64_t *displacements; // of a list, blocks or seq
-	const int64_t *prefix;        // of blocks and seq: packed size before each entry, and of all entries
-	const int32_t *children;      // of a seq
+	const int64_t *displacements; // displacements of the entries of a list, blocks or seq
+	const int64_t *prefix;        // for blocks and seq: packed size before each entry, then the total packed size
+	const int32_t *children;      // nodes of the entries of a seq
 	int64_t at;                   // position in the program, in words
 };
 

@@ -1,5 +1,5 @@
-// Error handlers (MPI-5.0 9.3). A user-defined handler lives while the application has its handle or an object uses the
-// handler.
+// Error handlers (MPI-5.0 9.3). A user-defined handler exists while the application has its handle or an object uses
+// the handler.
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 

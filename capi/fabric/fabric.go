@@ -59,7 +59,7 @@ func Choose(wanted string) (Provider, error) {
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
 }
 
-// Candidate is a provider on this machine. Detail says why it is chosen or not.
+// Candidate is a provider on this machine. Detail is the reason why it is chosen or not.
 type Candidate struct {
 	Provider
 	Chosen bool

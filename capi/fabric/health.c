@@ -166,7 +166,7 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 	if (length != sizeof d || gompi_load(&health.stage) == STOPPED)
 		return;
 	memcpy(&d, data, sizeof d);
-	if (peer >= gompi_net.size) { // of another job, whose numbers of processes are different
+	if (peer >= gompi_net.size) { // a peer of another job; its own job numbers its processes differently
 		if (d.cause == JOB_FINALIZED) {
 			gompi_record_job_end(peer);
 			gompi_recheck_waits();

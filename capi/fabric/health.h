@@ -26,17 +26,17 @@ bool gompi_health_open(int64_t timeout);
 void gompi_health_job_finalized(void);
 // Stops failure detection, before the processes of the job end. After this call no peer is declared failed.
 void gompi_health_stop(void);
-// Tells processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and
-// all with which this process has exchanged frames. Tells each process once. Does not wait.
+// Notifies processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and
+// all with which this process has exchanged frames. Notifies each process once. Does not wait.
 void gompi_health_notify_finalize(const int32_t *to, int n);
 
 // Runs the checks that are due at the time `now` (ns). Returns the time of the next checks, when the progress thread
 // must call it again.
 int64_t gompi_health_tick(int64_t now);
 
-// Returns the lowest living rank on the node whose number is `ahead` higher than this node's, modulo the number of
-// nodes. Returns -1 if no process lives on that node, or if that node is this process' node. gompi_health_node_count
-// returns the number of nodes.
+// Returns the lowest rank that has not failed on the node whose number is `ahead` higher than this node's, modulo the
+// number of nodes. Returns -1 if all processes of that node have failed, or if that node is this process' node.
+// gompi_health_node_count returns the number of nodes.
 int gompi_health_lowest_rank(int ahead);
 int gompi_health_node_count(void);
 // Returns true if this process is the lowest living process of its node.

@@ -33,7 +33,7 @@ struct gompi_file_transfer_desc {
 	const void *buf;
 	int64_t done_bytes;              // result: bytes of the buffer that have been transferred
 	struct gompi_error_status error; // result; class MPI_SUCCESS if there is none
-	// Of a nonblocking access: its request, and the next access in the queue.
+	// The request and the next access in the queue, for a nonblocking access.
 	struct gompi_request *request;
 	struct gompi_file_transfer_desc *next;
 };

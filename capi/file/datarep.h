@@ -1,5 +1,5 @@
-// Data representations (MPI-5.0 14.5): native and internal, in which memory and file have the same form; external32;
-// and those of MPI_Register_datarep.
+// Data representations (MPI-5.0 14.5): native, internal, external32, and those of MPI_Register_datarep. In native and
+// internal, data has the same form in the file as in memory.
 #ifndef GOMPI_FILE_DATAREP_H
 #define GOMPI_FILE_DATAREP_H
 

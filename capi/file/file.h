@@ -58,7 +58,7 @@ enum gompi_file_choice { GOMPI_FILE_AUTOMATIC, GOMPI_FILE_ENABLE, GOMPI_FILE_DIS
 
 struct gompi_file_hints {
 	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of one of the words in hints.c
-	char access_style[64];           // as the application has set it; "" if it has not
+	char access_style[64];           // the hint as the application has set it; "" if it has set none
 	// mpi_assert_memory_alloc_kinds (info/values.h), if has_alloc_kinds
 	char alloc_kinds[MPI_MAX_INFO_VAL];
 	bool has_alloc_kinds;
@@ -100,7 +100,7 @@ struct gompi_file {
 	char *_Atomic stage; // memory that gompi_file_stage_acquire returns next; NULL if it must allocate memory
 	// several processes have opened the file, and the view of at least one is not contiguous; equal at all of them
 	bool is_strided;
-	bool is_in_memory; // its file system is tmpfs
+	bool is_in_memory; // the file system is tmpfs
 	// True if each process must write its own data, so that two-phase writes are not possible. The reason is that
 	// the file system has a cache on each node. A process might not see its data if another node has written it.
 	bool needs_own_writes;

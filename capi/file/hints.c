@@ -105,7 +105,8 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 	if (file == NULL)
 		return;
 	char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
-	bool is_set[GOMPI_FILE_HINTS] = {false}; // of several lines with one key, the first counts, as in ROMIO
+	// If several lines have the same key, the first one applies, as in ROMIO.
+	bool is_set[GOMPI_FILE_HINTS] = {false};
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key == NULL || value == NULL || key[0] == '#')

@@ -43,7 +43,7 @@ int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *me
 // there are no members). Raises an error if that fails. Returns the value that the call must return: MPI_SUCCESS,
 // MPI_ERR_ARG or MPI_ERR_NO_MEM.
 int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
-// Ends the ownership of a communicator or window that is being freed. The group lives on until the application has
+// Ends the ownership of a communicator or window that is being freed. The group exists until the application has
 // called all pending MPI_Group_free. Sets *owned to NULL.
 void gompi_group_disown(struct gompi_group **owned);
 

@@ -96,7 +96,7 @@ struct gompi_insight_job *gompi_insight_job;
 bool gompi_insight_standalone;
 
 static gompi_a32 attach_state;    // 0 before, 1 during, 2 after attach_rank
-static pthread_key_t insight_key; // its destructor frees a thread's record
+static pthread_key_t insight_key; // the key's destructor frees a thread's record
 gompi_a32 gompi_insight_is_attached;
 
 // Returns a number from the environment, or -1.

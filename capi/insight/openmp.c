@@ -1,5 +1,5 @@
 // Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them.
-// libgomp reuses its threads for later regions. So the records say when a thread enters and leaves a region, not when
+// libgomp reuses its threads for later regions. So the records show when a thread enters and leaves a region, not when
 // libgomp creates or ends the thread. Other OpenMP runtimes have different functions, so their threads are not tracked.
 
 #define _GNU_SOURCE

@@ -34,7 +34,7 @@ struct gompi_insight_job {
 	uint32_t functions;
 	uint64_t part_size, ring_size;
 	_Alignas(64) gompi_a32 tick;
-	_Alignas(4096) gompi_a32 parts[GOMPI_INSIGHT_MAX_PARTS]; // of the processes of the node, by number: part + 1
+	_Alignas(4096) gompi_a32 parts[GOMPI_INSIGHT_MAX_PARTS]; // part of each process, plus 1; 0: no part
 };
 struct gompi_insight_object {
 	uint64_t low, high, bias, name;
@@ -185,7 +185,7 @@ extern const char gompi_insight_absent[1];
 #define GOMPI_ABSENT ((char *)gompi_insight_absent)
 void gompi_insight_add_text(struct gompi_insight_thread *t, const char *text);
 
-// Writes an entry record, which says that a call has begun, if the mode needs entry records. Wrappers of calls that may
+// Writes an entry record, which marks the start of a call, if the mode needs entry records. Wrappers of calls that may
 // wait use this function when all inputs are in the record.
 void gompi_insight_write_entry(struct gompi_insight_thread *t);
 

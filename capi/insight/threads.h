@@ -28,9 +28,9 @@ struct gompi_threads_clock {
 // State of a thread. The comments name kinds of events (core/insight/threads.go): ENTER orders the later actions of
 // the thread after the FORK of an object; DROP states that no thread enters the object any more.
 struct gompi_threads_self {
-	bool is_tracked;        // it is known how this thread, or its region, began; else its events are not recorded
-	bool has_activity;      // it has called MPI, or its accesses have been recorded, since its last release
-	bool fork_is_current;   // its last fork is still valid: the thread has done nothing since that fork
+	bool is_tracked;        // the start of the thread or of its region is known; else its events are not recorded
+	bool has_activity;      // the thread has called MPI, or its accesses have been recorded, since its last release
+	bool fork_is_current;   // the last fork is still valid: the thread has done nothing since then
 	bool drop_on_enter;     // the ENTER event of pending_enter is followed by a DROP event of the same object
 	int clock_index;        // index in vector clocks + 1; 0 if not assigned yet; -1 if none was free
 	uint64_t pending_enter; // object whose ENTER event must precede the next record; 0 if none

@@ -63,7 +63,7 @@ void gompi_send_answer(struct gompi_vci *l, int32_t to, enum gompi_record_kind k
 bool gompi_flush_pending(struct gompi_vci *l);
 // Sends pending output to one peer.
 void gompi_flush_link(struct gompi_vci *l, struct gompi_link *p);
-// Handles RECORD_CTS: the receiver asks for the data, which then goes out in fragments.
+// Handles RECORD_CTS: the receiver asks for the data, which is then sent in fragments.
 void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h);
 
 // Unexpected messages: those that arrive before their receive (unexpected.c).

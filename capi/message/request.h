@@ -82,27 +82,27 @@ struct gompi_request {
 		struct gompi_bsend_flush_wait flush;
 		struct {
 			union {
-				struct gompi_message *matched; // of a receive: the message whose data will arrive
-				struct gompi_link *peer_link;  // of a send: the link to the target
-				char *text;                    // of other kinds: error text, or NULL
+				struct gompi_message *matched; // for a receive: the message whose data will arrive
+				struct gompi_link *peer_link;  // for a send: the link to the target
+				char *text;                    // for other kinds: error text, or NULL
 			};
 			union {
-				// of a receive: bytes that will arrive (at most the buffer's size); of a send: bytes
-				// that go out in fragments
+				// for a receive: bytes that will arrive (at most the buffer's size); for a send: bytes
+				// that are sent in fragments
 				int64_t transfer_bytes;
-				const char *operation; // of a plan: name of the collective, for wait reports; or NULL
+				const char *operation; // for a plan: name of the collective in wait reports, or NULL
 			};
 			union {
 				struct {
 					int64_t done_bytes; // bytes that have arrived or have been sent in fragments
-					// of a receive: bytes of the whole message; of a send: id of the receive at the
-					// target
+					// for a receive: bytes of the whole message; for a send: id of the receive at
+					// the target
 					uint64_t size_or_receive_id;
 				};
-				// of a send, if registered: the memory that the receiver may read
+				// for a send with `registered` set: the memory that the receiver may read
 				struct gompi_region region;
 			};
-			uint64_t id;                // in the VCI's send_ids or receive_ids; 0 if none
+			uint64_t id;                // id in the VCI's send_ids or receive_ids; 0 if none
 			struct gompi_request *next; // next in the work list, in a list of streams, or in the free list
 		};
 	};
@@ -111,26 +111,26 @@ struct gompi_request {
 	gompi_a32 state;                       // REQUEST_ACTIVE, REQUEST_COMPLETE or REQUEST_INACTIVE
 	bool receive;                          // true: a receive; false: a send, or no message at all
 	bool persistent;                       // persistent request, which MPI_Start starts
-	bool in_persistent_table;              // its handle and memory do not belong to the VCI (persistent.c)
-	bool has_handle;                       // the application holds a handle
-	bool freed;                            // MPI_Request_free was called on the active request; completion frees it
-	bool posted;                           // in the list of posted receives; the field `entry` is valid
-	bool blocking;                         // a blocking call: the thread that started it waits for it
-	bool use_rendezvous;                   // a send: its data stays in this process until it is matched
-	bool urgent;                           // the record must notify the receiver's progress thread
-	bool cancel_requested;                 // a send: its cancellation has been requested
-	bool record_pending;                   // a send: its first record is pending; the receiver knows nothing yet
-	bool message_dropped;                  // a send: the receiver has discarded the message without receiving it
-	bool registered;                       // a send: the field `region` is valid
-	uint8_t mode;                          // enum gompi_mode
-	uint32_t handle;                       // valid if has_handle is set
+	bool in_persistent_table;  // the request's handle and memory do not belong to the VCI (persistent.c)
+	bool has_handle;           // the application holds a handle
+	bool freed;                // MPI_Request_free was called on the active request; completion frees it
+	bool posted;               // in the list of posted receives; the field `entry` is valid
+	bool blocking;             // a blocking call: the thread that started it waits for it
+	bool use_rendezvous;       // a send: the data stays in this process until a receive matches
+	bool urgent;               // the record must notify the receiver's progress thread
+	bool cancel_requested;     // a send: its cancellation has been requested
+	bool record_pending;       // a send: its first record is pending; the receiver knows nothing yet
+	bool message_dropped;      // a send: the receiver has discarded the message without receiving it
+	bool registered;           // a send: the field `region` is valid
+	uint8_t mode;              // enum gompi_mode
+	uint32_t handle;           // valid if has_handle is set
 	int32_t peer, tag, source; // peer: rank of destination or source; source (of a send): rank of this process
 	// a send, or another kind: process number of the destination (base/process.h); -1 if there are several
 	int32_t world;
 	uint64_t context;
 	uintptr_t comm; // handle of the object on which errors are raised; for MPI_Rput and similar calls the window
 	struct gompi_vci *vci;
-	struct gompi_message *fetches_for; // of an internal receive: the message that it fetches data for; else NULL
+	struct gompi_message *fetches_for; // for an internal receive: the message whose data it fetches; else NULL
 	struct gompi_buffer buf;
 	struct gompi_result result; // valid once the request is complete
 };

@@ -32,7 +32,7 @@ struct gompi_link {
 	gompi_a32 flow;          // enum gompi_flow: protocol that a peer on another node has requested
 	// The VCI's lock guards the following fields.
 	struct gompi_pending *first_pending, *last_pending; // FIFO of records that found no space
-	struct gompi_request *first_stream, *last_stream;   // sends whose data goes out in fragments (RECORD_FRAGMENT)
+	struct gompi_request *first_stream, *last_stream;   // sends whose data is sent in fragments (RECORD_FRAGMENT)
 	struct gompi_link *next_pending;                    // next in the VCI's list of links with pending output
 	// sends to this peer that are in the VCI's table of unacknowledged sends
 	int32_t unacked_sends;
@@ -56,7 +56,7 @@ enum gompi_notify_mode {
 
 struct gompi_pending {
 	struct gompi_pending *next;
-	struct gompi_record record; // its field `word` has only the kind and flags, no length
+	struct gompi_record record; // record.word has only the kind and flags, no length
 	struct gompi_request *send; // the send whose data or segment list the record carries, or NULL
 	enum gompi_notify_mode notify;
 };
@@ -99,7 +99,7 @@ _Static_assert(offsetof(struct gompi_message, index_links) == offsetof(struct go
 		       offsetof(struct gompi_message, from) == offsetof(struct gompi_listed_message, from),
 	       "a message begins as lists of messages know it");
 
-// Maximum number of segments that describe a sender's memory. Data in more segments goes out in fragments
+// Maximum number of segments that describe a sender's memory. Data in more segments is sent in fragments
 // (RECORD_FRAGMENT): that costs a second copy but needs no list.
 enum { GOMPI_SEGMENTS = 64 };
 
@@ -134,7 +134,7 @@ struct gompi_vci {
 	// [index on this node]. Processes on other nodes have index -1. Entry -1 is always NULL, so that gompi_link_to
 	// calls gompi_link_slow for them.
 	struct gompi_link *_Atomic *links;
-	struct gompi_id_table send_ids;    // sends that wait for an acknowledgement or go out in fragments
+	struct gompi_id_table send_ids;    // sends that wait for an acknowledgement or are sent in fragments
 	struct gompi_id_table receive_ids; // receives whose data arrives in fragments
 	struct gompi_list extracted;       // messages that matched probes have extracted
 	struct gompi_message *free_messages;

@@ -40,9 +40,9 @@ struct gompi_provider {
 	uint32_t version; // all processes of a job must use the same version
 };
 
-// What a network is, as its function `open` reports it.
+// Properties of an open network. The function `open` fills in the struct.
 struct gompi_net_endpoint {
-	char address[GOMPI_ADDRESS_BYTES]; // by which peers reach this process
+	char address[GOMPI_ADDRESS_BYTES]; // the address at which peers reach this process
 	size_t address_bytes;
 	char host[GOMPI_HOST_DATA_BYTES]; // address data that all processes of this host share; may be empty
 	size_t host_bytes;
@@ -60,7 +60,7 @@ struct gompi_net_job {
 	int size, rank;
 	int max_added;
 	uint64_t universe;     // identifies the processes that have common numbers
-	const char *addresses; // by rank, address_bytes each
+	const char *addresses; // addresses by rank, of address_bytes each
 	size_t address_bytes;
 	int nodes;
 	const char *hosts; // published data of all nodes
@@ -73,8 +73,8 @@ struct gompi_net_job {
 
 // A process of another job, for `add`. The pointers are valid only during the call.
 struct gompi_net_foreign {
-	int peer, node;    // its number, and the number of its node, in this process
-	uint64_t universe; // identifies the processes among which it has the number `number`
+	int peer, node;    // numbers of the process and of its node, as this process counts them
+	uint64_t universe; // identifies the set of processes in which `number` is unique
 	uint32_t number;
 	const char *address, *host; // as in struct gompi_net_endpoint
 	size_t address_bytes, host_bytes;
@@ -97,14 +97,14 @@ struct gompi_net_events {
 
 // An operation in progress. The caller keeps it valid until a completion names it.
 struct gompi_net_op {
-	_Alignas(16) char reserved[GOMPI_NET_OP_BYTES]; // for the network
-	int kind;                                       // for the caller
+	_Alignas(16) char reserved[GOMPI_NET_OP_BYTES]; // space for the network's state of the operation
+	int kind;                                       // set and read by the caller
 };
 
 struct gompi_net_completion {
 	struct gompi_net_op *op;
-	size_t bytes; // of a receive: length of the message
-	int peer;     // of a receive: sender of the message
+	size_t bytes; // for a receive: length of the message
+	int peer;     // for a receive: sender of the message
 	enum gompi_net_error error;
 };
 
@@ -186,8 +186,8 @@ struct gompi_net_ops {
 
 	// Makes progress, and stores at most `capacity` completions. Returns their number.
 	int (*poll)(struct gompi_net_completion *completions, int capacity);
-	// Returns true if there is nothing to do now, and the descriptor of the endpoint becomes readable when there
-	// is.
+	// Prepares a sleep. Returns true if there is no work now and the endpoint's descriptor will become readable
+	// when work arrives.
 	bool (*arm)(void);
 
 	// Connects to a peer although there is nothing to send, because the peer has requested it. NULL if the network

@@ -13,7 +13,7 @@
 
 // Memory that peers access.
 struct gompi_ofi_memory {
-	struct gompi_key_entry entry; // in gompi_ofi_state.memory
+	struct gompi_key_entry entry; // entry of the table gompi_ofi_state.memory
 	struct fid_mr *mr;
 };
 
@@ -31,7 +31,7 @@ struct gompi_ofi_state {
 	struct fid_ep *ep; // a single endpoint reaches all peers
 	int fd;            // readable if cq has completions; -1 if the provider has no descriptor
 	struct gompi_message_names names;
-	char *addresses; // by peer, address_bytes each
+	char *addresses; // addresses by peer, of address_bytes each
 	size_t address_bytes;
 	fi_addr_t *peer; // by peer: entry of av; FI_ADDR_NOTAVAIL if the peer has not been inserted
 	struct gompi_key_table memory;

@@ -234,7 +234,7 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 			}
 	if (t->hot_link == l)
 		t->hot_link = NULL;
-	if (l->op != NULL) { // its data is incomplete: post the receive again, or let the read wait for its reply again
+	if (l->op != NULL) { // the data is incomplete: post the receive again, or let the read wait for its reply again
 		struct gompi_net_op **list = l->in.head.kind == TCP_FRAME ? &t->posted : &l->peer->requests;
 		gompi_tcp_op(l->op)->next = *list;
 		*list = l->op;
@@ -396,7 +396,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
-		return "a process answers that does not belong to this job";
+		return "the process that answered does not belong to this job";
 	case 0:
 		return "no answer yet";
 	case ETIMEDOUT:
@@ -937,7 +937,7 @@ static bool has_connection(int fd) {
 }
 
 // Accepts a connection and returns its descriptor. If no descriptor is left, raises the limit, closes an old
-// unauthenticated link, or gives up the spare descriptor. On failure returns -1 and sets errno.
+// unauthenticated link, or closes the spare descriptor. On failure returns -1 and sets errno.
 static int accept_connection(int fd, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	for (;;) {

@@ -43,7 +43,7 @@ static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
 
 // Registered memory. Peers may read it.
 struct gompi_tcp_memory {
-	struct gompi_key_entry entry; // in gompi_tcp_state.memory
+	struct gompi_key_entry entry; // entry of the table gompi_tcp_state.memory
 	char *at;
 	uint64_t bytes;
 	bool is_writable; // peers may also write
@@ -65,8 +65,8 @@ struct gompi_tcp_item {
 
 // What this directory stores in a receive, a read or a write.
 struct gompi_tcp_op {
-	struct gompi_net_op *next; // in the list of posted buffers, or of the peer's requests
-	uint64_t id;               // of a read or write
+	struct gompi_net_op *next; // next in the list of posted buffers, or of the peer's requests
+	uint64_t id;               // identifies a read or write; unused for a receive
 	char *at;                  // receive buffer, or destination of a read; NULL for a write
 	uint64_t bytes;
 };
@@ -90,7 +90,7 @@ enum gompi_link_state {
 enum {
 	GOMPI_SCRATCH_BYTES = 16 << 10, // bytes read from a socket before their destination is known
 	GOMPI_HANDSHAKE_BYTES = 64,     // maximum bytes of a handshake message
-	GOMPI_MAX_ATTEMPTS = 4,         // concurrent connection attempts to a peer
+	GOMPI_MAX_ATTEMPTS = 4,         // maximum number of concurrent connection attempts to a peer
 };
 
 struct gompi_tcp_link {
@@ -125,8 +125,9 @@ struct gompi_tcp_link {
 };
 
 struct gompi_tcp_peer {
-	int rank; // its number in this process
-	// its number in its universe, and the secret that it accepts; both differ from this job's for another job
+	int rank; // number of the peer, as this process counts
+	// the peer's number in its universe, and the secret that it accepts; a peer of another job has another universe
+	// and secret
 	uint64_t universe, secret[2];
 	uint32_t number;
 	struct gompi_tcp_link *link;                         // link that is open or LINK_ACCEPTED; NULL if none

@@ -326,7 +326,7 @@ static enum gompi_net_error tcp_add(const struct gompi_net_foreign *f) {
 	p->universe = f->universe;
 	p->number = f->number;
 	memcpy(p->secret, f->secret, sizeof p->secret);
-	p->was_connected = true; // it listened at its address when the jobs connected
+	p->was_connected = true; // the peer listened at its address when the jobs connected
 	t->hosts[f->node] = host;
 	((int32_t *)(uintptr_t)t->job.node_of)[f->peer] = f->node;
 	memcpy((char *)(uintptr_t)t->job.addresses + (size_t)f->peer * GOMPI_TCP_PORT_BYTES, f->address,

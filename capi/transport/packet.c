@@ -73,7 +73,7 @@ struct packet_work {
 	struct gompi_win *w;
 	gompi_pull_function *pull;
 	uint64_t max_data_bytes;     // maximum bytes of the packet's data; also maximum bytes of the result
-	enum gompi_packet_kind kind; // without PACKET_IN_ORDER and PACKET_LAYOUT
+	enum gompi_packet_kind kind; // the kind; the flags PACKET_IN_ORDER and PACKET_LAYOUT are cleared
 	uint64_t element_bytes;
 	// Bytes of padding at the end of an element (extent - true_ub). The padding of the last element may lie outside
 	// of the window.
@@ -247,7 +247,7 @@ static int decode_packet(struct packet_work *k) {
 	uint64_t from = m->offset + (uint64_t)lo, to = m->offset + (uint64_t)hi - k->gap;
 	if (k->w->attached != NULL) {
 		char *mapped_at;
-		k->base_address = (uintptr_t)m->offset; // in a dynamic window, an address of this process
+		k->base_address = (uintptr_t)m->offset; // the offset is an address of this process in a dynamic window
 		if (to < from ||
 		    (gompi_attached_find(k->w, k->w->me, from, to, &mapped_at) != MPI_SUCCESS && !all_attached(k)))
 			return gompi_set_error_detail(MPI_ERR_RMA_RANGE, DETAIL_NOT_ATTACHED, from, to - 1);

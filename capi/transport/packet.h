@@ -56,7 +56,7 @@ struct gompi_packet {
 	struct gompi_packet_head head;
 	int32_t origin;    // sender: in a ring its process number (base/process.h), in a stream its rank in the window
 	uint16_t op, type; // predefined handles of the operation and of the element type
-	uint64_t offset;   // in the target's window, in bytes; an address of the target in a dynamic window
+	uint64_t offset;   // offset in the target's window in bytes; in a dynamic window an address of the target
 	uint64_t bytes;    // bytes to move, or bytes of the elements to update
 	char data[];
 };
@@ -93,10 +93,10 @@ struct gompi_packet_layout {
 // An operation at the origin, to be sent as packets.
 struct gompi_outgoing {
 	const struct gompi_operation *operation;
-	enum gompi_packet_kind kind; // without PACKET_IN_ORDER and PACKET_LAYOUT
-	uint64_t offset;             // in the target's window, in bytes; an address in a dynamic window
-	MPI_Datatype type;           // type of the elements; MPI_BYTE for a put or get
-	const void *origin;          // local data, or the name of a bounce buffer; NULL if none; `result` likewise
+	enum gompi_packet_kind kind; // the kind; the flags PACKET_IN_ORDER and PACKET_LAYOUT are not set
+	uint64_t offset;    // offset in the target's window in bytes; in a dynamic window an address of the target
+	MPI_Datatype type;  // type of the elements; MPI_BYTE for a put or get
+	const void *origin; // local data, or the name of a bounce buffer; NULL if none; `result` likewise
 	void *result;
 	uint64_t element_bytes, bytes; // size of one element; total size
 	struct gompi_cursor *cursor;   // layout at the target; NULL if the data is contiguous at `offset`

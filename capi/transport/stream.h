@@ -76,17 +76,19 @@ struct gompi_stream {
 	uint64_t arrived, applied;                   // numbers of the last record arrived and applied
 	int unanswered_class;                        // class of the first error that no answer has reported yet
 	struct gompi_error_detail unanswered_detail; // detail of that error
-	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held; // this process' lock, held for the member
+	// how the stream holds this process' lock for the member
+	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held;
 	// The event for which the stream waits. Records that arrive during the wait are queued.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits_for;
-	bool is_exclusive;              // the lock that is held or awaited is exclusive
-	uint32_t unused_posts;          // number of posts for this origin that no access epoch has used yet
-	bool is_started;                // the member's access epoch is in progress
-	bool is_stopped;                // after an error: no more records of the member are applied
-	uint32_t ticket;                // place in the queue of this process' lock (win/lock.h), during WAITS_FOR_LOCK
-	struct gompi_stream *next_lock; // next in the list of streams that hold a lock or wait for a lock
-	char *queue;                    // queued records, each preceded by its length
-	uint64_t queue_first, queue_end, queue_capacity; // in bytes: start and end of the content of `queue`, its size
+	bool is_exclusive;               // the lock that is held or awaited is exclusive
+	uint32_t unused_posts;           // number of posts for this origin that no access epoch has used yet
+	bool is_started;                 // the member's access epoch is in progress
+	bool is_stopped;                 // after an error: no more records of the member are applied
+	uint32_t ticket;                 // place in the queue of this process' lock (win/lock.h), during WAITS_FOR_LOCK
+	struct gompi_stream *next_lock;  // next in the list of streams that hold a lock or wait for a lock
+	char *queue;                     // queued records, each preceded by its length
+	uint64_t queue_first, queue_end; // start and end of the content of `queue`, in bytes
+	uint64_t queue_capacity;         // size of `queue` in bytes
 };
 
 // All streams of a window.

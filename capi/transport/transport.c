@@ -18,7 +18,7 @@ int gompi_unlock_all_remote(struct gompi_win *w, const char *call) {
 int gompi_flush_node(struct gompi_win *w, const char *call) { return gompi_transport_node.flush(w, GOMPI_ALL, call); }
 
 int gompi_flush_before_barrier(struct gompi_win *w, const char *call) {
-	// In a dynamic window, only the target's answer tells whether a range is attached, so wait for all answers.
+	// In a dynamic window, only the target's answer shows whether a range is attached, so wait for all answers.
 	if (w->partner < 0 || w->attached != NULL)
 		return gompi_flush_slow(w, GOMPI_ALL, call, false);
 	int rc = gompi_transport_node.flush(w, GOMPI_ALL, call);

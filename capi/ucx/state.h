@@ -23,7 +23,7 @@ struct gompi_ucx_rkey_head {
 
 // Memory that peers access.
 struct gompi_ucx_memory {
-	struct gompi_key_entry entry; // in gompi_ucx_state.memory
+	struct gompi_key_entry entry; // entry of the table gompi_ucx_state.memory
 	ucp_mem_h memory;
 	void *packed; // the remote key, as it is sent to peers
 	size_t packed_bytes;
@@ -31,12 +31,12 @@ struct gompi_ucx_memory {
 
 // What this directory stores in an operation.
 struct gompi_ucx_op {
-	struct gompi_net_op *next; // in the list of posted buffers, or of accesses that wait for a remote key
+	struct gompi_net_op *next; // next in the list of posted buffers, or of accesses that wait for a remote key
 	char *at;
 	uint64_t bytes;
-	struct gompi_message_head head; // receive: of the message
-	struct gompi_ucx_rkey *rkey;    // access
-	uint64_t address;               // access: in the peer's memory
+	struct gompi_message_head head; // for a receive: head of the message
+	struct gompi_ucx_rkey *rkey;    // for an access: remote key
+	uint64_t address;               // for an access: address in the peer's memory
 	bool is_write;                  // access
 };
 _Static_assert(sizeof(struct gompi_ucx_op) <= GOMPI_NET_OP_BYTES, "the state of an operation");
@@ -58,14 +58,14 @@ struct gompi_ucx_peer {
 	ucp_ep_h ep; // NULL after the peer has failed
 	bool has_failed;
 	struct gompi_ucx_peer *next_failed; // list of failed peers whose endpoint must be closed
-	struct gompi_ucx_rkey *rkeys;       // used last comes first
+	struct gompi_ucx_rkey *rkeys;       // in order of last use, most recent first
 };
 
 // A message that has arrived and waits for a posted buffer.
 struct gompi_ucx_arrival {
 	struct gompi_ucx_arrival *next;
 	struct gompi_message_head head;
-	void *data; // of UCX, or a descriptor for a rendezvous
+	void *data; // the message in UCX's memory, or a descriptor for a rendezvous
 	size_t bytes;
 	bool is_rendezvous;
 };
@@ -76,8 +76,8 @@ struct gompi_ucx_state {
 	int fd;
 	struct gompi_message_names names;
 	const struct gompi_net_events *events;
-	char *addresses;                     // by peer, GOMPI_ADDRESS_BYTES each
-	struct gompi_ucx_peer **peers;       // by number
+	char *addresses;                     // addresses by peer, of GOMPI_ADDRESS_BYTES each
+	struct gompi_ucx_peer **peers;       // peers by number
 	int peer_count;                      // number of peers that have been added
 	struct gompi_ucx_peer *failed_peers; // list
 	struct gompi_key_table memory;

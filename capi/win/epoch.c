@@ -53,7 +53,7 @@ static int report_wrong_epoch(struct gompi_win *w, enum gompi_epoch_call call, s
 	char remedy[120];
 	write_remedy(remedy, call, access, exposed);
 	snprintf(v->text, sizeof v->text, "%s%s%s", gompi_access_name[gompi_access_index(access)],
-		 exposed ? ", and an exposure epoch is open since MPI_Win_post" : "", remedy);
+		 exposed ? ", and an exposure epoch has been open since MPI_Win_post" : "", remedy);
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 

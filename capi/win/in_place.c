@@ -133,7 +133,7 @@ static void add_changed_range(uintptr_t address, size_t size) {
 struct image_mapping {
 	uintptr_t at;
 	size_t size;
-	uint64_t offset; // in the image file
+	uint64_t offset; // offset in the image file
 	int protection;
 	void *copy; // copy of the contents; used during fork() only
 };

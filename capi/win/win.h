@@ -90,10 +90,10 @@ struct gompi_mapped_range {
 
 enum {
 	TARGET_DIRECT = 1 << 0,    // all of the target's memory is mapped in this process
-	TARGET_LOCKED = 1 << 1,    // locked by MPI_Win_lock; the same bit as ACCESS_FENCE
+	TARGET_LOCKED = 1 << 1,    // MPI_Win_lock has locked the target; the same bit as ACCESS_FENCE
 	TARGET_EXCLUSIVE = 1 << 2, // the lock is exclusive
 	TARGET_NOCHECK = 1 << 3,   // MPI_MODE_NOCHECK: the lock was not acquired
-	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
+	TARGET_STARTED = 1 << 4,   // a member of the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
 	TARGET_LOCAL = 1 << 5,     // the member is on this node
 	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
 	// bits 24..31: number of posts of this member that MPI_Win_start has consumed, modulo 256

@@ -73,11 +73,11 @@ static const struct gompi_epoch_row {
 // The names of the access epochs, indexed by their numbers.
 static const char *const gompi_access_name[6] = {
 	"no access epoch is open",
-	"a fence epoch without operations is open since MPI_Win_fence",
-	"a fence epoch with operations is open since MPI_Win_fence",
-	"an access epoch is open since MPI_Win_start",
-	"a lock epoch is open since MPI_Win_lock",
-	"a lock epoch is open since MPI_Win_lock_all",
+	"a fence epoch without operations has been open since MPI_Win_fence",
+	"a fence epoch with operations has been open since MPI_Win_fence",
+	"an access epoch has been open since MPI_Win_start",
+	"a lock epoch has been open since MPI_Win_lock",
+	"a lock epoch has been open since MPI_Win_lock_all",
 };
 
 #endif

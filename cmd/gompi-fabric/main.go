@@ -21,7 +21,7 @@ type Report struct {
 	Libfabric string     `json:"libfabric"` // version of libfabric; "" if it is not installed
 	Error     string     `json:"error"`     // the reason why no provider can be used
 	Providers []Provider `json:"providers"`
-	Addresses []Address  `json:"addresses"` // of this host, as other hosts would try them, in this order
+	Addresses []Address  `json:"addresses"` // addresses of this host, in the order in which other hosts try them
 }
 
 // Address is an address of this host.

@@ -19,7 +19,7 @@ import (
 
 // Bounds of a report. They limit the time to read files with debug information, which may be large.
 const (
-	maxTracedRanks   = 64 // ranks whose stacks are read
+	maxTracedRanks   = 64 // maximum number of ranks whose stacks are read
 	maxFrames        = 64
 	maxProgramFrames = 8 // frames of the program that are reported
 )

@@ -129,8 +129,8 @@ func (l *checkListener) advanced(until time.Duration) {
 	}
 }
 
-// reportChecked tells each rank how far its calls have been checked, as a position in the rank's ring of records. With
-// --check=error, the rank waits for this position.
+// reportChecked reports to each rank how far its calls have been checked, as a position in the rank's ring of records.
+// With --check=error, the rank waits for this position.
 func (l *checkListener) reportChecked(now time.Duration) {
 	memory := l.job.observation.memory
 	for rank := range l.ranks {

@@ -12,7 +12,7 @@ import (
 
 // This file explains why ranks wait for each other. It reports only facts that are certain if all ranks wait in MPI.
 
-// edge says that rank `from` waits, and that this wait cannot end before rank `to` makes a call.
+// edge means that rank `from` waits, and that this wait cannot end before rank `to` makes a call.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for rank 2"
@@ -285,9 +285,9 @@ func (p snapshot) mismatches() (lines []string) {
 			}
 		}
 		// A member may leave a non-synchronizing collective early and call the next collective. The members are
-		// then in different collectives without an error. There are two cases in which this cannot be so. In
-		// the first, two of the collectives are synchronizing. In the second, every member waits in a
-		// collective: then no member is left that can complete the earlier collective.
+		// then in different collectives without an error. So different collectives are
+		// certainly an error only in two cases: two of them are synchronizing, or every member waits in a
+		// collective, so that no member can complete the earlier collective.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}

@@ -21,16 +21,16 @@ type end struct {
 
 func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	w := j.ranks[rank].world
-	close(w.gone[rank-w.first])
+	close(w.exited[rank-w.first])
 	w.pmi.Drain(rank - w.first)
 	j.ranks[rank].ended = true
 	j.runningCount--
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds determines for each entry of j.ends whether the job fails, the most likely cause first. If the rank that
-// caused a failure may still be exiting, judgeEnds judges no entry yet and schedules another check.
-func (j *job) judgeEnds() {
+// classifyEnds determines for each entry of j.ends whether the job fails, the most likely cause first. If the rank that
+// caused a failure may still be exiting, classifyEnds leaves all entries and schedules another check.
+func (j *job) classifyEnds() {
 	if j.failure == nil && j.unexplained() {
 		if j.heldSince.IsZero() {
 			j.heldSince = time.Now()
@@ -77,7 +77,7 @@ func (j *job) unexplained() bool {
 	}
 	for _, e := range j.ends {
 		st := j.pmiState(e.rank)
-		v, _ := j.judge(e.rank, e.status, st)
+		v, _ := j.classifyEnd(e.rank, e.status, st)
 		if v == nil && !e.byAbort {
 			continue
 		}
@@ -90,8 +90,8 @@ func (j *job) unexplained() bool {
 		return false
 	}
 	for i := range j.ranks {
-		said := slices.ContainsFunc(j.ends, func(e end) bool { return e.rank == i })
-		if r := &j.ranks[i]; r.pid != 0 && !r.ended && !said && isExiting("/proc", r.pid) {
+		isListed := slices.ContainsFunc(j.ends, func(e end) bool { return e.rank == i })
+		if r := &j.ranks[i]; r.pid != 0 && !r.ended && !isListed && isExiting("/proc", r.pid) {
 			return true
 		}
 	}

@@ -9,20 +9,20 @@ import (
 )
 
 // This file detects hangs: all ranks wait in MPI and nothing changes. Gompirun periodically reads the wait records that
-// the ranks' threads publish in shared memory; such a read is called a look. If these records do not change, gompirun
+// the ranks' threads publish in shared memory; such a read is called a poll. If these records do not change, gompirun
 // inspects the threads of the ranks that do not wait in MPI.
 
 const (
-	looksPerTimeout  = 5                // number of looks in the time given by hangTimeout
-	maxLateIntervals = 3                // a look is late if more intervals than this have passed since the last one
-	maxInterval      = time.Second      // longest interval between looks
+	pollsPerTimeout  = 5                // number of polls in the time given by hangTimeout
+	maxLateIntervals = 3                // a poll is late if more intervals than this have passed since the last one
+	maxInterval      = time.Second      // longest interval between polls
 	maxBackoff       = 30 * time.Second // longest interval between inspections of threads
 )
 
 // hang is the state of the hang detection.
 type hang struct {
-	lastLook  time.Time
-	lastWaits []waitID    // the waits at the last look, if all ranks waited; else nil
+	lastPoll  time.Time
+	lastWaits []waitID    // the waits at the last poll, if all ranks waited; else nil
 	since     time.Time   // time since which lastWaits is unchanged
 	holders   lockHolders // holders of locks that ranks wait for
 	// states of the threads that slept outside of MPI at the last inspection; nil if a thread ran
@@ -63,18 +63,17 @@ func (p snapshot) waits() (all []waitID) {
 	return all
 }
 
-// lookInterval returns the interval between two looks.
-func (j *job) lookInterval() time.Duration {
-	return max(min(j.opts.hangTimeout()/looksPerTimeout, maxInterval), time.Millisecond)
+// pollInterval returns the interval between two polls.
+func (j *job) pollInterval() time.Duration {
+	return max(min(j.opts.hangTimeout()/pollsPerTimeout, maxInterval), time.Millisecond)
 }
 
-// watchHangs looks at the waits of the ranks and schedules the next look. If no rank can continue, it reports this
-// once.
+// watchHangs polls the waits of the ranks and schedules the next poll. If no rank can continue, it reports this once.
 func (j *job) watchHangs() {
 	if j.hang.reported || j.stopping.Load() || j.state >= draining {
 		return
 	}
-	defer j.after(j.lookInterval(), checkHang)
+	defer j.after(j.pollInterval(), checkHang)
 	now := time.Now()
 	p := j.snapshot()
 	h := &j.hang
@@ -83,11 +82,11 @@ func (j *job) watchHangs() {
 	if j.state != running {
 		seen = nil
 	}
-	if !h.unchanged(seen, now, j.lookInterval(), j.opts.hangTimeout()) {
+	if !h.unchanged(seen, now, j.pollInterval(), j.opts.hangTimeout()) {
 		return
 	}
 	others := j.threads(p)
-	if !h.allSleep(others, now, j.lookInterval()) || !slices.Equal(j.snapshot().waits(), seen) {
+	if !h.allSleep(others, now, j.pollInterval()) || !slices.Equal(j.snapshot().waits(), seen) {
 		return
 	}
 	if len(others.wakeable) == 0 {
@@ -95,7 +94,7 @@ func (j *job) watchHangs() {
 		j.reportDeadlock(p, now)
 		return
 	}
-	h.scheduleNext(now, j.lookInterval())
+	h.scheduleNext(now, j.pollInterval())
 	if others.allFutex && !h.warned {
 		h.warned = true
 		j.findMissing(p)
@@ -104,7 +103,7 @@ func (j *job) watchHangs() {
 }
 
 // scheduleNext schedules the next inspection of the threads. The delay grows with each call, up to maxBackoff. The
-// argument `between` is the interval between looks.
+// argument `between` is the interval between polls.
 func (h *hang) scheduleNext(now time.Time, between time.Duration) {
 	h.backoff = min(2*h.backoff+between, maxBackoff)
 	h.next = now.Add(h.backoff)
@@ -119,9 +118,9 @@ func mayHang(o otherThreads) []string {
 // unchanged stores `seen`, the waits of all ranks (nil if a rank does not wait). It returns true if the waits have been
 // unchanged for at least the time `patience` and the next inspection of the threads is due.
 func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Duration) bool {
-	// If this look is late, the machine may have been suspended: the ranks had no time to make progress.
-	late := now.Sub(h.lastLook) > maxLateIntervals*between
-	h.lastLook = now
+	// If this poll is late, the machine may have been suspended: the ranks had no time to make progress.
+	late := now.Sub(h.lastPoll) > maxLateIntervals*between
+	h.lastPoll = now
 	if seen == nil || late || !slices.Equal(seen, h.lastWaits) {
 		h.lastWaits, h.since, h.asleep, h.next, h.backoff = seen, now, nil, time.Time{}, 0
 		return false
@@ -165,7 +164,7 @@ func (j *job) report() []string {
 	j.findMissing(p)
 	j.hang.holders = j.holders(p, j.hang.holders, now)
 	lines := slices.Concat(p.lines(j.traces(p)), j.hang.holders.lines(p, now))
-	// A deadlock is reported only if watchHangs has already found it and the waits are unchanged. A single look
+	// A deadlock is reported only if watchHangs has already found it and the waits are unchanged. A single poll
 	// cannot prove a deadlock, since it reads the ranks one after the other.
 	if others := j.threads(p); len(others.wakeable) > 0 && !others.active && p.waits() != nil {
 		lines = append(mayHang(others), lines...)

@@ -11,7 +11,7 @@ import (
 func TestUnchangedWaits(t *testing.T) {
 	const between, patience = time.Second, 3 * time.Second
 	start := time.Now()
-	for name, look := range map[string]func(second int) (waits []waitID, at time.Duration){
+	for name, poll := range map[string]func(second int) (waits []waitID, at time.Duration){
 		"the same": func(s int) ([]waitID, time.Duration) { return []waitID{{rank: 1}}, 0 },
 		"a wait more": func(s int) ([]waitID, time.Duration) {
 			return []waitID{{rank: 1, number: uint32(s / 3)}}, 0
@@ -32,7 +32,7 @@ func TestUnchangedWaits(t *testing.T) {
 	} {
 		h, still := hang{}, false
 		for s := range 12 {
-			waits, later := look(s)
+			waits, later := poll(s)
 			now := start.Add(later + time.Duration(s)*time.Second)
 			still = h.unchanged(waits, now, between, patience) || still
 			require.False(t, still && s < 3, name)
@@ -50,7 +50,7 @@ func TestThreadsSleepTwice(t *testing.T) {
 	require.True(t, sleeps("a"))
 	require.False(t, sleeps("b"), "another sleep")
 	require.False(t, h.allSleep(otherThreads{active: true}, now, time.Second), "one does not sleep")
-	require.False(t, sleeps("b"), "the look before said nothing")
+	require.False(t, sleeps("b"), "the poll before reported nothing")
 	require.True(t, sleeps("b"))
 	require.False(t, sleeps())
 	require.True(t, sleeps(), "there are none")

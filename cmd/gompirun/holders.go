@@ -39,11 +39,12 @@ func (h lockHolders) holdersFor(w *shm.Waiting) []lockHolder {
 	return h[lockAt{k, w.Tag}]
 }
 
-// maxLockReads is the largest number of ranks whose locks one look reads. It limits the time that a look takes.
+// maxLockReads is the largest number of ranks whose locks one poll (hang.go) reads. It limits the time of
+// a poll.
 const maxLockReads = 4096
 
 // holders returns the holders of the locks that ranks of a snapshot wait for. The argument `before` is the result of
-// the previous look. It provides the times since which ranks have held their locks.
+// the previous poll. It provides the times since which ranks have held their locks.
 func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders {
 	h, asked := lockHolders{}, 0
 	for r := range p {
@@ -221,7 +222,7 @@ func (p snapshot) findMissing(w *shm.Waiting, started func(rank int, id uint64) 
 		return
 	}
 	if isPersistent(w.Operation) {
-		return // the starts of persistent collectives are not counted
+		return // no counter shows which members have started a persistent collective
 	}
 	some := w.Missing // indexes of the members from which messages are missing
 	w.Missing = nil

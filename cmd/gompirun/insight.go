@@ -205,7 +205,7 @@ func (o *observation) start(j *job) error {
 	if o.memory.Mode()&insight.Stats != 0 {
 		go o.memory.UpdateClock(o.stop)
 	}
-	first := o.memory.Ranks() // of the job of the command line, which needs no announcement
+	first := o.memory.Ranks() // ranks of the job of the command line, which is not announced
 	go func() {
 		o.done <- o.memory.Follow(o.stop, func(rank int, words []uint64) (err error) {
 			if rank >= first {

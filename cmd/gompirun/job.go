@@ -34,7 +34,7 @@ type job struct {
 	id          string
 	programs    []program // one for each part of the command line
 	ranks       []rank
-	nodes       []node   // in the order of their ranks
+	nodes       []node   // ordered by their ranks
 	worlds      []*world // the job of the command line, then the jobs that ranks have started
 	names       *pmi1.Names
 	out         *output
@@ -51,8 +51,8 @@ type job struct {
 	runningCount   int
 	state          state
 	failure        *failure
-	ends           []end     // ends that judgeEnds has not judged yet
-	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if there is no delay
+	ends           []end     // ends that classifyEnds has not handled yet
+	heldSince      time.Time // time since which classifyEnds leaves the entries; zero if it does not
 	recheckPending bool      // a recheckEnds tick is scheduled
 
 	freeRanks  []span         // numbers of ranks that have ended, for ranks that are started later
@@ -164,7 +164,7 @@ const (
 	killLeftovers             // kill the processes that endLinger did not end
 	abandon                   // stop waiting for the processes that killLeftovers did not end
 	giveUp                    // stop waiting for the reader of gompirun's output
-	recheckEnds               // call judgeEnds again
+	recheckEnds               // call classifyEnds again
 	checkHang                 // check whether the job hangs
 	showProgress              // print the line of --progress
 )
@@ -184,7 +184,7 @@ func (j *job) run() int {
 		}
 	}
 	if j.opts.deadlock != deadlockOff {
-		j.after(j.lookInterval(), checkHang)
+		j.after(j.pollInterval(), checkHang)
 	}
 	if j.opts.progress && isTerminal(unix.Stderr) {
 		j.after(progressInterval, showProgress)
@@ -247,7 +247,7 @@ func (j *job) handle(event any) {
 				j.noteEnd(rank, c.status)
 			}
 		}
-		j.judgeEnds()
+		j.classifyEnds()
 	case stateChange:
 		j.rankChanged(e.rank, e.event)
 	case killWorld:
@@ -320,7 +320,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		return
 	}
 	st := j.pmiState(rank)
-	v, hard := j.judge(rank, status, st)
+	v, hard := j.classifyEnd(rank, status, st)
 	if w.apart && (v != nil || !st.Initialized) {
 		reason := ""
 		if v != nil {
@@ -415,7 +415,7 @@ func (j *job) rankChanged(rank int, e pmi1.Event) {
 		}
 	case pmi1.Aborted:
 		j.ends = append(j.ends, end{rank: rank, byAbort: true})
-		j.judgeEnds()
+		j.classifyEnds()
 	case pmi1.Failed:
 		j.fail(&failure{statusFailed, []string{fmt.Sprintf("%s sent an invalid PMI-1 message: %v", j.name(rank),
 			j.pmiState(rank).Err)}})
@@ -476,7 +476,7 @@ func (j *job) tick(t tick) {
 		j.out.abandon()
 	case recheckEnds:
 		j.recheckPending = false
-		j.judgeEnds()
+		j.classifyEnds()
 	case giveUp:
 		j.signalAll(syscall.SIGKILL)
 		j.endLeftovers(syscall.SIGKILL)

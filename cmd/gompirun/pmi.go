@@ -18,7 +18,7 @@ type world struct {
 	connected           bool   // the starter has connected to the job
 	placement
 	pmi       *pmi1.Server
-	gone      []chan struct{} // of each rank; closed when it has ended
+	exited    []chan struct{} // by rank: a channel that is closed when the rank has ended
 	ended     []int           // ranks that ended successfully
 	hasFailed bool            // a rank has failed, so the others are being ended
 	outlived  *failure        // first failure of a rank that the others have outlived (--ft)
@@ -29,7 +29,7 @@ type world struct {
 // of other MPI libraries that use PMI-1. The other libraries read the placement of the ranks from the key
 // PMI_process_mapping.
 func (j *job) addWorld(first, size int) *world {
-	w := &world{number: len(j.worlds), first: first, size: size, id: j.id, gone: make([]chan struct{}, size)}
+	w := &world{number: len(j.worlds), first: first, size: size, id: j.id, exited: make([]chan struct{}, size)}
 	if w.number > 0 {
 		w.id = fmt.Sprintf("%s.%d", j.id, w.number)
 	}
@@ -39,7 +39,7 @@ func (j *job) addWorld(first, size int) *world {
 	for i := range apps {
 		r := &j.ranks[first+i]
 		r.world, apps[i] = w, r.part-j.ranks[first].part
-		w.gone[i] = make(chan struct{})
+		w.exited[i] = make(chan struct{})
 	}
 	if w.number == 0 {
 		values["PMI_process_mapping"] = mapping(j.nodes)
@@ -55,7 +55,7 @@ func (j *job) addWorld(first, size int) *world {
 	}
 	if j.opts.remote == "" {
 		config.Spawn = func(rank int, what *pmi1.Spawn) (int, *pmi1.SpawnError) {
-			return j.requestSpawn(first+rank, w.gone[rank], what)
+			return j.requestSpawn(first+rank, w.exited[rank], what)
 		}
 		config.SpawnDone = func(parent string, connected bool) { j.mail.send(spawnDone{parent, connected}) }
 	}

@@ -21,10 +21,10 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("%s (%s)", r.world.label(rank), filepath.Base(j.programs[r.part].argv[0]))
 }
 
-// judge decides whether the end of a rank is a failure of the job. The result `v` describes the failure; it is nil if
-// there is no failure. The result `hard` is true if the rank has not called MPI_Finalize. The other ranks cannot
+// classifyEnd decides whether the end of a rank is a failure of the job. The result `v` describes the failure; it is
+// nil if there is no failure. The result `hard` is true if the rank has not called MPI_Finalize. The other ranks cannot
 // continue without such a rank.
-func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
+func (j *job) classifyEnd(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
 	finalizeState := "it had already called MPI_Finalize"
 	switch {

@@ -92,5 +92,5 @@ func (j *job) clientEnded() {
 	close(j.served.ended)
 	j.out.pumps.Done()
 	j.noteEnd(j.served.rank, syscall.WaitStatus(0))
-	j.judgeEnds()
+	j.classifyEnds()
 }

@@ -36,8 +36,9 @@ func (j *job) snapshot() snapshot {
 	return p
 }
 
-// localize replaces, in waits of a rank of node n, the numbers that the rank uses for processes by gompirun's numbers.
-// The rank knows processes of other jobs by numbers of its own; a wait for one of them becomes a wait for no rank.
+// localize translates the process numbers in the waits of a rank of node n to gompirun's rank numbers. A rank numbers
+// the processes of other jobs itself, so gompirun cannot identify them: a wait for such a process gets the peer
+// PeersAny and the flag Foreign.
 func (j *job) localize(waits []shm.Waiting, n *node) {
 	first, end := 0, len(j.ranks)
 	if n.apart {

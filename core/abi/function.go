@@ -90,8 +90,8 @@ type Function struct {
 	Chapter    int
 	Section    string // "12.3.1" of MPI 5.0, or empty where only the chapter is certain
 	Purpose    string
-	Deprecated string    // "MPI-4.1" if it is deprecated since then
-	ReplacedBy string    // of a removed function: the function that replaced it
+	Deprecated string    // version that deprecated the function, such as "MPI-4.1"; "" if none
+	ReplacedBy string    // for a removed function: the function that replaced it
 	F08        bool      // exists in the mpi_f08 module
 	F90        bool      // exists in the mpi module
 	Large      bool      // this is the _c form

@@ -87,8 +87,8 @@ type Spawner interface {
 	// Spawn starts processes, and returns the index on this node of the first one. Errors: *pmi1.SpawnError if they
 	// cannot be started, and none has been.
 	Spawn(s *pmi1.Spawn) (first int, err error)
-	// SpawnDone tells the launcher whether this process has connected to the processes that Spawn has started, by
-	// s.Parent or, if s.Apart is true, s.Port. The launcher ends those to which it has not.
+	// SpawnDone reports to the launcher whether this process has connected to the processes that Spawn has started,
+	// by s.Parent or, if s.Apart is true, s.Port. The launcher ends those to which it has not.
 	SpawnDone(parent string, connected bool) error
 	// Publish, Lookup and Unpublish access the table of published names. They return pmi1.ErrName for a name that
 	// exists already, or does not exist.

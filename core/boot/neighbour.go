@@ -57,7 +57,7 @@ const maxAddresses = 6
 
 // ListenSpec describes the addresses and ports to which other processes may connect on this host.
 type ListenSpec struct {
-	Addresses   []string // in the order of preference
+	Addresses   []string // in order of preference, the preferred address first
 	OnlyListed  bool     // only these addresses are permitted
 	First, Last int      // ports; 0 and 0 permit any
 }

@@ -266,7 +266,8 @@ func Exchange(c net.Conn, text []byte, maxBytes int) ([]byte, error) {
 	}
 	size := binary.LittleEndian.Uint64(head[:])
 	if size > uint64(maxBytes) {
-		return nil, fmt.Errorf("the other side sent a text of %d bytes", size)
+		return nil, fmt.Errorf("the other side sent a text of %d bytes; the limit is %d bytes", size,
+			maxBytes)
 	}
 	theirs := make([]byte, size)
 	if _, err := io.ReadFull(c, theirs); err != nil {

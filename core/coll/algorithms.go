@@ -18,7 +18,7 @@ const (
 	reduceWholeBytes    = 32 << 10 // up to this size a reduction sends whole vectors
 	gatherTreeBytes     = 4 << 10  // block size up to which gather and scatter use a binomial tree
 	allgatherBruckBytes = 32 << 10 // result size up to which allgather takes log2(n) rounds
-	maxInFlight         = 32       // messages in each direction that an all-to-all pattern keeps in flight
+	maxInFlight         = 32       // maximum number of messages in flight per direction in an all-to-all
 )
 
 // barrier is a dissemination barrier: ceil(log2 n) rounds.
@@ -122,7 +122,7 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
 	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may exceed size
 	var out [][]byte
-	add := func(lo, hi int) { // [lo, hi) in absolute ranks below size
+	add := func(lo, hi int) { // appends the bytes of the blocks of the ranks lo to hi - 1
 		if lo >= hi {
 			return
 		}
@@ -215,7 +215,7 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	v.wait()
 }
 
-// blockSizes says whether all blocks of a call have the same size.
+// blockSizes states whether all blocks of a call have the same size.
 type blockSizes bool
 
 const (

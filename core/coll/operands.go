@@ -11,7 +11,7 @@ import (
 type operands struct {
 	in, out    []byte   // contribution and result of this process
 	ins, outs  [][]byte // blocks by process, in calls that send or receive a block for each process
-	sizes      []int    // in a reduce_scatter: the number of bytes that each process receives
+	sizes      []int    // for a reduce_scatter: number of bytes that each process receives
 	red        reducer
 	before     []func() error // functions that pack the send data into the slices above
 	after      []func() error // functions that unpack received data
@@ -60,7 +60,7 @@ func (o *operands) runBefore() error {
 	return nil
 }
 
-// initialContent says whether the memory for a result must hold the buffer's data when the communication starts.
+// initialContent states whether the memory for a result must hold the buffer's data when the communication starts.
 type initialContent bool
 
 const (

@@ -74,12 +74,12 @@ type Comm struct {
 	isFirst bool
 
 	// Fields that belong to other packages. Each package sets its fields once and synchronizes the access to them.
-	Descriptor unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
-	Attributes uintptr        // of capi: the communicator's initial attributes
-	Info       any            // of capi: the communicator's initial hints
-	Errhandler uintptr        // of capi: initial error handler; 0 for MPI_ERRORS_ARE_FATAL
+	Descriptor unsafe.Pointer // capi: C's communicator descriptor; nil for a communicator without a handle
+	Attributes uintptr        // capi: initial attributes
+	Info       any            // capi: initial hints
+	Errhandler uintptr        // capi: initial error handler; 0 for MPI_ERRORS_ARE_FATAL
 	Topology   any            // *Cart, *Graph or *DistGraph of this package, or nil
-	Coll       any            // of core/coll: its state of the communicator
+	Coll       any            // core/coll: state of collectives on the communicator
 
 	idups     atomic.Int32
 	agreement *agreement // nil before the first agreement; guarded by mu

@@ -214,7 +214,7 @@ func (c *Comm) NewInterOver(localLeader int, isFirst, agrees bool, mine []byte,
 	if c.rank == localLeader && err == nil {
 		b = make([]byte, 9, 9+len(cyclic))
 		binary.LittleEndian.PutUint64(b, c.host.NewID())
-		at := (c.size - localLeader) % c.size * len(mine) // of the member of rank 0
+		at := (c.size - localLeader) % c.size * len(mine) // offset of the entry of rank 0
 		b = append(append(b, cyclic[at:]...), cyclic[:at]...)
 		id, canConnect := [8]byte(b), !hasZeros(cyclic, len(mine))
 		if b, err = swap(b); err == nil && len(b) < 9 {

@@ -48,7 +48,7 @@ type Basic struct {
 	// Long is true for C's long double (x86's format of 80 bits in 16 bytes), and for pair types with a long
 	// double. Go has no type for this format.
 	Long bool
-	// Of a pair type: handles of the types of its value and its index, and the offset of the index in bytes.
+	// For a pair type: handles of the types of its value and its index, and the offset of the index in bytes.
 	Value, Index uintptr
 	IndexAt      int64
 }

@@ -14,7 +14,7 @@ import (
 type Type struct {
 	h       uintptr
 	basic   *Basic  // description of a predefined type, including unnamed types; else nil
-	program []int64 // of a derived type: memory of C
+	program []int64 // layout program of a derived type, in memory of C; else nil
 }
 
 // predefined holds the predefined types at handle - firstBasic.

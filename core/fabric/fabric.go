@@ -40,8 +40,8 @@ type Network interface {
 	Begin(j *Job) error
 	// Add makes a process of another job a peer. It may be called at any time after Begin.
 	Add(f *Foreign) error
-	// NotifyFinalize tells processes of other jobs that all processes of this job have called MPI_Finalize: those
-	// with the given numbers, and all with which this process has communicated.
+	// NotifyFinalize notifies processes of other jobs that all processes of this job have called MPI_Finalize:
+	// those with the given numbers, and all with which this process has communicated.
 	NotifyFinalize(to []int32)
 	// Drain waits until the processes of this job, or those of other jobs, have received all data, but for each
 	// process not longer than the limit.
@@ -69,7 +69,7 @@ type Provider struct {
 // Job describes the processes of the job, and holds the values on which they have agreed.
 type Job struct {
 	Rank, Size int
-	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
+	Addresses  []byte   // addresses of all processes, by rank, concatenated; all have the same length
 	Hosts      []string // by node: the result `host` of Network.Open at one process of the node
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte

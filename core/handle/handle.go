@@ -58,7 +58,7 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil if the entry is free
 	number uint32
-	// Of a free entry: the index of the next entry in the free list. Of a live entry: the number that lastNumber
+	// In a free entry: the index of the next entry in the free list. In a live entry: the number that lastNumber
 	// returns.
 	next uint32
 }

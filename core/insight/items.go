@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Form says how a parameter is recorded.
+// Form is the way in which a parameter is recorded.
 type Form int
 
 // The forms of parameters.

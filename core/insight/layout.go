@@ -48,7 +48,7 @@ const (
 	PartSpaceWanted = 16 // uint32: 1 if a thread waits for space in the ring
 	PartObjects     = 20 // uint32: number of known objects
 	PartNames       = 24 // uint32: bytes of object names in use
-	PartObjectsLost = 28 // uint32: objects that did not fit into the table
+	PartObjectsLost = 28 // uint32: number of objects that did not fit into the table
 	PartMonotonic   = 32 // CLOCK_MONOTONIC, then CLOCK_REALTIME, when the process acquired the part, in ns
 	PartRealtime    = 40
 	PartFirst       = 48  // uint32: index of the part of rank 0 of the process' job

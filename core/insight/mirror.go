@@ -14,10 +14,11 @@ import (
 
 const mirrorPage = 4096
 
-// mirror is the additional state of a part that is sent to gompirun, or of gompirun's copy.
+// mirror is the additional state of a part whose content is sent to gompirun: the sender uses the first field, gompirun
+// the second.
 type mirror struct {
-	lastSent []byte       // at the sender: the content that was sent last
-	reached  atomic.Int64 // at the copy: time up to which everything that the rank recorded has arrived
+	lastSent []byte       // the content that was sent last
+	reached  atomic.Int64 // all records up to this time have arrived
 }
 
 // Mirror declares that the ranks run on other hosts, so that the parts are copies.

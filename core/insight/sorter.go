@@ -44,7 +44,7 @@ type queue struct {
 
 const (
 	blockWords    = max(1<<16, MaxRecord) // a record never spans two blocks
-	maxFreeBlocks = 64                    // blocks on the free list: 32 MiB
+	maxFreeBlocks = 64                    // maximum number of blocks on the free list (32 MiB)
 )
 
 // pauseRecords bounds the time between two calls of Pause, in which gompirun reads rings. This time must be a small

@@ -10,9 +10,9 @@ const (
 	Release = iota // a thread that later acquires the object is ordered after all earlier actions of this thread
 	Acquire        // this thread is ordered after all actions that were released through the object
 	Fork           // a task that enters the object is ordered after all earlier actions of this thread
-	Enter          // later actions of this thread follow only the object's Fork, not its own earlier actions
+	Enter          // a task begins in this thread, ordered after the object's Fork but not after earlier actions
 	Leave          // this thread releases the object, and continues with the order that it had before Enter
-	Drop           // no thread enters the object any more
+	Drop           // no later Enter names this object
 	Free           // the object is memory that is freed: earlier accesses to it conflict with no later one
 	// The object is memory that is freed while a window uses it. The result in the record is the window.
 	FreeWindow

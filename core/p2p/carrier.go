@@ -14,7 +14,8 @@ type Carrier interface {
 	// Progress receives arrived messages, retries sends that could not proceed before, and copies data of matched
 	// messages. It does not block. It returns whether it made any progress.
 	Progress() bool
-	// NotifyReceivers tells the receivers of all sends in progress that this process waits for these sends to end.
+	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for these sends to
+	// end.
 	NotifyReceivers()
 	// OpenNetwork makes the carrier use the network, which has been opened after the carrier.
 	OpenNetwork()
@@ -63,10 +64,10 @@ type CarrierConfig struct {
 type Operation struct {
 	Context      uint64  // number that the communicator's messages carry (comm.Comm.Context)
 	Comm         uintptr // handle of the communicator on which errors are raised
-	Source       int32   // of a send: rank of this process in the communicator
-	Process      int32   // of a send: number of the destination (core/proc)
+	Source       int32   // for a send: rank of this process in the communicator
+	Process      int32   // for a send: number of the destination (core/proc)
 	Peer, Tag    int32   // rank of the destination or source, and tag; a receive may have wildcards
-	Mode         uint8   // of a send: standard, synchronous, ready
+	Mode         uint8   // for a send: standard, synchronous or ready
 	Receive      bool
 	Blocking     bool // the thread that starts the operation waits for it at once
 	Urgent       bool // the receiver's progress thread polls for the message while the receiver computes

@@ -50,7 +50,7 @@ type DataPath interface {
 type Plan struct {
 	Handle  uintptr
 	Group   *group.Group
-	Flavor  int32 // abi.MPI_WIN_FLAVOR_
+	Flavor  int32 // MPI_WIN_FLAVOR_CREATE and so on
 	Rank    int   // rank of this process in the window
 	Members int
 	Local   []Target // members on this node, by rank; the entry of this process has the window's attributes

@@ -53,7 +53,7 @@ const Refused Access = 0xff
 type EpochRow struct {
 	// Name is the name of the call in C.
 	Name string
-	// After is the access epoch after the call, indexed by the epoch before it. It does not say whether the target
+	// After is the access epoch after the call, indexed by the epoch before it. It does not show whether the target
 	// permits the call, for example because it is locked or in the group; other code checks that.
 	After [AccessStates]Access
 	// IfNotExposed is true if the call is permitted while no exposure epoch is open. IfExposed is true if the call
@@ -112,9 +112,9 @@ var Table = [Calls]EpochRow{
 // opened it.
 var AccessNames = [AccessStates]struct{ C, Text string }{
 	None:      {"NONE", "no access epoch is open"},
-	FenceOpen: {"FENCE_OPEN", "a fence epoch without operations is open since MPI_Win_fence"},
-	Fence:     {"FENCE", "a fence epoch with operations is open since MPI_Win_fence"},
-	Start:     {"START", "an access epoch is open since MPI_Win_start"},
-	Lock:      {"LOCK", "a lock epoch is open since MPI_Win_lock"},
-	LockAll:   {"LOCK_ALL", "a lock epoch is open since MPI_Win_lock_all"},
+	FenceOpen: {"FENCE_OPEN", "a fence epoch without operations has been open since MPI_Win_fence"},
+	Fence:     {"FENCE", "a fence epoch with operations has been open since MPI_Win_fence"},
+	Start:     {"START", "an access epoch has been open since MPI_Win_start"},
+	Lock:      {"LOCK", "a lock epoch has been open since MPI_Win_lock"},
+	LockAll:   {"LOCK_ALL", "a lock epoch has been open since MPI_Win_lock_all"},
 }

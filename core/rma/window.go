@@ -85,7 +85,7 @@ type Window struct {
 	Handle   uintptr
 	Group    *group.Group
 	Rank     int
-	Flavor   int32 // abi.MPI_WIN_FLAVOR_
+	Flavor   int32 // MPI_WIN_FLAVOR_CREATE and so on
 	Base     uintptr
 	Size     int64 // bytes
 	DispUnit int32

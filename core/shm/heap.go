@@ -19,7 +19,7 @@ type heap struct {
 	base int64    // offset of the region in the memfd
 	size int64    // size of the region in bytes
 	end  int64    // offset from which on no memory has ever been handed out
-	peak *int64   // in shared memory: the highest value of `end` so far
+	peak *int64   // the highest value of `end` so far, in shared memory
 	free []extent // sorted by offset, no two adjacent
 }
 

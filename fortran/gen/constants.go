@@ -207,12 +207,12 @@ func mpifHeader(size int) []byte {
 		}
 		statement("PARAMETER (%s=%d)", k.name, k.value)
 	}
-	b.WriteString("! What the compiler's arrays and optimizer allow: see the modules\n")
+	b.WriteString("! Buffers are addresses: the compiler copies a section that is not contiguous.\n")
 	for _, name := range []string{"MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"} {
 		statement("LOGICAL %s", name)
 		statement("PARAMETER (%s=.FALSE.)", name)
 	}
-	b.WriteString("! Variables whose address has a meaning\n")
+	b.WriteString("! MPI recognizes these variables by their addresses.\n")
 	for _, s := range sentinels() {
 		dims := ""
 		if s.dims != "" {
@@ -324,12 +324,12 @@ func constantsModule() []byte {
 		t.line("integer%s, parameter :: %s = %d", kind, k.name, k.value)
 	}
 	t.line("")
-	t.line("! gfortran keeps a local variable with ASYNCHRONOUS in memory, and takes what such an argument " +
-		"refers to as reachable by")
-	t.line("! every later call: test/async.f90.")
+	t.line("! gfortran keeps a local variable with ASYNCHRONOUS in memory. It assumes that every later call may " +
+		"access the data")
+	t.line("! of an ASYNCHRONOUS argument: test/async.f90.")
 	t.line("logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.")
 	t.line("")
-	t.line("! Variables whose address has a meaning; in mpif.h they are common blocks.")
+	t.line("! MPI recognizes these variables by their addresses; in mpif.h they are common blocks.")
 	for _, s := range sentinels() {
 		if s.f08 != "" {
 			continue

@@ -11,8 +11,8 @@ import (
 
 // Functions that are not part of MPI (abi.Extensions). They have no PMPI_ names and no buffers.
 
-// extensionsByHand lists the functions in fortran/extension.c. They give a result at completion, or their flag goes in
-// and out.
+// extensionsByHand lists the functions in fortran/extension.c. Their requests return a result at completion, or they
+// have an INOUT argument.
 var extensionsByHand = []string{"mpix_comm_ishrink", "mpix_comm_agree", "mpix_comm_iagree"}
 
 // extensionShims generates the C functions, and checks that C has the same constants.

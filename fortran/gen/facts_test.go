@@ -82,7 +82,7 @@ func facts(t *testing.T) map[string]function {
 type body struct {
 	name, result string
 	args         []string
-	decl         map[string]declaration // of each dummy argument
+	decl         map[string]declaration // declaration of each dummy argument, by name
 }
 
 // declaration is "attributes :: NAME shape".

@@ -15,19 +15,19 @@ var byHand = map[string]string{}
 
 func init() {
 	for why, names := range map[string]string{
-		"completes requests: indices count from 1, and what was put off until then is done": `wait waitall waitany waitsome test testall testany
+		"completes requests: indices count from 1, and deferred conversions of results are executed": `wait waitall waitany waitsome test testall testany
 			testsome request_get_status request_get_status_all request_get_status_any request_get_status_some request_free start startall`,
-		"gives its result at completion": "comm_idup comm_idup_with_info",
-		"takes procedures of Fortran": `op_create op_create_c comm_create_errhandler file_create_errhandler session_create_errhandler
+		"returns its result when the request completes": "comm_idup comm_idup_with_info",
+		"has a Fortran procedure as an argument": `op_create op_create_c comm_create_errhandler file_create_errhandler session_create_errhandler
 			win_create_errhandler comm_create_keyval type_create_keyval win_create_keyval keyval_create grequest_start
 			register_datarep register_datarep_c`,
 		"attributes of C and Fortran differ": `comm_get_attr comm_set_attr type_get_attr type_set_attr win_get_attr win_set_attr
 			attr_get attr_put`,
-		"its strings are more than one, or their length goes in and out": `comm_spawn comm_spawn_multiple info_get info_get_string
+		"has an array of strings, or an INOUT length of a string": `comm_spawn comm_spawn_multiple info_get info_get_string
 			session_get_nth_pset`,
 		"the length of its arrays is another function's result": "cart_sub type_get_contents " +
 			"type_get_contents_c",
-		"is for Fortran alone": "f_sync_reg sizeof status_f2f08 status_f082f",
+		"exists only in Fortran": "f_sync_reg sizeof status_f2f08 status_f082f",
 	} {
 		for _, name := range strings.Fields(names) {
 			byHand[name] = why
@@ -43,7 +43,7 @@ var beforehand = map[string]string{
 
 // afterwards maps functions to a statement that follows a successful call.
 var afterwards = map[string]string{
-	"abi_get_fortran_info": "tell_sizes(c_info);",
+	"abi_get_fortran_info": "store_sizes(c_info);",
 }
 
 // handleNames maps handle types to the names of their conversions in fortran/gompi_f.h: comm for comm_in and comm_out.
@@ -568,7 +568,7 @@ const (
 	scratch
 	whole      // an error, since MPI uses the buffer as raw memory
 	address    // the address of the first element
-	single     // the address if one element of the datatype fits into one array element; else an error
+	single     // as `address`, if one element of the datatype fits into one array element; else an error
 	partitions // a datatype that describes one partition, with count 1
 )
 

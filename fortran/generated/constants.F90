@@ -441,11 +441,11 @@ module gompi_constants
   integer, parameter :: MPI_TAG = 2
   integer, parameter :: MPI_ERROR = 3
 
-  ! gfortran keeps a local variable with ASYNCHRONOUS in memory, and takes what such an argument refers to as reachable by
-  ! every later call: test/async.f90.
+  ! gfortran keeps a local variable with ASYNCHRONOUS in memory. It assumes that every later call may access the data
+  ! of an ASYNCHRONOUS argument: test/async.f90.
   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
 
-  ! Variables whose address has a meaning; in mpif.h they are common blocks.
+  ! MPI recognizes these variables by their addresses; in mpif.h they are common blocks.
 #ifdef GOMPI_F_INTEGER_8
   integer, bind(C, name="gompi_f_i8_bottom_"), target :: MPI_BOTTOM
 #else

@@ -23,7 +23,7 @@ ENTRY void NAME(abi_get_fortran_info)(integer *info, integer *ierror)
     int rc = CALL(Abi_get_fortran_info)(&c_info);
     if (!rc) {
         *info = info_out(c_info);
-        tell_sizes(c_info);
+        store_sizes(c_info);
     }
     done(ierror, rc);
 }

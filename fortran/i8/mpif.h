@@ -607,12 +607,12 @@
       PARAMETER (MPI_COMBINER_HINDEXED_INTEGER=-107)
       INTEGER MPI_COMBINER_STRUCT_INTEGER
       PARAMETER (MPI_COMBINER_STRUCT_INTEGER=-110)
-! What the compiler's arrays and optimizer allow: see the modules
+! Buffers are addresses: the compiler copies a section that is not contiguous.
       LOGICAL MPI_SUBARRAYS_SUPPORTED
       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)
       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING
       PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)
-! Variables whose address has a meaning
+! MPI recognizes these variables by their addresses.
       INTEGER MPI_BOTTOM
       COMMON /GOMPI_F_I8_BOTTOM/ MPI_BOTTOM
       INTEGER MPI_IN_PLACE

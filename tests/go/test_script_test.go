@@ -11,8 +11,8 @@ import (
 )
 
 // TestTestScript checks the last lines that scripts/test.sh prints: the longest tests, all tests that a tool skipped,
-// and the failures, and that it prints how long a step took before. Fake commands replace the commands that the script
-// runs.
+// and the failures. It also checks that the script prints the duration of each step in the previous run. Fake commands
+// replace the commands that the script runs.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`

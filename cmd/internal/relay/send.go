@@ -33,7 +33,7 @@ type clockSync struct {
 }
 
 const (
-	firstSamples = 32 // clock requests when the connection begins
+	firstSamples = 32 // number of clock requests when the connection begins
 	keptSamples  = 8  // later estimates use the fastest of this number of recent answers
 )
 

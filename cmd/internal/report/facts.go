@@ -43,7 +43,7 @@ type facts struct {
 	Waits         []waitFacts      `json:"waits"`
 	WaitsLeft     int              `json:"waitsLeft"` // number of entries that Waits omits
 	WaitTime      int64            `json:"waitTime"`  // total time of all waits, in ns
-	WaitPairs     pairs            `json:"waitPairs"` // of all waits; Bytes holds ns, To is the awaited rank or -1
+	WaitPairs     pairs            `json:"waitPairs"` // all waits; Bytes holds ns, To is the awaited rank or -1
 	Windows       []windowFacts    `json:"windows"`   // by window number; number 0 is an unknown window
 	Checked       bool             `json:"checked"`
 	Conflicts     []trace.Conflict `json:"conflicts"`
@@ -99,7 +99,7 @@ type windowFacts struct {
 	From     int64    `json:"from"`  // offset at which the first range begins, in bytes
 	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
-	Base     []string `json:"base"`   // of a dynamic window, by rank: the address from which offsets count
+	Base     []string `json:"base"`   // for a dynamic window, by rank: the address at which offset 0 lies
 	Number   []int64  `json:"number"` // number of operations by type: put, get, update
 	Bytes    []int64  `json:"bytes"`
 	Unplaced int64    `json:"unplaced"` // number of accesses whose offset is unknown; these are not in Heat
@@ -118,8 +118,8 @@ type heat struct {
 const (
 	accessKinds  = 3
 	maxRanges    = 256  // maximum number of ranges of a window
-	maxWaits     = 2000 // entries of facts.Waits
-	maxConflicts = 200  // entries of facts.Conflicts
+	maxWaits     = 2000 // maximum number of entries of facts.Waits
+	maxConflicts = 200  // maximum number of entries of facts.Conflicts
 )
 
 func (g *traceData) facts(source string) *facts {

@@ -99,9 +99,9 @@ func (c *Client) Spawn(s *Spawn) (first int, err error) {
 	return answer.Int("first")
 }
 
-// SpawnDone tells the launcher that this process needs it no more to connect to the processes that were started with a
-// value of Parent or, if they have a memory of their own, of Port. The launcher ends these processes if `connected` is
-// false. It also ends them if this process fails before it calls SpawnDone. SpawnDone waits for no answer.
+// SpawnDone reports to the launcher whether this process has connected to the processes that were started with a value
+// of Parent or, if they have a memory of their own, of Port. The launcher ends these processes if `connected` is false.
+// It also ends them if this process fails before it calls SpawnDone. SpawnDone waits for no answer.
 func (c *Client) SpawnDone(parent string, connected bool) error {
 	return c.send(New("spawn_done", "parent", encode([]byte(parent)), "connected", strconv.FormatBool(connected)))
 }

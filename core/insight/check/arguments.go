@@ -320,5 +320,5 @@ type lockEpoch struct {
 	exclusive, unchecked bool
 	site                 *callSite
 	over                 bool
-	end                  moment
+	end                  timestamp
 }

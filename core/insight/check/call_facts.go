@@ -105,8 +105,8 @@ func Follow(ranks int, use func(*Call)) *Checker {
 	return c
 }
 
-// RecordsLost tells the checker that records have been lost which other records depend on: records of calls that
-// several ranks make together, or of calls that create or complete objects. Afterwards a checker made by Follow no
+// RecordsLost notifies the checker that records are lost on which other records depend: records of calls that several
+// ranks make together, or of calls that create or complete objects. Afterwards a checker made by Follow no
 // longer reports waits between ranks and matches of messages. Any other checker ignores all later records, because a
 // lost receive, completion or collective would look like a leak or a race.
 func (c *Checker) RecordsLost() {

@@ -34,7 +34,7 @@ import (
 
 // Checker holds the state of the analysis of a job.
 type Checker struct {
-	ranks           []*rank      // of all jobs, by the indices of their parts of the memory for records
+	ranks           []*rank      // ranks of all jobs, by the indices of their parts of the memory for records
 	jobs            insight.Jobs // indices of the first ranks of the jobs
 	comms           map[commKey]*comm
 	locate          func(rank int, address uint64) insight.Location
@@ -77,7 +77,7 @@ type rank struct {
 	liveObjects       map[object]*callSite // objects that the rank has made and not freed
 	freed             freed
 	sessions          int           // number of its sessions
-	hasWorld          bool          // it has called MPI_Init, but not MPI_Finalize
+	hasWorld          bool          // the rank has called MPI_Init, but not MPI_Finalize
 	hasCallbacks      bool          // the program has callbacks, called by MPI, that may free objects
 	openCalls         map[int]*call // by thread, the call that the thread is in
 	aliases           []alias
@@ -107,7 +107,7 @@ type event struct {
 
 // call is the state of a call between its entry and its return.
 type call struct {
-	now        moment // the moment of the entry
+	now        timestamp // timestamp of the entry into the call
 	buffers    []*access
 	fileAccess *access // the access to bytes of a file
 	collective *collectiveCall
@@ -303,11 +303,11 @@ func (k *rank) tick() {
 	}
 }
 
-func (k *rank) now() moment {
+func (k *rank) now() timestamp {
 	if len(k.clock) == 0 {
-		return moment{}
+		return timestamp{}
 	}
-	return moment{k.running.number, k.clock[k.running.number]}
+	return timestamp{k.running.number, k.clock[k.running.number]}
 }
 
 func newCall(k *rank) *call { return &call{now: k.now(), callFacts: noFacts} }

@@ -32,11 +32,11 @@ func (v vector) before(w vector) bool {
 	return true
 }
 
-// moment is one event of a strand.
-type moment struct {
+// timestamp identifies one event of a strand: `count` is the strand's entry of the vector clock at the event.
+type timestamp struct {
 	strand int
 	count  uint32
 }
 
 // before reports whether v covers the event.
-func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.count }
+func (m timestamp) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.count }

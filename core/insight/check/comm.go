@@ -207,7 +207,7 @@ func (m *comm) worldRank(k *rank, number int) int {
 	return group[number]
 }
 
-// flow says which members' entries into a collective precede the return of a member.
+// flow states which members' entries into a collective precede the return of a member.
 type flow uint8
 
 const (

@@ -55,7 +55,7 @@ func beginsSplit(e *event) bool {
 // file is a file, shared by the processes that have opened it together.
 type file struct {
 	name       string // as the program has passed it
-	comm       *comm  // its members, and their collective calls on the file
+	comm       *comm  // the members of the file's communicator, and their collective calls on the file
 	isReadOnly bool
 	members    map[int]*fileMember // by rank
 	space      *space              // accesses to the bytes of the file

@@ -17,7 +17,7 @@ import (
 // fileMember is the state of a file at a rank.
 type fileMember struct {
 	view     fileView
-	position int64 // of the individual file pointer in etypes; -1 if unknown
+	position int64 // position of the individual file pointer in etypes; -1 if unknown
 	thread   int   // thread that has used the individual file pointer last
 	isAtomic bool
 	synced   vector    // clock at the entry of this rank's latest completed MPI_File_sync or MPI_File_open
@@ -125,7 +125,7 @@ func (c *Checker) enterFile(k *rank, e *event) {
 }
 
 // endInFile records that an access to a file has ended.
-func (a *access) endInFile(at moment) {
+func (a *access) endInFile(at timestamp) {
 	a.isOver, a.end = true, at
 	if !a.isDropped {
 		a.file.space.noteEnd(a)
@@ -176,7 +176,7 @@ func (c *Checker) addFileAccess(k *rank, m *fileMember, a *access) {
 func (c *Checker) fileConflict(k *rank, x, y *access, at span) {
 	advice := "Nothing orders the two accesses. Synchronize the ranks between them, and call MPI_File_sync " +
 		"before and after that."
-	if x.kind == writes && x.completed != (moment{}) && x.completed.before(k.clock) {
+	if x.kind == writes && x.completed != (timestamp{}) && x.completed.before(k.clock) {
 		advice = "The ranks are synchronized between the accesses, but the file is not. Call MPI_File_sync " +
 			"before and after that synchronization, or use atomic mode."
 	}

@@ -153,7 +153,7 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s.add(a)
 }
 
-func (c *Checker) endAccess(a *access, at moment) {
+func (c *Checker) endAccess(a *access, at timestamp) {
 	if a.isDeferred {
 		a.isOver, a.end = true, at
 		return

@@ -16,7 +16,7 @@ type send struct {
 	clock vector
 	queued[*send]
 	receive     *receive  // the matched receive; nil before the match
-	receivedAt  moment    // moment at which the message was received; zero before
+	receivedAt  timestamp // timestamp of the receive; zero before
 	buffers     []*access // buffers of a send whose request has been freed; in use until the message is received
 	replay      *replay   // replay of the thread that started the send
 	isReplayed  bool      // the start of the send has been replayed

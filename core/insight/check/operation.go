@@ -15,7 +15,7 @@ type operation struct {
 	epoch          int // number of the access epoch, if MPI_Win_start opened it; else -1
 	isGet          bool
 	start          vector    // clock after which the access at the target is ordered
-	began          moment    // moment of the call
+	began          timestamp // timestamp of the call
 	targetAccess   *access   // access at the target; nil if it touches no memory
 	originAccesses []*access // accesses to the origin's buffers
 	isFetched      bool      // the origin has fetched a result, and was ordered after the updates that it shows
@@ -24,7 +24,7 @@ type operation struct {
 	isCompleted    bool // the access epoch has ended
 	isAdded        bool
 	isDone         bool
-	end            moment
+	end            timestamp
 }
 
 // opBaseNames holds the operations on windows. Names of request-based variants begin with R.
@@ -269,12 +269,12 @@ func (c *Checker) addTargetAccess(o *operation) {
 }
 
 // completeOp ends an operation at the origin and at the target.
-func (c *Checker) completeOp(o *operation, at moment) {
+func (c *Checker) completeOp(o *operation, at timestamp) {
 	c.completeAtOrigin(o, at)
 	c.completeAtTarget(o, at)
 }
 
-func (c *Checker) completeAtTarget(o *operation, at moment) {
+func (c *Checker) completeAtTarget(o *operation, at timestamp) {
 	if o.isDone {
 		if o.targetAccess != nil && o.began.strand == at.strand {
 			o.targetAccess.endAgain(at)
@@ -289,7 +289,7 @@ func (c *Checker) completeAtTarget(o *operation, at moment) {
 
 // completeAtOrigin ends the use of the origin's buffers. A get has received its data by then, so it is also complete at
 // the target.
-func (c *Checker) completeAtOrigin(o *operation, at moment) {
+func (c *Checker) completeAtOrigin(o *operation, at timestamp) {
 	if o.isGet {
 		c.completeAtTarget(o, at)
 	}

@@ -27,7 +27,7 @@ func (c *Checker) programAccesses(k *rank, r *insight.Record) {
 }
 
 // addProgramAccess adds an access of the program to the spaces of the ranks that own the accessed memory.
-func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vector, now moment) {
+func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vector, now timestamp) {
 	for owner, spans := range k.byOwner(spans) {
 		a := all
 		a.spans = spans

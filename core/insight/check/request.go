@@ -198,7 +198,7 @@ func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	switch s := r.send; {
 	case s == nil || !r.isActive:
 		c.endBuffers(k, r)
-	case s.receivedAt != moment{}:
+	case s.receivedAt != timestamp{}:
 		for _, a := range r.buffers {
 			c.endAccess(a, s.receivedAt)
 		}

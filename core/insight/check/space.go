@@ -34,10 +34,10 @@ type access struct {
 	group     *operation
 	spans     []span // ascending and separated by gaps
 	held      []heldLock
-	file      *file  // the file, if the access is to bytes of a file
-	completed moment // of a write to a file: moment when the call or its request was complete; zero before that
-	owner     int    // the rank that owns the memory
-	clock     vector // of an atomic store: clock after which a rank that sees the store is ordered
+	file      *file     // the file, if the access is to bytes of a file
+	completed timestamp // for a write to a file: completion of the call or its request; zero before that
+	owner     int       // the rank that owns the memory
+	clock     vector    // for an atomic store: a rank that sees the store is ordered after this clock
 	// If set, this entry marks only the beginning of an update and is no access. A rank that sees the update is
 	// ordered after this clock.
 	updateClock      vector
@@ -45,10 +45,10 @@ type access struct {
 	root             *access // the access that represents this one in the space; nil if this one is in the space
 	representedCount int     // number of represented accesses that have not ended
 	hasEnded         bool    // this access itself has ended
-	isDropped        bool    // in no space any longer, because its memory was freed
-	isOver           bool    // this access and all accesses that it represents have ended, at end
-	end              moment
-	secondEnd        *moment // end of the access for its own strand, if another strand had ended it before
+	isDropped        bool    // removed from its space, because the memory was freed
+	isOver           bool    // this access and all accesses that it represents have ended; `end` is the timestamp
+	end              timestamp
+	secondEnd        *timestamp // end of the access by its own strand, if another strand had ended it before
 }
 
 // endedBefore reports whether end or secondEnd of the access precedes v.
@@ -57,7 +57,7 @@ func (a *access) endedBefore(v vector) bool {
 }
 
 // endAgain records that the strand that started an operation has ended its access after another strand had ended it.
-func (a *access) endAgain(at moment) {
+func (a *access) endAgain(at timestamp) {
 	if a.root != nil {
 		a = a.root
 	}
@@ -229,13 +229,13 @@ func (s *space) free(memory span) {
 func (s *space) drop(memory span) { s.dropMatching(memory, func(*access) bool { return true }) }
 
 func (s *space) dropMatching(memory span, is func(*access) bool) {
-	var gone []*access
+	var dropped []*access
 	s.each(&access{spans: []span{memory}}, func(a *access) {
 		if memory.low <= a.low() && a.high() <= memory.high && is(a) {
-			gone = append(gone, a)
+			dropped = append(dropped, a)
 		}
 	})
-	for _, a := range gone {
+	for _, a := range dropped {
 		s.remove(a)
 		a.isDropped = true
 		if key := a.key(); s.latest[key] == a {

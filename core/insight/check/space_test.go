@@ -71,8 +71,8 @@ func TestMergedSpans(t *testing.T) {
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {
-		a := &access{site: &callSite{rank: 0, address: 5}, spans: []span{{0, 8}}, isOver: true, end: moment{0,
-			uint32(i + 1)}}
+		a := &access{site: &callSite{rank: 0, address: 5}, spans: []span{{0, 8}}, isOver: true,
+			end: timestamp{0, uint32(i + 1)}}
 		s.add(a)
 		s.noteEnd(a)
 		require.Equal(t, 1, s.count)
@@ -104,11 +104,11 @@ func TestRepeatedAccess(t *testing.T) {
 	all[999].abandon()
 	for i, a := range all[:999] {
 		require.False(t, all[0].isOver)
-		c.endAccess(a, moment{0, uint32(i)})
-		c.endAccess(a, moment{0, 5000}) // a second end is ignored
+		c.endAccess(a, timestamp{0, uint32(i)})
+		c.endAccess(a, timestamp{0, 5000}) // a second end is ignored
 	}
 	require.True(t, all[0].isOver)
-	require.Equal(t, moment{0, 998}, all[0].end)
+	require.Equal(t, timestamp{0, 998}, all[0].end)
 	other := &access{site: &callSite{address: 8, name: "MPI_Put"}, kind: reads, spans: []span{{8, 16}}}
 	c.addOwned(0, other, k.clock)
 	require.Equal(t, 2, k.space.count)

@@ -14,7 +14,7 @@ type strand struct {
 	round  int    // value of threads.round when the strand ran last
 }
 
-// fork is a moment of a strand. New strands that start at this fork are ordered after it.
+// fork is the vector clock of a strand at the event insight.Fork. Strands that start at this fork are ordered after it.
 type fork struct {
 	clock vector
 	round int
@@ -27,8 +27,8 @@ type threads struct {
 	running       *strand           // strand of the current record; its clock is rank.clock
 	activeStrands map[int][]*strand // by thread, the strands that the thread has entered and not left
 	objects       map[uint64]vector // by object; a thread that acquires the object is ordered after this clock
-	forks         map[uint64]fork   // by object; a strand that enters the object starts after this moment
-	endedMoments  []moment          // the last moment of each ended strand whose number is free
+	forks         map[uint64]fork   // by object; a strand that enters the object is ordered after this fork
+	endTimestamps []timestamp       // timestamp of the end of each ended strand whose number is free
 	round         int
 }
 
@@ -71,7 +71,7 @@ func (c *Checker) threadEvents(k *rank, r *insight.Record) {
 			} else {
 				delete(k.activeStrands, r.Thread)
 			}
-			k.endedMoments = append(k.endedMoments, k.now())
+			k.endTimestamps = append(k.endTimestamps, k.now())
 			for _, w := range k.wins {
 				delete(w.endedByOthers, k.running.number)
 			}
@@ -124,9 +124,9 @@ func (k *rank) release(object uint64) {
 // start, if there is one. Clocks therefore need only as many entries as strands exist at a time.
 func (c *Checker) newStrand(k *rank, start vector) *strand {
 	s := &strand{number: -1, clock: start.clone()}
-	for i, m := range k.endedMoments {
+	for i, m := range k.endTimestamps {
 		if m.before(start) {
-			k.endedMoments = append(k.endedMoments[:i], k.endedMoments[i+1:]...)
+			k.endTimestamps = append(k.endTimestamps[:i], k.endTimestamps[i+1:]...)
 			s.number = m.strand
 			break
 		}

@@ -17,7 +17,7 @@ func TestStrands(t *testing.T) {
 	does := func(thread int, what int, object uint64) {
 		c.Record(1, &insight.Record{Thread: thread, Events: []insight.Event{{Kind: what, Object: object}}})
 	}
-	works := func(thread int) moment {
+	works := func(thread int) timestamp {
 		c.Record(1, &insight.Record{Thread: thread})
 		return k.now()
 	}

@@ -10,7 +10,7 @@ import (
 // typemap is a datatype of the recorded program. The checker constructs it from the arguments of the program's calls,
 // which have succeeded, so no value exceeds 64 bits.
 type typemap struct {
-	basic    *datatype.Basic // of a predefined type, else nil
+	basic    *datatype.Basic // description of a predefined type; nil for a derived type
 	elem     *datatype.Basic // the predefined type of all elements; nil if they differ or there are none
 	parts    []part          // in typemap order, if basic is nil
 	elements int64           // number of elements of predefined types

@@ -15,7 +15,7 @@ type window struct {
 	dynamic     bool
 	isAllocated bool  // the library allocated its memory
 	freeCount   int   // number of members that have called MPI_Win_free
-	comm        *comm // its members, and their collective calls on the window
+	comm        *comm // the window's members, and their collective calls on the window
 	parts       []memberMemory
 	openOps     map[int][]*operation // by origin, operations that are not complete at their targets
 	// By strand: operations of this strand that another strand has ended, and that this strand itself has not ended
@@ -65,7 +65,7 @@ type exposure struct {
 	completed    map[int]completion
 	doneOps      []*operation // operations that become complete at the target when this epoch ends
 	epochNumbers map[int]int  // by origin: number of this epoch among the target's epochs for that origin
-	moment       moment
+	postedAt     timestamp
 	site         *callSite
 	isNoput      bool
 	isNocheck    bool
@@ -305,7 +305,7 @@ func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
 		completed:    map[int]completion{},
 		epochNumbers: map[int]int{}}
-	x.moment, x.site = e.call.now, k.newSite(e)
+	x.postedAt, x.site = e.call.now, k.newSite(e)
 	x.isNocheck = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
 	x.isNoput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
 	if s := w.lastStores[k.number]; s != nil && e.In("assert").Int()&abi.MPI_MODE_NOSTORE != 0 {
@@ -343,11 +343,11 @@ func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	}
 }
 
-// exposureOf returns the exposure epoch of a target that matches the origin's access epoch with the number `turn`. It
+// exposureOf returns the exposure epoch of a target that matches the origin's access epoch with the number `epoch`. It
 // returns nil if the target has not posted the exposure epoch.
-func (w *window) exposureOf(origin, target, turn int) *exposure {
+func (w *window) exposureOf(origin, target, epoch int) *exposure {
 	for _, x := range w.exposures[target] {
-		if n, ok := x.epochNumbers[origin]; ok && n == turn {
+		if n, ok := x.epochNumbers[origin]; ok && n == epoch {
 			return x
 		}
 	}
@@ -478,7 +478,7 @@ func (c *Checker) waitEpoch(k *rank, w *window) {
 
 // flushOps ends the operations of a rank to a target, or to all targets, at the origin. If atTarget is true, it also
 // ends them at the target.
-func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget bool, at moment) {
+func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget bool, at timestamp) {
 	w.removeOps(k, func(o *operation) bool {
 		if !allTargets && o.target != target {
 			return false
@@ -518,20 +518,20 @@ func (c *Checker) startEpoch(k *rank, e *event, w *window) {
 	w.startTargets[k.number] = e.Members(false)
 	for _, target := range w.startTargets[k.number] {
 		t := w.epochCountsOf(k.number, target)
-		turn := t.started
+		epoch := t.started
 		t.started++
 		if c.follow != nil || e.In("assert").Int()&abi.MPI_MODE_NOCHECK == 0 {
 			continue
 		}
-		if x := w.exposureOf(k.number, target, turn); x == nil {
+		if x := w.exposureOf(k.number, target, epoch); x == nil {
 			if t.nocheckStarts == nil {
 				t.nocheckStarts = map[int]*callSite{}
 			}
-			t.nocheckStarts[turn] = k.newSite(e)
+			t.nocheckStarts[epoch] = k.newSite(e)
 		} else if !x.isNocheck {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site,
 				"Pass MPI_MODE_NOCHECK to both MPI_Win_post and MPI_Win_start, or to neither.")
-		} else if !x.moment.before(k.clock) {
+		} else if !x.postedAt.before(k.clock) {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site, postBeforeStart)
 		}
 	}

@@ -31,14 +31,15 @@ static int waited(int code, MPI_Request *request) {
 static void inter(void) {
 	MPI_Comm group, c;
 	MPI_Request q;
-	int upper = me % 2, other = upper == odd % 2; /* other: true if rank `odd` is in this rank's group */
+	/* odd_is_local: rank `odd` is in this rank's group */
+	int upper = me % 2, odd_is_local = upper == odd % 2;
 	MPI_Comm_split(MPI_COMM_WORLD, upper, me, &group);
 	MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, !upper, 5, &c);
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
 	int rank, theirs, root = upper == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0; /* the root is world rank 0 */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_remote_size(c, &theirs);
-	int longer = !other && b > mine;
+	int longer = !odd_is_local && b > mine;
 	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
 #define BOTH(name, iname, ...) (nonblocking ? waited(MPI_##iname(__VA_ARGS__, c, &q), &q) : MPI_##name(__VA_ARGS__, c))
 		RESULT(BOTH(Bcast, Ibcast, out, mine, MPI_INT, root), upper == 1 && odd == 0 && b > a);

@@ -1,8 +1,8 @@
 /* Proves: the data of a nonblocking collective reaches the last member, which waits for it, while the members that
- *   forward the data compute. After the start, those members call no MPI except to post more receives. When such a
- *   receive is posted, the library may find messages of the collective in the queue and must process them. Also covers
- *   an intercommunicator between process 0 and the other processes. gompirma promises this; the standard allows members
- *   to forward data only in their next call
+ *   forward the data compute. After the start, those members make no MPI calls except to post more receives. When such
+ *   a receive is posted, the library may find messages of the collective in the queue and must process them. Also
+ *   covers an intercommunicator between process 0 and the other processes. gompirma promises this; the standard allows
+ *   members to forward data only in their next call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1

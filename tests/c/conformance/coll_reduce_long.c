@@ -131,9 +131,9 @@ int main(int argc, char **argv) {
 			for (int place = 0; place < 4; place++)
 				if (l % 2 == place % 2 || lengths[l] < 20000) {
 					int root = (l + kind + place) % check_size;
-					/* Places 2 and 3 are in place at one rank. MPI_Reduce then gets MPI_IN_PLACE
-					 * if this rank is the root. The other kinds pass MPI_IN_PLACE at all ranks or
-					 * at none, so they use place 0. */
+					/* With `place` 2 and 3 only one rank may pass MPI_IN_PLACE, as MPI_Reduce
+					 * permits for the root. The other collectives require MPI_IN_PLACE at all ranks
+					 * or at none, so they use `place` 0 instead. */
 					one(kind, lengths[l], kind == REDUCE || place < 2 ? place : 0, root);
 				}
 	MPI_Op_free(&map_op);

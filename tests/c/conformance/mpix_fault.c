@@ -1,5 +1,5 @@
-/* Proves: a job lives on when ranks are killed. Calls that depend on a failed rank raise MPIX_ERR_PROC_FAILED, calls on
- *   a revoked communicator raise MPIX_ERR_REVOKED, all others succeed, and no call hangs. After MPIX_Comm_shrink,
+/* Proves: a job continues when ranks are killed. Calls that depend on a failed rank raise MPIX_ERR_PROC_FAILED, calls
+ *   on a revoked communicator raise MPIX_ERR_REVOKED, all others succeed, and no call hangs. After MPIX_Comm_shrink,
  *   messages, collectives, communicators and windows work (ULFM).
  * np: 4 7
  * args: barrier allreduce bcast dup receive large any_source waitall waitany test probe iallreduce revoke_receive
@@ -48,7 +48,7 @@ static void await_all(void) {
 		MPI_Send(&x, 1, MPI_INT, i, 77, MPI_COMM_WORLD);
 }
 
-/* Kills this rank. It first waits until the others have probably left the calls before. */
+/* Kills this rank. It first waits until the others have probably returned from the previous calls. */
 static void die(void) {
 	nap(100000);
 	raise(SIGKILL);

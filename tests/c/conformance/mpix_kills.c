@@ -19,7 +19,7 @@ enum {
 	KINDS = 12
 };
 
-static MPI_Comm comm; /* of the ranks that are believed to live */
+static MPI_Comm comm; /* communicator of the ranks that have not been reported as failed */
 static int rank, size;
 static uint64_t history; /* a hash of the results of all agreements */
 static char *from_memory, *to_memory;

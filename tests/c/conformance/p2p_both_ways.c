@@ -1,7 +1,7 @@
 /* Proves: nonblocking sends of all ranks to each other at once arrive complete and in order, with more data than any
  *   inbox holds. Receives are posted before or after the messages arrive. Either all messages have one tag, or each has
- *   its own tag and the receives are in reverse order. Requests may be persistent. A receiver may call no MPI for a
- *   while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
+ *   its own tag and the receives are in reverse order. Requests may be persistent. A receiver may make no MPI calls for
+ *   a while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
  * np: 2 3 4
  * ref: mpich
  * timeout: 60
@@ -79,8 +79,8 @@ static void turn(int t) {
 	look(t);
 }
 
-/* Sends more data to the last rank than an inbox holds, while the last rank calls no MPI. The other ranks wait for
- * their sends. */
+/* Sends more data to the last rank than an inbox holds, while the last rank makes no MPI calls. The other ranks wait
+ * for their sends. */
 static void computes(int size) {
 	enum { MESSAGES = BYTES / 64 };
 	int last = check_size - 1, n = size < 1024 ? MESSAGES / 16 : BYTES / size;

@@ -131,7 +131,7 @@ static void *race(void *arg) {
 	return NULL;
 }
 
-/* Cancels sends to rank 0 that are matched already, while rank 0 calls no MPI. */
+/* Cancels sends to rank 0 that are matched already, while rank 0 makes no MPI calls. */
 static void away(void) {
 	struct state *s = &states[0];
 	MPI_Comm W = MPI_COMM_WORLD;

@@ -1,7 +1,7 @@
 /* Proves: strong progress. Every operation and every passive synchronization of the origins completes while the target
- *   calls no MPI. The target is in read(2), or it computes, until the origins have reported that their calls returned.
- *   Small and large operations complete by lock and unlock, by flush, and by the operation's request. Tests every
- *   window kind. MPI-5.0 12.7.3
+ *   makes no MPI calls. The target is in read(2), or it computes, until the origins have reported that their calls
+ *   returned. Small and large operations complete by lock and unlock, by flush, and by the operation's request. Tests
+ *   every window kind. MPI-5.0 12.7.3
  * np: 2 4
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap
  * args: rput rget raccumulate rget_accumulate rget_many lock

@@ -92,11 +92,11 @@ int main(int argc, char **argv) {
 
 	MPI_Win_post(self, 0, win);
 	SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch",
-	     "an exposure epoch is open since MPI_Win_post");
+	     "an exposure epoch has been open since MPI_Win_post");
 	SAYS(MPI_Win_post(self, 0, win), "MPI_Win_post", "an exposure epoch", "since MPI_Win_post");
 	MPI_Win_start(self, 0, win);
-	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "an access epoch is open since MPI_Win_start",
-	     "an exposure epoch is open since MPI_Win_post: call MPI_Win_complete and MPI_Win_wait first");
+	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "an access epoch has been open since MPI_Win_start",
+	     "an exposure epoch has been open since MPI_Win_post: call MPI_Win_complete and MPI_Win_wait first");
 	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "since MPI_Win_start", "since MPI_Win_post");
 	MPI_Win_complete(win);
 	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "no access epoch", "since MPI_Win_post: call MPI_Win_wait first");

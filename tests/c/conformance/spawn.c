@@ -82,7 +82,7 @@ static int attribute(int key) {
 	return flag ? *value : -1;
 }
 
-static MPI_Errhandler initial_handler[3]; /* of MPI_COMM_WORLD, MPI_COMM_SELF and the parent */
+static MPI_Errhandler initial_handler[3]; /* initial handlers of MPI_COMM_WORLD, MPI_COMM_SELF and the parent */
 
 /* Runs a child. Its second argument selects what it does. */
 static int child(MPI_Comm parent, int argc, char **argv) {

@@ -158,7 +158,7 @@ static void weigh(struct call *c) {
 			a->truth = OPEN;
 		if (is_called(c, "Neighbor_*|Ineighbor_*") && c->comm && (sends || receives || displs)) {
 			int degree = sends ? c->comm->outdegree : c->comm->indegree;
-			if (degree == 0 || (c->comm->nobody && p->kind == K_BUFFER))
+			if (degree == 0 || (c->comm->all_null && p->kind == K_BUFFER))
 				a->truth = OPEN;
 		}
 		int some = (gather && (receives || displs)) || (scatter && (sends || displs)) || (reduce && i == recv);

@@ -52,7 +52,7 @@ struct param {
 	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED or OTHER */
 	int64_t fixed;        /* the number of elements if length is FIXED */
 	int count, type;      /* indices of a buffer's count (or size) and datatype parameters; -1 if missing */
-	const char *callback; /* C type of a function parameter */
+	const char *callback; /* C type, if the argument is a callback function */
 };
 
 enum { MISSING = 1, NO_CODE = 2 }; /* flags. MISSING: gompirma lacks the function; NO_CODE: it returns no error code */
@@ -153,8 +153,8 @@ void memory_check(const struct call *c, int failed, char *text, size_t size);
 void memory_last(struct call *c);
 void *lasting(uint64_t number, size_t size);
 
-/* Returns a handle for parameter i, which needs an object of kind `thing`. The argument `want` says whether the handle
- * must be right. */
+/* Returns a handle for parameter i, which needs an object of kind `thing`. The argument `want` states whether the
+ * handle must be right. */
 void *draw_handle(struct call *c, int i, enum thing thing, enum truth want);
 
 const char *held(struct call *c);
@@ -172,14 +172,14 @@ struct object {
 	int alive, agreed; /* alive: the object exists on this rank; agreed: on all ranks */
 	int fixed;         /* true for predefined objects, which are never freed */
 	union value value;
-	int maker; /* index of the function that made the object, or -1 */
-	int size, rank, inter,
-		lone; /* of communicators, groups, windows; lone: intercommunicator whose local group has one process */
+	int maker;             /* index of the function that made the object, or -1 */
+	int size, rank, inter; /* for communicators, groups, windows */
+	int lone;              /* the local group of an intercommunicator has one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
-	int nobody;                       /* true if this rank has neighbors and all of them are MPI_PROC_NULL */
-	int64_t bytes, extent, low, high; /* of types: size, extent, true lower and upper bound */
-	int committed, usable;            /* of types; usable: small enough for the cells of memory.c */
+	int all_null;                     /* true if this rank has neighbors and all of them are MPI_PROC_NULL */
+	int64_t bytes, extent, low, high; /* for types: size, extent, true lower and upper bound */
+	int committed, usable;            /* for types; usable: small enough for the cells of memory.c */
 	int flavor;                       /* this field and the next ones, up to `unit`, are properties of windows */
 	enum access access;
 	int target, exposed, started, completed, broken;

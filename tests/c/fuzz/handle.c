@@ -300,8 +300,8 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	return type;
 }
 
-/* Returns a reduction operation. The argument `want` says whether the operation must be defined for the datatype of the
- * call. */
+/* Returns a reduction operation. The argument `want` states whether the operation must be defined for the datatype of
+ * the call. */
 static void *right_op(struct call *c, int i, enum truth want) {
 	static const MPI_Op sums[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
 				      MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};

@@ -105,7 +105,7 @@ static void learn_comm(struct object *o) {
 	MPI_Comm_test_inter(comm, &o->inter);
 	o->topology = NO_TOPOLOGY;
 	o->ndims = o->indegree = o->outdegree = 0;
-	o->lone = o->nobody = 0;
+	o->lone = o->all_null = 0;
 	if (o->inter) {
 		o->lone = o->size == 1;
 		o->size = 1; /* only rank 0 is drawn, because it exists in both groups */
@@ -115,11 +115,11 @@ static void learn_comm(struct object *o) {
 		o->topology = CART;
 		MPI_Cartdim_get(comm, &o->ndims);
 		o->indegree = o->outdegree = 2 * o->ndims;
-		o->nobody = 1;
+		o->all_null = 1;
 		for (int d = 0; d < o->ndims; d++) {
 			int before, after;
 			MPI_Cart_shift(comm, d, 1, &before, &after);
-			o->nobody = o->nobody && before == MPI_PROC_NULL && after == MPI_PROC_NULL;
+			o->all_null = o->all_null && before == MPI_PROC_NULL && after == MPI_PROC_NULL;
 		}
 	} else if (status == MPI_GRAPH) {
 		o->topology = GRAPH;

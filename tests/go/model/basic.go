@@ -34,7 +34,7 @@ type Basic struct {
 	Spans  []span // bytes that carry the value
 	part   *Basic // the real type of a complex type, or the value's type of a pair
 	index  *Basic // the index's type of a pair
-	at     int    // the index's offset in a pair, in bytes
+	at     int    // offset of the index in a value-index pair, in bytes
 }
 
 // align returns the alignment of the type in C.

@@ -1,5 +1,5 @@
 /* Proves: a list of processes (base/ranks.h), with a constant stride or irregular, maps ranks to processes and
- * processes to ranks. Comparing two lists tells whether they have the same members, in the same or in a different
+ * processes to ranks. Comparing two lists shows whether they have the same members, in the same or in a different
  * order. The test computes the expected results by linear search.
  *
  * sanitizer: address (one thread)

@@ -163,7 +163,7 @@ static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t
 enum { MAX_IN_FLIGHT = 4096 };
 static struct in_flight {
 	void *op;      /* the context of the operation */
-	size_t length; /* of a received message, with its head */
+	size_t length; /* length of a received message, with its head */
 	char *at;
 	void *descriptor;
 	size_t bytes;

@@ -14,8 +14,8 @@
 #include "tcp/link.h"
 
 static const uint64_t secret[2] = {0x0123456789abcdef, 42};
-enum { UNIVERSE = 7 };                       /* of the job */
-static uint64_t request_universe = UNIVERSE; /* of the processes of the other side */
+enum { UNIVERSE = 7 };                       /* universe of the job under test */
+static uint64_t request_universe = UNIVERSE; /* universe that the simulated peer states in its request */
 
 struct hello {
 	uint64_t greeting, nonce[2];
