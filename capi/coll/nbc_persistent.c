@@ -20,9 +20,9 @@ static int choice_index(uint64_t chosen) {
 	return index <= GOMPI_NBC_MAX_PERSISTENT ? (int)index - 1 : -1;
 }
 
-// Returns the last choice (last_choice). Before, stores the number of the collective in the chosen entry, because the
-// member that made the choice may not have done so yet. The number in an entry only grows, so a late call changes
-// nothing.
+// Stores the number of the collective of the last choice in the chosen entry, because the member that made the choice
+// may not have done so yet. The number in an entry only grows, so a late call changes nothing. Returns the last choice
+// (last_choice).
 static uint64_t apply_choice(struct gompi_nbc_table *t) {
 	const uint64_t chosen = gompi_load_acquire(&t->last_choice); // pairs with the change in choose_entry
 	const uint64_t number = chosen >> COUNT_BITS;
