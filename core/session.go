@@ -106,8 +106,8 @@ func AtExit(data DataPath) {
 	}
 }
 
-// leaveNetwork ends the progress thread of the network. Later in exit, the destructors of the network's library run; UCX
-// aborts the process if a thread uses it then.
+// leaveNetwork ends the progress thread of the network. Later in exit, the destructors of the network's library run.
+// UCX aborts the process if a thread uses it then.
 func leaveNetwork() {
 	if p := self.Load(); p != nil && p.networkEnded != nil {
 		p.data.Network().Stop()

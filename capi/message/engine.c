@@ -1,6 +1,7 @@
 #include "message/engine.h"
 
 #include "base/call_name.h"
+#include "base/service.h"
 #include "message/call.h"
 #include "message/plan.h"
 
@@ -123,6 +124,9 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 	gompi_request_set_depends_on_all(false);
 	gompi_request_set_outer(0);
 	fill_result(&r, &v, out);
+	// the caller may pass the class to members that do not know of the revocation yet
+	if (out->class == MPI_ERR_PROC_ABORTED && gompi_services_revoked(o->comm != 0 ? o->comm : o->outer))
+		out->class = MPIX_ERR_REVOKED;
 	return true;
 }
 

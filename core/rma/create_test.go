@@ -63,6 +63,8 @@ func TestAbandonedCreation(t *testing.T) {
 				require.Equal(t, test.class, mpierr.ClassOf(err))
 			}
 			require.Equal(t, test.inUse, nd.BlocksInUse())
+			require.Len(t, windows.used, test.inUse, "other members may use this index")
+			clear(windows.used)
 		})
 	}
 }
