@@ -85,9 +85,11 @@ var errNoShm = mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the shared buff
 func openShm(h coll.ShmHost) (coll.Shm, error) {
 	if h.Comm.Hierarchy != nil {
 		if t := openHierarchy(h); t != nil {
+			setShmObject(t, h.Comm.Outer)
 			return t, nil
 		}
 	} else if t := openLocalShm(h); t != nil {
+		setShmObject(t, h.Comm.Outer)
 		return t, nil
 	}
 	return nil, errNoShm

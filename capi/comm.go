@@ -88,6 +88,9 @@ func reserveComm() (uintptr, error) {
 // handle.
 func openReserved(c *comm.Comm, h uintptr) error {
 	c.Handle = h
+	if c.Local != nil {
+		c.Local.Outer = h
+	}
 	comm.Handles.Set(h, c)
 	err := openComm(c)
 	if err != nil {

@@ -65,15 +65,14 @@ func openComm(c *comm.Comm) error {
 	switch t := shared.(type) {
 	case *shmColl:
 		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
-		t.c.object = C.uint64_t(c.Handle)
 		slot.shm_coll, slot.nbc = t.c, t.nbc
 		t.nbc.object = C.uint64_t(c.Handle)
 	case *hierarchy:
-		t.c.object = C.uint64_t(c.Handle)
-		if t.onNode != nil {
-			t.onNode.c.object = C.uint64_t(c.Handle)
-		}
 		slot.hierarchy = t.c
+	}
+	setShmObject(shared, c.Handle)
+	if c.Local != nil {
+		setShmObject(core.Self().Coll.OpenedShm(c.Local), c.Handle)
 	}
 	slot.errhandler.handle = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))
@@ -82,6 +81,20 @@ func openComm(c *comm.Comm) error {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a communicator")
 	}
 	return nil
+}
+
+// setShmObject sets the communicator whose revocation, and the failure of whose members, end waits in shared-memory
+// collectives.
+func setShmObject(shared coll.Shm, h uintptr) {
+	switch t := shared.(type) {
+	case *shmColl:
+		t.c.object = C.uint64_t(h)
+	case *hierarchy:
+		t.c.object = C.uint64_t(h)
+		if t.onNode != nil {
+			t.onNode.c.object = C.uint64_t(h)
+		}
+	}
 }
 
 // topologyOf returns the C form of the topology of a communicator, and the list of ranks for the field `ranks` of this

@@ -80,15 +80,19 @@ func gompi_free_file_comm(ownComm uintptr) {
 }
 
 // gompi_free_file_window frees a window of gompi_make_file_window, or does nothing if `win` is 0. The call is
-// collective.
+// collective, unless the communicator of the file is revoked or has a failed member.
 //
-//gompi:callback void (uintptr_t win)
+//gompi:callback void (uintptr_t win, uintptr_t own_comm)
 //export gompi_free_file_window
-func gompi_free_file_window(win uintptr) {
+func gompi_free_file_window(win, ownComm uintptr) {
 	var rc int32
 	defer guard("MPI_File_close", handle.Win, win, &rc)
-	if w := rma.Lookup(win); w != nil {
-		_ = w.Free(func() error { return nil })
+	w := rma.Lookup(win)
+	if w == nil {
+		return
+	}
+	if checkUsable(ownComm, false) != nil || w.Free(func() error { return nil }) != nil {
+		w.Abandon()
 	}
 }
 

@@ -459,7 +459,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 // because no other member calls it.
 type meetsNobody struct{ dataPath }
 
-func (meetsNobody) NodeBarrier(uintptr) error { return nil }
+func (meetsNobody) NodeBarrier(uintptr, uintptr) error { return nil }
 
 // bigWords is the SharedAllgather of the first member. All members in this process take part in its exchanges, with the
 // data of the first member.

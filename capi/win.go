@@ -145,10 +145,10 @@ func (dataPath) CheckFree(h uintptr) error {
 }
 
 func (dataPath) Barrier(h uintptr) error {
-	return winError(h, C.gompi_win_free_barrier(C.uintptr_t(h), false))
+	return winError(h, C.gompi_win_free_barrier(C.uintptr_t(h)))
 }
-func (dataPath) NodeBarrier(h uintptr) error {
-	return winError(h, C.gompi_win_free_barrier(C.uintptr_t(h), true))
+func (dataPath) NodeBarrier(h, c uintptr) error {
+	return winError(h, C.gompi_win_create_barrier(C.uintptr_t(h), C.uintptr_t(c)))
 }
 
 func init() {
@@ -227,9 +227,12 @@ func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 // createWin creates a window over a communicator and stores its handle. It returns the window, and the value for the C
 // entry point. After an error the window is nil.
 func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr, win uintptr) (*rma.Window, int32) {
-	c, err := commOf(commHandle)
+	c, err := anyCommOf(commHandle)
 	if err != nil {
 		return nil, finish(function, 0, 0, err)
+	}
+	if err := checkUsable(commHandle, false); err != nil {
+		return nil, finish(function, handle.Comm, commHandle, err)
 	}
 	// rma.Create reports errors in the remaining arguments to the other members too, so that no member waits
 	// forever.

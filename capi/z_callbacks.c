@@ -135,8 +135,8 @@ static void free_file_comm(uintptr_t own_comm) {
     gompi_free_file_comm(own_comm);
 }
 
-static void free_file_window(uintptr_t win) {
-    gompi_free_file_window(win);
+static void free_file_window(uintptr_t win, uintptr_t own_comm) {
+    gompi_free_file_window(win, own_comm);
 }
 
 static void run_file_queue(uintptr_t queue) {

@@ -177,7 +177,7 @@ func (p *Instance) openNetwork(provider fabric.Provider) error {
 	p.foreign.endpoint = e
 	p.data.NetworkOpened()
 	p.Messages.OpenNetwork()
-	p.run(p.data.Network().Run)
+	p.runNetwork()
 	return nil
 }
 

@@ -37,6 +37,8 @@ type Instance struct {
 
 	data     DataPath
 	progress sync.WaitGroup
+	// Closed when the progress thread of the network has ended; nil if there has been none.
+	networkEnded chan struct{}
 	// Messages by which the members of a group create a communicator without a parent (session.go).
 	sessionComm *comm.Comm
 	// Parent is the intercommunicator with the processes that started this job (MPI_Comm_spawn), until the caller
@@ -130,7 +132,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		p.NodeMap.Neighbour.EndWatch(p.Boot)
 	}
 	if p.spans { // from now on the network thread answers keepalive requests of other processes
-		p.run(data.Network().Run)
+		p.runNetwork()
 	}
 	p.Node.SetRunning()
 	return p, nil
@@ -208,6 +210,16 @@ func (p *Instance) run(f func()) {
 		runtime.LockOSThread()
 		f()
 	}()
+}
+
+// runNetwork starts the progress thread of the network.
+func (p *Instance) runNetwork() {
+	ended := make(chan struct{})
+	p.networkEnded = ended
+	p.run(func() {
+		defer close(ended)
+		p.data.Network().Run()
+	})
 }
 
 // leaveWorld waits for all members of the job. Errors: MPI_ERR_OTHER if waiting for the other processes fails.

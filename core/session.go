@@ -79,6 +79,7 @@ func AtExit(data DataPath) {
 	if !worldMu.TryLock() || !openMu.TryLock() || !stateMu.TryLock() {
 		return // another thread is inside MPI; the locks stay held, since the process ends
 	}
+	defer leaveNetwork()
 	// MPI_Finalize is enough for the launcher, even if a session remains.
 	if !usedSessions || Running() && !finalized.Load() || released.Load() {
 		return
@@ -102,6 +103,18 @@ func AtExit(data DataPath) {
 	select {
 	case <-ended:
 	case <-time.After(exitTimeout):
+	}
+}
+
+// leaveNetwork ends the progress thread of the network. Later in exit, the destructors of the network's library run.
+// UCX aborts the process if a thread uses it then.
+func leaveNetwork() {
+	if p := self.Load(); p != nil && p.networkEnded != nil {
+		p.data.Network().Stop()
+		select {
+		case <-p.networkEnded:
+		case <-time.After(time.Second):
+		}
 	}
 }
 

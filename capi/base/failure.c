@@ -138,12 +138,15 @@ bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck) {
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
 	if (desc->find_failed != NULL)
 		return desc->find_failed(desc->find_failed_arg, stuck);
-	if (gompi_services_revoked(desc->object))
+	if (gompi_services_revoked(desc->object) || gompi_services_revoked(desc->outer))
 		return GOMPI_REVOKED;
 	if (gompi_load(&gompi_node_header()->failed_overflow) != 0)
 		return gompi_first_failed();
 	if (gompi_is_unreachable(gompi_node.self, stuck))
 		return gompi_node.self;
+	for (int i = 0, rank; (rank = gompi_services_member(desc->outer, i)) >= 0; i++)
+		if (gompi_is_unreachable(rank, stuck))
+			return rank;
 	if (desc->peer >= 0 && !desc->depends_on_all)
 		return gompi_is_unreachable(desc->peer, stuck) ||
 				       gompi_process_has_ended(gompi_node.processes, desc->peer)

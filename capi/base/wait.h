@@ -64,6 +64,8 @@ struct gompi_wait_desc {
 	int32_t peer;     // number of the awaited process, or one of enum gompi_wait_peers
 	int32_t tag;      // tag or other number, as enum gompi_wait_reason defines
 	uint64_t object;  // handle of the communicator, window or file; 0 if none
+	// Handle of another communicator, or 0: its revocation, and the failure of its members, also end the wait.
+	uint64_t outer;
 	// Numbers of the awaited processes of this node, for an object that has no handle, such as a communicator that
 	// is being created. Ignored if `object` has members. May be NULL if all are of this job.
 	const int32_t *members;

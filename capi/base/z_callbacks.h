@@ -102,8 +102,8 @@ struct gompi_go_callbacks {
     // free_file_comm frees the communicator of a file. The call is collective.
     void (*free_file_comm)(uintptr_t own_comm);
     // free_file_window frees a window of gompi_make_file_window, or does nothing if `win` is 0. The call is
-    // collective.
-    void (*free_file_window)(uintptr_t win);
+    // collective, unless the communicator of the file is revoked or has a failed member.
+    void (*free_file_window)(uintptr_t win, uintptr_t own_comm);
     // run_file_queue executes the queued accesses of a file on a thread of the library.
     void (*run_file_queue)(uintptr_t queue);
     // find_failed searches for failed processes of the node, and adds their number to

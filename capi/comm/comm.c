@@ -63,6 +63,9 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 		if (gompi_revoked_id_exists(c->id)) {
 			gompi_store(&c->is_revoked, 1);
 			gompi_comm_restrict(c);
+			// waits look for a revocation only if failed_count is not 0
+			gompi_add(&gompi_node_header()->revocation_count, 1);
+			gompi_add_seq_cst(&gompi_node_header()->failed_count, 1);
 		}
 		gompi_my_cell()->comms_address = (uintptr_t)&gompi_comms;
 		gompi_my_cell()->comm_world_address = (uintptr_t)&gompi_comm_world;

@@ -122,7 +122,7 @@ int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_er
 	if (c == NULL || gompi_load(&c->usable_handle) != 0)
 		return MPI_SUCCESS;
 	if (gompi_load(&c->is_revoked) != 0)
-		return gompi_set_error(v, MPI_ERR_PROC_ABORTED, "the communicator has been revoked");
+		return gompi_set_error(v, MPIX_ERR_REVOKED, "the communicator has been revoked");
 	if (only_revoked || !gompi_comm_note_failures(c))
 		return MPI_SUCCESS;
 	gompi_note_failed(gompi_comm_member(c, c->failures->member[0]));

@@ -40,8 +40,8 @@ bool gompi_comm_revoke_by_id(uint64_t id, struct gompi_comm_members *members);
 // class unchanged.
 int gompi_fault_class(int class, uintptr_t object);
 
-// Checks whether a collective call on a communicator is possible. Returns MPI_SUCCESS, or MPI_ERR_PROC_ABORTED
-// described in *v.
+// Checks whether a collective call on a communicator is possible. Returns MPI_SUCCESS, or MPIX_ERR_REVOKED or
+// MPI_ERR_PROC_ABORTED described in *v.
 int gompi_comm_check_usable(uintptr_t handle, bool only_revoked, struct gompi_error_status *v);
 
 // Copies to `failed` a flag for each member (gompi_comm_member): 1 if it has failed. With only_acked, 1 if in addition

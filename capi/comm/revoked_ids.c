@@ -2,19 +2,27 @@
 
 enum { STORED_IDS = 256 };
 static uint64_t ids[STORED_IDS];
-static gompi_a32 id_count; // number of ids that have been stored so far
+static uint32_t id_count; // number of ids that have been stored so far
 
 struct gompi_mutex gompi_failures_lock;
 
-void gompi_revoked_id_add(uint64_t id) { ids[gompi_add(&id_count, 1) % STORED_IDS] = id; }
+static bool is_stored_locked(uint64_t id) {
+	bool is_stored = false;
+	for (uint32_t i = 0; i < id_count && i < STORED_IDS; i++)
+		is_stored = is_stored || ids[i] == id;
+	return is_stored;
+}
 
+void gompi_revoked_id_add(uint64_t id) {
+	if (!is_stored_locked(id)) // each member of the communicator sends the revocation
+		ids[id_count++ % STORED_IDS] = id;
+}
+
+// Takes the lock in any case. A revocation that has looked up the communicator before it existed may not have stored
+// its id yet.
 bool gompi_revoked_id_exists(uint64_t id) {
-	if (gompi_load(&id_count) == 0)
-		return false;
 	gompi_mutex_lock(&gompi_failures_lock);
-	bool exists = false;
-	for (int i = 0; i < STORED_IDS; i++)
-		exists = exists || ids[i] == id;
+	bool exists = is_stored_locked(id);
 	gompi_mutex_unlock(&gompi_failures_lock);
 	return exists;
 }

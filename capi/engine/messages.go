@@ -92,6 +92,7 @@ func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {
 		datatype: C.uintptr_t(o.Datatype), program: C.uintptr_t(o.Program),
 		depends_on_all: C.bool(o.DependsOnAll),
 		members:        C.uintptr_t(o.Members), member_count: C.int32_t(o.MemberCount),
+		outer: C.uintptr_t(o.Outer),
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "base/host.h"
 #include "coll/hierarchy.h"
 #include "coll/z_calls.h"
+#include "comm/failures.h"
 #include "file/hints.h"
 #include "file/position.h"
 #include "file/queue.h"
@@ -19,6 +20,7 @@
 #include "file/view.h"
 #include "file/z_calls.h"
 #include "info/info.h"
+#include "message/messages.h"
 #include "rma/z_calls.h"
 #include "win/win.h"
 
@@ -192,7 +194,7 @@ static void release(struct gompi_file *f) {
 		if (f->shared_win != 0)
 			gompi_win_unlock_all(f->shared_win);
 		gompi_file_two_phase_free(f);
-		gompi_go_callbacks.free_file_window((uintptr_t)f->shared_win);
+		gompi_go_callbacks.free_file_window((uintptr_t)f->shared_win, (uintptr_t)f->comm);
 		gompi_go_callbacks.free_file_comm((uintptr_t)f->comm);
 	}
 	gompi_tool_counts_release(gompi_load(&f->tool_counts));
@@ -283,7 +285,11 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	if (made.class == MPI_SUCCESS && f->size > 1 && own_comm->barrier == NULL)
 		made.class = gompi_go_callbacks.make_file_window(own, f->rank == 0 ? 8 : 0, &window, made.text);
 	if (made.class != MPI_SUCCESS) {
+		// The other members may wait for this one on the communicator of the file.
+		if (own != 0 && gompi_load(&c->is_revoked) != 0)
+			gompi_revoke(gompi_comm_get(f->comm));
 		release(f);
+		made.class = gompi_fault_class(made.class, (uintptr_t)comm);
 		return raise_without_file(call, &made);
 	}
 	f->shared_win = (MPI_Win)window;
@@ -309,6 +315,7 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 		gompi_biased_unlock(&gompi_files.lock);
 	}
 	release(f);
+	v.class = gompi_fault_class(v.class, (uintptr_t)comm);
 	return raise_without_file(call, &v);
 }
 GOMPI_ENTRY(MPI_File_open, gompi_file_open);

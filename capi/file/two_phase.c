@@ -115,7 +115,7 @@ static bool make_buffers(struct gompi_file *f, int64_t bytes) {
 void gompi_file_two_phase_free(struct gompi_file *f) {
 	if (f->two_phase == NULL)
 		return;
-	gompi_go_callbacks.free_file_window((uintptr_t)f->two_phase->win);
+	gompi_go_callbacks.free_file_window((uintptr_t)f->two_phase->win, (uintptr_t)f->comm);
 	free(f->two_phase);
 	f->two_phase = NULL;
 }

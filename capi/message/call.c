@@ -163,6 +163,10 @@ void gompi_request_set_depends_on_all(bool depends_on_all) {
 	pending_depends_on_all = depends_on_all && gompi_node.is_fault_tolerant;
 }
 
+static _Thread_local uint64_t pending_outer;
+
+void gompi_request_set_outer(uint64_t outer) { pending_outer = outer; }
+
 // Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
@@ -176,6 +180,7 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .peer = world,
 				       .tag = r->tag,
 				       .object = r->comm,
+				       .outer = r->comm == 0 ? pending_outer : 0,
 				       .members = pending_members,
 				       .member_count = pending_member_count,
 				       .depends_on_all =

@@ -143,6 +143,8 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 void gompi_request_set_members(const int32_t *members, int n);
 // Sets whether waits of this thread for a request depend on all members of its communicator (struct gompi_wait_desc).
 void gompi_request_set_depends_on_all(bool depends_on_all);
+// Sets the field `outer` (struct gompi_wait_desc) of waits of this thread for a request.
+void gompi_request_set_outer(uint64_t outer);
 // Returns the number of a failed or unreachable process on which the request depends, or GOMPI_NONE_FAILED. The
 // argument `place` is the argument `stuck` of gompi_failed_for_wait.
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);

@@ -1,6 +1,7 @@
 #include "message/engine.h"
 
 #include "base/call_name.h"
+#include "base/service.h"
 #include "message/call.h"
 #include "message/plan.h"
 
@@ -110,6 +111,7 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 	struct gompi_error_status v = {0};
 	fill_request(m, o, &r);
 	gompi_request_set_depends_on_all(o->depends_on_all);
+	gompi_request_set_outer(o->outer);
 	if (r.receive) {
 		gompi_buffer_retain(&r.buf);
 		gompi_request_set_members((const int32_t *)o->members, o->member_count);
@@ -120,7 +122,11 @@ bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_op
 		v.class = gompi_send_wait(&r, gompi_current_call(), &v);
 	}
 	gompi_request_set_depends_on_all(false);
+	gompi_request_set_outer(0);
 	fill_result(&r, &v, out);
+	// the caller may pass the class to members that do not know of the revocation yet
+	if (out->class == MPI_ERR_PROC_ABORTED && gompi_services_revoked(o->comm != 0 ? o->comm : o->outer))
+		out->class = MPIX_ERR_REVOKED;
 	return true;
 }
 

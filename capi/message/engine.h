@@ -50,6 +50,7 @@ struct gompi_engine_operation {
 	uintptr_t program;  // address of the caller's struct gompi_type; used if C does not know the handle
 	uintptr_t members;  // address of member_count process numbers, see gompi_request_set_members
 	int32_t member_count;
+	uintptr_t outer; // as in struct gompi_wait_desc
 };
 
 // Starts the operation o. If o is persistent, only creates its request. Returns NULL if the operation is already

@@ -165,6 +165,9 @@ void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
 // Completes an active send to another process with an error class, and forgets it. Answers of the receiver are ignored
 // afterwards.
 void gompi_send_abandon(struct gompi_vci *l, struct gompi_request *r, int class);
+struct gompi_comm;
+// Revokes a communicator at all members (MPIX_Comm_revoke).
+void gompi_revoke(struct gompi_comm *c);
 // Handles RECORD_REVOKE: revokes the communicator, and forwards the record to all its members.
 void gompi_handle_revoke(struct gompi_vci *l, const struct gompi_record *h);
 // Handles RECORD_DROPPED: the receiver has discarded the message of send r without receiving it, because the sender has

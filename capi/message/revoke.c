@@ -38,19 +38,22 @@ void gompi_handle_revoke(struct gompi_vci *l, const struct gompi_record *h) {
 	end_revoked_waits();
 }
 
-int MPIX_Comm_revoke(MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
-	struct gompi_messages *m = gompi_load(&gompi_app_messages);
-	if (c == NULL || m == NULL)
-		return gompi_raise_invalid_comm(comm, "MPIX_Comm_revoke");
+void gompi_revoke(struct gompi_comm *c) {
 	if (!gompi_comm_mark_revoked(c))
-		return MPI_SUCCESS;
-	struct gompi_vci *l = gompi_vci_of(m, c->id);
+		return;
+	struct gompi_vci *l = gompi_vci_of(gompi_load(&gompi_app_messages), c->id);
 	gompi_vci_lock(l);
 	send_revocation(l, c->id, &c->peers);
 	if (c->is_inter)
 		send_revocation(l, c->id, &c->members);
 	gompi_vci_unlock_progress(l);
 	end_revoked_waits();
+}
+
+int MPIX_Comm_revoke(MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL || gompi_load(&gompi_app_messages) == NULL)
+		return gompi_raise_invalid_comm(comm, "MPIX_Comm_revoke");
+	gompi_revoke(c);
 	return MPI_SUCCESS;
 }

@@ -22,12 +22,20 @@ int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting
 	return two_level_barrier(w, waiting, w->leaders);
 }
 
-int gompi_win_free_barrier(uintptr_t handle, bool node_only) {
+int gompi_win_free_barrier(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	struct gompi_wait_desc waiting = {.call = gompi_call_name, .peer = -1, .object = handle};
-	return node_only ? two_level_barrier(w, &waiting, NULL) : gompi_win_barrier(w, &waiting);
+	return gompi_win_barrier(w, &waiting);
+}
+
+int gompi_win_create_barrier(uintptr_t handle, uintptr_t comm) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return MPI_ERR_WIN;
+	struct gompi_wait_desc waiting = {.call = gompi_call_name, .peer = -1, .object = comm};
+	return two_level_barrier(w, &waiting, NULL);
 }
 
 bool gompi_win_join_leaders(uintptr_t handle, uint64_t context, int nodes, int me, const int32_t *leaders) {

@@ -8,9 +8,12 @@
 
 // Executes a barrier of all members. Returns 0 or an error class.
 int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting);
-// Executes the barrier of MPI_Win_free among all members. If node_only is true, only the members on this node of a
-// window that spans nodes take part. Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
-int gompi_win_free_barrier(uintptr_t handle, bool node_only);
+// Executes the barrier of MPI_Win_free among all members. Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
+int gompi_win_free_barrier(uintptr_t handle);
+// Executes a barrier among the members on this node of a window that spans nodes, while the window is created from the
+// communicator `comm`. The failure of a member and the revocation of `comm` end the wait. Returns as
+// gompi_win_free_barrier.
+int gompi_win_create_barrier(uintptr_t handle, uintptr_t comm);
 
 // Makes this process a leader of its node for a window that spans nodes. The array `leaders` has the process numbers of
 // the node leaders; this process is leaders[me]. The leaders' messages have the given context. Returns false if out of

@@ -84,6 +84,14 @@ func (e *Engine) state(c *comm.Comm) *state {
 	return s
 }
 
+// OpenedShm returns the shared-memory collectives of a communicator, nil if none have been opened.
+func (e *Engine) OpenedShm(c *comm.Comm) Shm {
+	if s, ok := c.Coll.(*state); ok {
+		return s.shm
+	}
+	return nil
+}
+
 // Shm returns the shared-memory collectives of a communicator, nil if it has none. Error: MPI_ERR_NO_MEM.
 func (e *Engine) Shm(c *comm.Comm) (s Shm, err error) {
 	defer recoverNoMemory(&err)

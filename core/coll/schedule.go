@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"cmp"
+
 	"gompirma/core/comm"
 	"gompirma/core/p2p"
 )
@@ -149,7 +151,7 @@ func (st *step) local() error {
 // plan returns the schedule of a call on c as a plan.
 func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), KeepAlive: s.steps}
-	p.Comm, p.Source, p.GoBytes = c.Handle, int32(c.Rank()), s.allocBytes
+	p.Comm, p.Source, p.GoBytes = cmp.Or(c.Handle, c.Outer), int32(c.Rank()), s.allocBytes
 	p.Context[0] = c.Context(comm.Collective) // used if the schedule has no messages
 	does := func(t *p2p.Step, f func() error) {
 		t.Kind, t.Bytes = p2p.StepCallGo, int64(len(p.Funcs))

@@ -126,15 +126,16 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// commitBlock keeps the block if all members could open it. Otherwise it frees the block and returns an error. The
+// commitBlock keeps the block if all members could open it. Otherwise it drops the block and returns an error. The
 // arguments are the results of the exchange: `mine` is this member's error, `class` the largest error class of all
 // members, and `err` the error of the exchange itself.
 func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
-	// No member has used the block, so all of it is still zero.
-	if _, place := c.LocalMembers(); place == 0 && c.Block != nil {
+	// If the exchange has succeeded, no member has used the block, so all of it is still zero. Otherwise, other
+	// members may use the block, which stays allocated until the job ends.
+	if _, place := c.LocalMembers(); place == 0 && c.Block != nil && err == nil {
 		c.host.FreeBlock(c.block, c.blockSize(), 0)
 	}
 	c.Block = nil

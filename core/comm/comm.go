@@ -58,6 +58,10 @@ type Comm struct {
 
 	// Handle is the application's handle, 0 for a communicator that only the library uses.
 	Handle uintptr
+	// Outer is, without Handle, the handle of the communicator whose calls use this one. If that communicator is
+	// revoked or one of its members fails, waits on this one end. For Local of an intercommunicator, it is the
+	// handle of the intercommunicator. While a communicator is being created, it is the handle of its parent.
+	Outer uintptr
 	// Hierarchy is not nil if the members of an intracommunicator are on several nodes.
 	Hierarchy *Hierarchy
 	// Block is the control block: memory that the members of a node share, BlockSize(LocalMembers()) bytes, zeroed.

@@ -21,7 +21,7 @@ func (c *Comm) AttachBlock() error {
 
 // child returns an intracommunicator of g without an identity.
 func (c *Comm) child(g *group.Group, rank int) *Comm {
-	return &Comm{host: c.host, local: g, rank: rank, size: g.Size()}
+	return &Comm{host: c.host, local: g, rank: rank, size: g.Size(), Outer: cmp.Or(c.Handle, c.Outer)}
 }
 
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup). The caller

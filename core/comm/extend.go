@@ -49,7 +49,8 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		c.extents = append(c.extents, x)
 		return x.b[:size:size], nil
 	}
-	if t.me == 0 && x.b != nil {
+	// If the exchange has failed, other members may use the memory, so it stays allocated until the job ends.
+	if t.me == 0 && x.b != nil && err == nil {
 		c.host.FreeBlock(x.name, whole, 0)
 	}
 	switch {

@@ -131,7 +131,7 @@ func unpackInts(b []byte) []int32 {
 // newInter returns an intercommunicator without an identity.
 func newInter(local *Comm, remote *group.Group, isFirst bool) *Comm {
 	return &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
-		Local: local, isFirst: isFirst}
+		Local: local, isFirst: isFirst, Outer: local.Outer}
 }
 
 // agreeOnID sets the identity of an intercommunicator. The leader whose link has sendsFirst set creates the identity.

@@ -181,11 +181,14 @@ func (t *team) agree(c *Comm) error {
 	if len(c.Hierarchy.Leaders) == c.size {
 		return nil
 	}
-	var mine error
+	var mine, err error
 	if part := t.localTeam(c); part.size() > 1 {
-		mine = part.shareBlock(c)
+		mine, err = part.shareBlock(c)
 	}
-	class, err := t.maxClass(mpierr.ClassOf(mine))
+	var class int32
+	if err == nil {
+		class, err = t.maxClass(mpierr.ClassOf(mine))
+	}
 	return c.commitBlock(mine, class, err)
 }
 
@@ -205,20 +208,20 @@ func (t *team) agreeLocal(c *Comm) error {
 	return c.commitBlock(mine, class, err)
 }
 
-// shareBlock allocates and opens the control block of the members of one node, which are the team.
-func (t *team) shareBlock(c *Comm) error {
+// shareBlock allocates and opens the control block of the members of one node, which are the team. It returns this
+// member's error, and the error of the exchange.
+func (t *team) shareBlock(c *Comm) (mine, err error) {
 	var b [blockMsgBytes]byte
-	var mine error
 	if t.me == 0 {
 		mine = c.allocBlock(b[:])
 	}
 	if err := t.bcast(b[:]); err != nil {
-		return err
+		return mine, err
 	}
-	if err := c.blockError(b[:], mine); err != nil {
-		return err
+	if mine = c.blockError(b[:], mine); mine == nil {
+		mine = c.openBlock(b[:])
 	}
-	return c.openBlock(b[:])
+	return mine, nil
 }
 
 // agreeSubgroups implements agree for several new communicators of disjoint sets of members of c. The argument `n` is

@@ -83,6 +83,7 @@ type Operation struct {
 	// created. The caller keeps the list alive.
 	Members     uintptr
 	MemberCount int32
+	Outer       uintptr // comm.Comm.Outer
 }
 
 // Request is a send, a receive or a plan in progress. The application completes, tests, starts and frees requests in C.

@@ -20,7 +20,7 @@ func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) 
 	o.Urgent = x == comm.IdupCreation
 	o.DependsOnAll = dependsOnAll(x)
 	if x == comm.Agreement { // not interrupted if c is revoked
-		o.Comm = 0
+		o.Comm, o.Outer = 0, 0
 	}
 	_, err := h.perform(&o, b)
 	return err

@@ -10,8 +10,8 @@ import (
 // NewOperation returns the description of a send on c, without a buffer. To make it a receive, the caller sets the
 // field Receive. Precondition: `peer` is a rank of c.Peers() or, for a receive, MPI_ANY_SOURCE.
 func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
-	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
-		Process: -1}
+	o := Operation{Context: c.Context(x), Comm: c.Handle, Outer: c.Outer, Source: int32(c.Rank()), Peer: peer,
+		Tag: tag, Process: -1}
 	if peer >= 0 {
 		o.Process = c.Peers().World(int(peer))
 	}

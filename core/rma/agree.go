@@ -171,7 +171,7 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 		})
 		// Each member on the node has written only its part of the table, so wait for the others.
 		if w.local.table && len(w.local.ranks) > 1 {
-			return w.host.Data.NodeBarrier(w.Handle)
+			return w.host.Data.NodeBarrier(w.Handle, c.Handle)
 		}
 	}
 	return nil

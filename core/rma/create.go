@@ -82,8 +82,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	defer x.close()
 	all, xerr := x.allgather(mine.encode())
 	if xerr != nil {
-		w.close(creationFailed)
-		windows.withdraw(place)
+		w.close(abandoned)
 		return nil, xerr
 	}
 	members := records(all)
@@ -107,13 +106,15 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	if xerr == nil {
 		xerr = w.confirmAll(&x, &err)
 	}
-	if xerr != nil || err != nil {
+	if xerr != nil {
+		// The place stays in use, because other members may have created the window with this handle.
+		w.close(abandoned)
+		return nil, xerr
+	}
+	if err != nil {
 		w.close(creationFailed)
 		// Must be last: from then on, another thread may create a window with the same handle.
 		windows.withdraw(place)
-		if xerr != nil {
-			return nil, xerr
-		}
 		return nil, err
 	}
 	windows.add(w, place)

@@ -23,8 +23,10 @@ type DataPath interface {
 	// afterwards. It blocks until all members have called it, and costs as much as a fence. Errors:
 	// MPI_ERR_PROC_ABORTED if a member has failed; MPI_ERR_WIN if no window has this handle.
 	Barrier(h uintptr) error
-	// NodeBarrier is a barrier among the members on this node only.
-	NodeBarrier(h uintptr) error
+	// NodeBarrier is a barrier among the members on this node only, during the creation of the window from the
+	// communicator with handle c. The failure of a member and the revocation of the communicator end it with
+	// MPI_ERR_PROC_ABORTED.
+	NodeBarrier(h, c uintptr) error
 	// Attached returns whether [from, to) contains memory that is attached to window h and that origins cannot
 	// address directly.
 	Attached(h, from, to uintptr) bool

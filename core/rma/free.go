@@ -1,13 +1,20 @@
 package rma
 
-import "gompirma/core/shm"
+import (
+	"slices"
+
+	"gompirma/core/shm"
+)
 
 // closeReason is the reason why a window is closed.
 type closeReason int
 
 const (
-	creationFailed closeReason = iota // creation of the window failed
-	freed                             // MPI_Win_free; control memory stays in use until all members have left it
+	creationFailed closeReason = iota // all members know that the creation of the window has failed
+	// A process has failed, or the communicator is revoked. Other members may still use the shared memory of the
+	// window, which stays allocated until the job ends.
+	abandoned
+	freed // MPI_Win_free; control memory stays in use until all members have left it
 )
 
 // close releases this member's resources of the window.
@@ -22,6 +29,9 @@ func (w *Window) close(how closeReason) {
 	}
 	if w.msgComm != nil {
 		w.msgComm.Forget()
+	}
+	if how == abandoned {
+		w.reserved, w.heldSpans, w.attached = nil, nil, nil
 	}
 	w.unshareInPlace()
 	if w.segment != nil {
@@ -47,12 +57,12 @@ func (w *Window) close(how closeReason) {
 // leaveControl ends this member's use of the control memory. The last user of the memory releases it.
 func (w *Window) leaveControl(how closeReason) {
 	nd := w.host.Node
-	if how == creationFailed {
-		// No member uses the memory any longer. If the window has a handle, other members may have written to
-		// the control memory.
+	if how != freed {
+		// After creationFailed, no member uses the memory any longer. If the window has a handle, other members
+		// may have written to the control memory.
 		if w.block == 0 {
 			nd.Unmap(w.control)
-		} else if w.local.isLeader() {
+		} else if how == creationFailed && w.local.isLeader() {
 			used := int64(0)
 			if w.Handle != 0 {
 				used = shm.Dirty
@@ -73,13 +83,25 @@ func (w *Window) leaveControl(how closeReason) {
 	case w.block != 0:
 	case w.local.isLeader():
 		// The memory may be reused as soon as the leader releases it. So the leader waits until no other member
-		// can access it.
-		nd.Wait(func() bool { return int(left.Load()) == len(w.local.ranks) })
+		// can access it. If a member fails before it has left, the memory stays allocated.
+		isOver := func() bool { return int(left.Load()) == len(w.local.ranks) }
+		mayWait := func() bool { return isOver() || w.hasFailedLocal() }
+		_ = nd.WaitFor(mayWait, shm.Waiting{Peer: shm.PeersAll, Survives: true})
+		if !isOver() {
+			w.reserved = nil
+		}
 		nd.Unmap(w.control)
 	default:
 		nd.Wake(w.host.NodeIndex(w.Group.World(w.local.leader())))
 		nd.Unmap(w.control)
 	}
+}
+
+// hasFailedLocal returns whether a member on this node has failed.
+func (w *Window) hasFailedLocal() bool {
+	return slices.ContainsFunc(w.local.ranks, func(r int32) bool {
+		return w.host.Node.State(w.host.NodeIndex(w.Group.World(int(r)))) == shm.Failed
+	})
 }
 
 // Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. As soon as the epoch check has
@@ -103,4 +125,11 @@ func (w *Window) Free(before func() error) error {
 	w.close(freed)
 	windows.remove(w.Handle)
 	return nil
+}
+
+// Abandon releases this member's own resources of a window that a failed process or a revocation keeps the members from
+// freeing together.
+func (w *Window) Abandon() {
+	w.close(abandoned)
+	windows.forget(w.Handle)
 }

@@ -109,9 +109,16 @@ func (r *registry) add(w *Window, place uint64) {
 }
 
 func (r *registry) remove(h uintptr) {
+	r.forget(h)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.used, handle.Number(h)&indexMask)
+}
+
+// forget removes a window, but keeps its index in use, because other members may still use the handle.
+func (r *registry) forget(h uintptr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.windows, h)
 	r.watch.Count(windowWeight * len(r.windows))
-	delete(r.used, handle.Number(h)&indexMask)
 }
