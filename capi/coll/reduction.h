@@ -5,6 +5,7 @@
 
 #include "base/go_callbacks.h"
 #include "datatype/datatype.h"
+#include "datatype/memory.h"
 #include "datatype/op.h"
 #include "datatype/user_op.h"
 
@@ -42,6 +43,20 @@ static inline int gompi_combine(const struct gompi_reduction *r, const void *in,
 	else
 		return gompi_go_callbacks.reduce_in_go(r->go_handle, in, inout, bytes);
 	return 0;
+}
+
+// Reduces the operands of ranks [0, n) into acc, in rank order. Starts with the last operand and combines each further
+// operand as the left one. The function `operand` returns the address of the operand of rank i, which acc may be only
+// for the last rank. Returns 0 or an error class.
+static inline __attribute__((always_inline)) int gompi_reduce_operands(const struct gompi_reduction *r, int n,
+								       char *acc, uint64_t bytes,
+								       const char *(*operand)(const void *arg, int i),
+								       const void *arg) {
+	int rc = 0;
+	gompi_copy_between(acc, operand(arg, n - 1), bytes);
+	for (int i = n - 2; i >= 0 && rc == 0; i--)
+		rc = gompi_combine(r, operand(arg, i), acc, bytes);
+	return rc;
 }
 
 #endif
