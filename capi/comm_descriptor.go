@@ -62,18 +62,16 @@ func openComm(c *comm.Comm) error {
 			slot.topology.ranks = (*C.int32_t)(&lists[0])
 		}
 	}
-	switch t := shared.(type) {
-	case *shmColl:
-		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
-		t.c.object = C.uint64_t(c.Handle)
-		slot.shm_coll, slot.nbc = t.c, t.nbc
-		t.nbc.object = C.uint64_t(c.Handle)
-	case *hierarchy:
-		t.c.object = C.uint64_t(c.Handle)
-		if t.onNode != nil {
-			t.onNode.c.object = C.uint64_t(c.Handle)
+	if t, _ := shared.(*shmColl); t != nil {
+		if t.c != nil {
+			t.c.object, t.nbc.object = C.uint64_t(c.Handle), C.uint64_t(c.Handle)
 		}
-		slot.hierarchy = t.c
+		if slot.hierarchy = t.nodes; t.nodes != nil {
+			t.nodes.object = C.uint64_t(c.Handle)
+		} else {
+			slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+			slot.shm_coll, slot.nbc = t.c, t.nbc
+		}
 	}
 	slot.errhandler.handle = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))

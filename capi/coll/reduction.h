@@ -1,9 +1,8 @@
-// The reduction of a collective. A kernel, a user-defined function or Go computes the reduction. Operands are arrays of
+// The reduction of a collective. A kernel or a user-defined function computes the reduction. Operands are arrays of
 // elements in the layout in which members transfer them, which may differ from that of the application's memory.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
-#include "base/go_callbacks.h"
 #include "datatype/datatype.h"
 #include "datatype/memory.h"
 #include "datatype/op.h"
@@ -11,15 +10,12 @@
 
 struct gompi_reduction {
 	uint64_t size;       // bytes of an element
-	gompi_kernel kernel; // kernel of a predefined operation; NULL for other operations
-
-	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; 0 if Go reduces
+	gompi_kernel kernel; // kernel of a predefined operation; NULL for user-defined operations
+	uintptr_t function;  // an MPI_User_function or, if large, an MPI_User_function_c
 	bool large;
 	uintptr_t type; // datatype argument of `function`
 	// if not NULL, elements are transferred packed and are unpacked into this type for `function`
 	const struct gompi_type *unpacked_type;
-
-	uintptr_t go_handle; // argument of gompi_go_callbacks.reduce_in_go
 };
 
 #pragma GCC visibility push(hidden)
@@ -38,10 +34,8 @@ static inline int gompi_combine(const struct gompi_reduction *r, const void *in,
 		r->kernel(in, inout, n);
 	else if (r->unpacked_type != NULL)
 		return gompi_combine_packed(r, in, inout, n);
-	else if (r->function != 0)
-		gompi_op_call_user(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	else
-		return gompi_go_callbacks.reduce_in_go(r->go_handle, in, inout, bytes);
+		gompi_op_call_user(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	return 0;
 }
 
