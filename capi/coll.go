@@ -20,9 +20,8 @@ type collective struct {
 	send, recv side
 	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
 	tag        int32 // message tag of a nonblocking or persistent collective
-	// nonblocking calls: C found an error while it tried to use shared memory; Go only determines this error
-	inShm  bool
-	agreed coll.Agreed
+	inShm      bool  // C found an error while it tried to use shared memory; Go only determines this error
+	agreed     coll.Agreed
 }
 
 // side is one of the two buffers of a collective call. It has a count, or arrays of counts, displacements and, for
@@ -38,7 +37,7 @@ type side struct {
 func (a *collective) run() (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
 	var k coll.Call
-	err := a.call(&k)
+	err := a.checked(&k)
 	if err == nil {
 		k.Agreed = a.agreed
 		err = core.Self().Coll.Run(&k)
@@ -61,18 +60,12 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 		return mpierr.New(abi.MPI_ERR_ARG, "request is NULL")
 	}
 	var k coll.Call
-	if err := a.call(&k); err != nil {
+	if err := a.checked(&k); err != nil {
 		return err
 	}
 	start := (*coll.Engine).Start
 	if persistent {
 		start = (*coll.Engine).Init
-	}
-	if a.inShm {
-		if err := k.Check(); err != nil {
-			return err
-		}
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 	}
 	k.Tag = a.tag
 	r, err := start(core.Self().Coll, &k)
@@ -86,6 +79,17 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 	}
 	*out[uintptr](to) = h
 	return nil
+}
+
+// checked stores the arguments in k. If inShm is true, it returns the error that C has found.
+func (a *collective) checked(k *coll.Call) error {
+	err := a.call(k)
+	if err == nil && a.inShm {
+		if err = k.Check(); err == nil {
+			err = mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
+		}
+	}
+	return err
 }
 
 // call resolves the handles and addresses among the arguments, and stores the result in k. It ignores arguments that

@@ -12,7 +12,6 @@ import "C"
 
 import (
 	"runtime"
-	"runtime/cgo"
 	"sync"
 	"unsafe"
 
@@ -37,17 +36,18 @@ const (
 	persistentBytes = int64(unsafe.Sizeof(C.struct_gompi_nbc_table{}))
 )
 
-// shmColl implements coll.Shm for members that share memory.
+// shmColl implements coll.Shm.
 type shmColl struct {
-	c        *C.struct_gompi_shm_coll
-	nbc      *C.struct_gompi_nbc // for nonblocking and persistent collectives
+	c        *C.struct_gompi_shm_coll  // of the members on this node; nil if there is only one
+	nbc      *C.struct_gompi_nbc       // the same for nonblocking and persistent collectives
+	nodes    *C.struct_gompi_hierarchy // two-level collectives; nil if all members are on this node
 	comm     *comm.Comm
 	owner    uintptr
 	mismatch C.struct_gompi_coll_mismatch // set by C when calls of the members do not match
 }
 
 // owners maps the owner numbers that C passes to functions of gompi_go_callbacks to shmColl objects. A cgo.Handle for
-// each communicator would cost more than all other work of openLocalShm.
+// each communicator would cost more than all other work of openLocal.
 var owners struct {
 	mu   sync.Mutex
 	all  []*shmColl
@@ -83,51 +83,76 @@ func shmByOwner(number uintptr) *shmColl {
 var errNoShm = mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the shared buffers of a communicator")
 
 func openShm(h coll.ShmHost) (coll.Shm, error) {
-	if h.Comm.Hierarchy != nil {
-		if t := openHierarchy(h); t != nil {
-			setShmObject(t, h.Comm.Outer)
-			return t, nil
-		}
-	} else if t := openLocalShm(h); t != nil {
-		setShmObject(t, h.Comm.Outer)
-		return t, nil
-	}
-	return nil, errNoShm
-}
-
-// openLocalShm creates the shared-memory collectives of the members on this node. It returns nil if out of memory.
-func openLocalShm(h coll.ShmHost) *shmColl {
 	t := &shmColl{comm: h.Comm}
 	t.register()
+	if h.Block != nil && !t.openLocal(h) || h.Comm.Hierarchy != nil && !t.openNodes(h.Comm) {
+		t.Close()
+		return nil, errNoShm
+	}
+	setShmObject(t, h.Comm.Outer)
+	return t, nil
+}
+
+// openLocal creates the shared-memory collectives of the members on this node. It returns false if out of memory.
+func (t *shmColl) openLocal(h coll.ShmHost) bool {
 	n, place := h.Comm.LocalMembers()
 	t.c = C.gompi_shm_coll_open(unsafe.Pointer(unsafe.SliceData(h.Block)), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
 	t.nbc = C.gompi_nbc_open(unsafe.Pointer(&h.Block[int64(n)*shmMemberBytes]), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
-	if t.c == nil || t.nbc == nil {
-		t.Close()
-		return nil
-	}
 	C.gompi_nbc_register_service()
-	return t
+	return t.c != nil && t.nbc != nil
+}
+
+// openNodes creates the two-level collectives. It returns false if out of memory.
+func (t *shmColl) openNodes(c *comm.Comm) bool {
+	n, place := c.LocalMembers()
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	list := func(l []int32) *C.int32_t {
+		pin.Pin(&l[0])
+		return (*C.int32_t)(&l[0])
+	}
+	view := C.struct_gompi_hierarchy{
+		n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Hierarchy.Leaders)),
+		node: C.int(c.Hierarchy.Node), local_size: C.int(n), local_rank: C.int(place),
+		node_of: list(c.Hierarchy.NodeOf), local_ranks: list(c.Hierarchy.Local),
+		is_regular:         C.bool(c.Hierarchy.Regular),
+		max_ranks_per_node: C.int(c.Hierarchy.MaxRanksPerNode), shm_coll: t.c}
+	if t.c != nil {
+		view.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+	}
+	leaders := make([]int32, len(c.Hierarchy.Leaders))
+	for i, r := range c.Hierarchy.Leaders {
+		leaders[i] = c.Group().World(int(r))
+	}
+	t.nodes = C.gompi_hierarchy_open(&view, nil, C.uint64_t(c.Context(comm.NodeLeaders)), list(leaders))
+	return t.nodes != nil
 }
 
 // Leave implements coll.Shm.
-func (t *shmColl) Leave() bool { return t.nbc.references != 0 && bool(C.gompi_nbc_comm_freed(t.nbc)) }
+func (t *shmColl) Leave() bool {
+	return t.nbc != nil && t.nbc.references != 0 && bool(C.gompi_nbc_comm_freed(t.nbc))
+}
 
 // Used implements coll.Shm.
 func (t *shmColl) Used() bool {
-	return t.c.seq != 0 || t.nbc.last_started != 0 || t.nbc.init_count != 0
+	return t.c != nil && (t.c.seq != 0 || t.nbc.last_started != 0 || t.nbc.init_count != 0)
 }
 
 // Clean implements coll.Shm.
 func (t *shmColl) Clean() {
-	C.gompi_shm_coll_reset(t.c)
-	C.gompi_nbc_reset(t.nbc)
-	C.gompi_nbc_persistent_reset(t.nbc)
+	if t.c != nil {
+		C.gompi_shm_coll_reset(t.c)
+		C.gompi_nbc_reset(t.nbc)
+		C.gompi_nbc_persistent_reset(t.nbc)
+	}
 }
 
 func (t *shmColl) Close() {
+	if t.nodes != nil {
+		C.gompi_hierarchy_close(t.nodes)
+	}
 	if t.c != nil {
 		C.gompi_shm_coll_close(t.c)
 	}
@@ -166,104 +191,17 @@ func (t *shmColl) result(rc C.int) error {
 	return mpierr.New(int32(rc), "%s", C.GoString(C.gompi_shm_error_text(rc)))
 }
 
-// hierarchy implements coll.Shm for members on several nodes (two-level collectives).
-type hierarchy struct {
-	c      *C.struct_gompi_hierarchy
-	onNode *shmColl // nil if this is the only member on this node
-}
-
-// openHierarchy creates the two-level collectives of a communicator. It returns nil if out of memory.
-func openHierarchy(h coll.ShmHost) *hierarchy {
-	c := h.Comm
-	n, place := c.LocalMembers()
-	t := &hierarchy{}
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	list := func(l []int32) *C.int32_t {
-		pin.Pin(&l[0])
-		return (*C.int32_t)(&l[0])
+// Barrier implements coll.Shm.
+func (t *shmColl) Barrier() error {
+	c := C.struct_gompi_coll_call{kind: C.GOMPI_BARRIER, name: C.gompi_current_call()}
+	if t.nodes != nil {
+		return t.result(C.gompi_hierarchy_run(t.nodes, &c))
 	}
-	view := C.struct_gompi_hierarchy{
-		n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Hierarchy.Leaders)),
-		node: C.int(c.Hierarchy.Node), local_size: C.int(n), local_rank: C.int(place),
-		node_of:     list(c.Hierarchy.NodeOf),
-		local_ranks: list(c.Hierarchy.Local), max_ranks_per_node: C.int(c.Hierarchy.MaxRanksPerNode)}
-	if h.Block != nil {
-		if t.onNode = openLocalShm(h); t.onNode == nil {
-			return nil
-		}
-		view.shm_coll = t.onNode.c
-		view.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
-	}
-	leaders := make([]int32, len(c.Hierarchy.Leaders))
-	for i, r := range c.Hierarchy.Leaders {
-		leaders[i] = c.Group().World(int(r))
-	}
-	t.c = C.gompi_hierarchy_open(&view, nil, C.uint64_t(c.Context(comm.NodeLeaders)), list(leaders))
-	if t.c == nil {
-		if t.onNode != nil {
-			t.onNode.Close()
-		}
-		return nil
-	}
-	return t
+	return t.result(C.gompi_shm_run(t.c, &c))
 }
 
-// Leave implements coll.Shm.
-func (t *hierarchy) Leave() bool { return false }
-
-// Used implements coll.Shm.
-func (t *hierarchy) Used() bool { return t.onNode != nil && t.onNode.Used() }
-
-// Clean implements coll.Shm.
-func (t *hierarchy) Clean() {
-	if t.onNode != nil {
-		t.onNode.Clean()
-	}
-}
-
-func (t *hierarchy) Close() {
-	C.gompi_hierarchy_close(t.c)
-	if t.onNode != nil {
-		t.onNode.Close()
-	}
-}
-
-// Bcast implements coll.Shm.
-func (t *hierarchy) Bcast(root int, b []byte) error {
-	_, err := t.Run(&coll.ShmCall{Kind: coll.KindBcast, Root: root, Bytes: len(b), Out: b})
-	return err
-}
-
-// Allgather implements coll.Shm, for the members on this node.
-func (t *hierarchy) Allgather(mine, all []byte) error { return t.onNode.Allgather(mine, all) }
-
-func (t *hierarchy) Supports(k coll.Kind) bool { return bool(C.gompi_hierarchy_supports(C.int(k))) }
-
-func (t *hierarchy) Run(x *coll.ShmCall) (bool, error) {
-	return run(x, func(c *C.struct_gompi_coll_call) C.int { return C.gompi_hierarchy_run(t.c, c) })
-}
-
-func (t *hierarchy) RunOnNode(x *coll.ShmCall) (bool, error) { return t.onNode.Run(x) }
-
-// reduction is a reduction that Go computes for C. C receives a cgo.Handle of the reduction, and passes this handle to
-// gompi_reduce_in_go.
-type reduction struct {
-	combine func(in, inout []byte) error
-	err     error
-}
-
-// Run implements coll.Shm.
-func (t *shmColl) Run(x *coll.ShmCall) (bool, error) {
-	return run(x, func(c *C.struct_gompi_coll_call) C.int { return C.gompi_shm_run(t.c, c) })
-}
-
-// RunOnNode implements coll.Shm.
-func (t *shmColl) RunOnNode(x *coll.ShmCall) (bool, error) { return t.Run(x) }
-
-// run converts the collective x to its C form and executes it with the function f. It pins the memory that x refers to,
-// because C holds the addresses as integers.
-func run(x *coll.ShmCall, f func(*C.struct_gompi_coll_call) C.int) (done bool, err error) {
+// RunOnNode implements coll.Shm. It pins the memory that x refers to, because C holds the addresses as integers.
+func (t *shmColl) RunOnNode(x *coll.ShmCall) error {
 	c := C.struct_gompi_coll_call{kind: C.int(x.Kind), root: C.int(x.Root), bytes: C.uint64_t(x.Bytes)}
 	c.name = C.gompi_current_call()
 	var pin runtime.Pinner
@@ -275,76 +213,32 @@ func run(x *coll.ShmCall, f func(*C.struct_gompi_coll_call) C.int) (done bool, e
 		pin.Pin(&b[0])
 		return (*C.char)(unsafe.Pointer(&b[0]))
 	}
-	numbers := func(n int) []C.uint64_t {
-		list := make([]C.uint64_t, n)
-		pin.Pin(&list[0])
-		return list
+	c.in, c.out = bytes(x.In), bytes(x.Out)
+	if n := len(x.Outs); n > 0 {
+		outs, sizes := make([]C.uintptr_t, n), make([]C.uint64_t, n)
+		for i, b := range x.Outs {
+			outs[i], sizes[i] = C.uintptr_t(uintptr(unsafe.Pointer(bytes(b)))), C.uint64_t(len(b))
+		}
+		pin.Pin(&outs[0])
+		pin.Pin(&sizes[0])
+		c.outs.list, c.sizes = &outs[0], &sizes[0]
 	}
-	blocks := func(from [][]byte) (to C.struct_gompi_blocks) {
-		if len(from) == 0 {
-			return to
-		}
-		list := make([]C.uintptr_t, len(from))
-		for i, b := range from {
-			list[i] = C.uintptr_t(uintptr(unsafe.Pointer(bytes(b))))
-		}
-		pin.Pin(&list[0])
-		to.list = &list[0]
-		return to
-	}
-	c.in, c.out, c.ins, c.outs = bytes(x.In), bytes(x.Out), blocks(x.Ins), blocks(x.Outs)
-	if len(x.Sizes) > 0 {
-		sizes := numbers(len(x.Sizes))
-		for i, n := range x.Sizes {
-			sizes[i] = C.uint64_t(n)
-		}
-		c.sizes = &sizes[0]
-	}
-	pairs := func(members []int32, data [][]byte) (*C.struct_gompi_pair_block, C.int) {
-		if len(members) == 0 {
-			return nil, 0
-		}
-		list := make([]C.struct_gompi_pair_block, len(members))
-		for i, m := range members {
-			list[i].member, list[i].buf.size = C.int32_t(m), C.int64_t(len(data[i]))
-			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // sets the union member `at`
-		}
-		pin.Pin(&list[0])
-		return &list[0], C.int(len(list))
-	}
-	c.to, c.send_count = pairs(x.To, x.Ins)
-	c.from, c.recv_count = pairs(x.From, x.Outs)
-	r := &reduction{combine: x.Combine}
-	switch {
+	switch r := &c.reduction; {
 	case x.Op == nil:
-	case x.Combine != nil:
-		h := cgo.NewHandle(r)
-		defer h.Delete()
-		c.reduction.go_handle = C.uintptr_t(h)
 	case x.Op.User():
-		c.reduction.function, c.reduction.large = C.uintptr_t(x.Op.Function()), C.bool(x.Op.Large())
-		c.reduction._type = C.uintptr_t(x.Type.Handle())
+		r.function, r.large = C.uintptr_t(x.Op.Function()), C.bool(x.Op.Large())
+		r._type = C.uintptr_t(x.Type.Handle())
+		if x.Packed {
+			r.unpacked_type = C.gompi_type_get(C.MPI_Datatype(pointer(x.Type.Handle())))
+		}
 	default:
-		c.reduction.kernel = C.gompi_op_kernel(C.MPI_Op(pointer(x.Op.Handle())),
+		r.kernel = C.gompi_op_kernel(C.MPI_Op(pointer(x.Op.Handle())),
 			C.MPI_Datatype(pointer(x.Type.Basic().Handle)))
 	}
 	c.reduction.size = C.uint64_t(x.Elem)
-	rc := f(&c)
-	switch {
-	case rc == C.GOMPI_COLL_DONE:
-		return true, nil
-	case rc == C.GOMPI_COLL_USE_MESSAGES:
-		x.Agreed = coll.Agreed{Known: true, Bytes: int(c.bytes)}
-		if c.mismatch.rank >= 0 {
-			x.Agreed.DeferredErr = mismatchError(&c.mismatch)
-		}
-		return false, nil
-	case rc == C.GOMPI_COLL_MISMATCH:
-		return true, mismatchError(&c.mismatch)
-	case r.err != nil:
-		return true, r.err
-	}
-	return true, mpierr.New(int32(rc), "%s", C.GoString(C.gompi_shm_error_text(rc)))
+	rc := C.gompi_shm_run(t.c, &c)
+	t.mismatch = c.mismatch
+	return t.result(rc)
 }
 
 func mismatchError(d *C.struct_gompi_coll_mismatch) error {
@@ -398,20 +292,6 @@ func gompi_map_block(owner uintptr, name, bytes uint64) uintptr {
 //export gompi_free_block
 func gompi_free_block(owner uintptr, name, bytes uint64) {
 	shmByOwner(owner).comm.FreeBlock(name, int64(bytes))
-}
-
-// gompi_reduce_in_go computes inout = in op inout for arrays of the given number of bytes, with a reduction implemented
-// in Go. It returns 0 or an error class.
-//
-//gompi:callback int (uintptr_t reduction, const void *in, void *inout, uint64_t bytes)
-//export gompi_reduce_in_go
-func gompi_reduce_in_go(which, in, inout uintptr, bytes uint64) int32 {
-	r := cgo.Handle(which).Value().(*reduction)
-	if err := r.combine(slice[byte](in, int(bytes)), slice[byte](inout, int(bytes))); err != nil {
-		r.err = err
-		return mpierr.ClassOf(err)
-	}
-	return 0
 }
 
 // gompi_raise_mismatch raises the error that another member's collective call differs from this member's call, and

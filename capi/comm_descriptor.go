@@ -62,13 +62,11 @@ func openComm(c *comm.Comm) error {
 			slot.topology.ranks = (*C.int32_t)(&lists[0])
 		}
 	}
-	switch t := shared.(type) {
-	case *shmColl:
-		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
-		slot.shm_coll, slot.nbc = t.c, t.nbc
-		t.nbc.object = C.uint64_t(c.Handle)
-	case *hierarchy:
-		slot.hierarchy = t.c
+	if t, _ := shared.(*shmColl); t != nil {
+		if slot.hierarchy = t.nodes; t.nodes == nil {
+			slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+			slot.shm_coll, slot.nbc = t.c, t.nbc
+		}
 	}
 	setShmObject(shared, c.Handle)
 	if c.Local != nil {
@@ -86,14 +84,15 @@ func openComm(c *comm.Comm) error {
 // setShmObject sets the communicator whose revocation, and the failure of whose members, end waits in shared-memory
 // collectives.
 func setShmObject(shared coll.Shm, h uintptr) {
-	switch t := shared.(type) {
-	case *shmColl:
-		t.c.object = C.uint64_t(h)
-	case *hierarchy:
-		t.c.object = C.uint64_t(h)
-		if t.onNode != nil {
-			t.onNode.c.object = C.uint64_t(h)
-		}
+	t, _ := shared.(*shmColl)
+	if t == nil {
+		return
+	}
+	if t.c != nil {
+		t.c.object, t.nbc.object = C.uint64_t(h), C.uint64_t(h)
+	}
+	if t.nodes != nil {
+		t.nodes.object = C.uint64_t(h)
 	}
 }
 

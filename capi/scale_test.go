@@ -167,19 +167,19 @@ func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 // other members.
 type singleMemberShm struct{ *bigJob }
 
-func (singleMemberShm) Supports(coll.Kind) bool         { return true }
-func (singleMemberShm) Run(*coll.ShmCall) (bool, error) { panic("not a call of windows") }
-func (singleMemberShm) Close()                          {}
-func (singleMemberShm) Leave() bool                     { return false }
-func (singleMemberShm) Bcast(int, []byte) error         { panic("not a call of windows") }
-func (singleMemberShm) Allgather([]byte, []byte) error  { panic("not a call of windows") }
-func (singleMemberShm) Used() bool                      { return false }
-func (singleMemberShm) Clean()                          {}
-func (s singleMemberShm) RunOnNode(x *coll.ShmCall) (bool, error) {
+func (singleMemberShm) Supports(coll.Kind) bool        { return true }
+func (singleMemberShm) Barrier() error                 { panic("not a call of windows") }
+func (singleMemberShm) Close()                         {}
+func (singleMemberShm) Leave() bool                    { return false }
+func (singleMemberShm) Bcast(int, []byte) error        { panic("not a call of windows") }
+func (singleMemberShm) Allgather([]byte, []byte) error { panic("not a call of windows") }
+func (singleMemberShm) Used() bool                     { return false }
+func (singleMemberShm) Clean()                         {}
+func (s singleMemberShm) RunOnNode(x *coll.ShmCall) error {
 	for i, b := range x.Outs[min(1, len(x.Outs)):] {
 		s.words(s.rankOf(0, i+1), b)
 	}
-	return true, nil
+	return nil
 }
 
 // newBigJob creates a job with MPI_COMM_WORLD. The given number of members of its first node are in this process.

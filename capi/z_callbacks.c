@@ -22,11 +22,6 @@ static void free_block(uintptr_t owner, uint64_t name, uint64_t bytes) {
     gompi_free_block(owner, name, bytes);
 }
 
-static int reduce_in_go(uintptr_t reduction, const void *in, void *inout, uint64_t bytes) {
-    int rc = gompi_reduce_in_go(reduction, (uintptr_t)in, (uintptr_t)inout, bytes);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
 static int raise_mismatch(uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch) {
     int rc = gompi_raise_mismatch(comm, (uintptr_t)call, (uintptr_t)mismatch);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
@@ -195,7 +190,6 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .alloc_block = alloc_block,
         .map_block = map_block,
         .free_block = free_block,
-        .reduce_in_go = reduce_in_go,
         .raise_mismatch = raise_mismatch,
         .start_collective = start_collective,
         .mismatch_text = mismatch_text,

@@ -27,10 +27,8 @@ struct gompi_collective {
 		uintptr_t types; // address of an array of MPI_Datatype, or 0; if not 0, displs are in bytes
 	} send, recv;
 	bool is_large;
-	int32_t tag; // nonblocking collectives: tag of the messages
-	// nonblocking collectives: true if the members communicate through shared memory; C then calls Go only to
-	// report an error
-	bool uses_shm;
+	int32_t tag;   // nonblocking collectives: tag of the messages
+	bool uses_shm; // the members communicate through shared memory; C calls Go only to report an error
 	// The result of the agreement among node leaders in gompi_hierarchy_run: the number of bytes, and whether
 	// another member's call differs. NULL if gompi_hierarchy_run has not run.
 	const struct gompi_agreed {

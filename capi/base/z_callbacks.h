@@ -42,9 +42,6 @@ struct gompi_go_callbacks {
     void *(*map_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
     // free_block releases memory of gompi_alloc_block that no member uses any longer.
     void (*free_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
-    // reduce_in_go computes inout = in op inout for arrays of the given number of bytes, with a reduction implemented
-    // in Go. It returns 0 or an error class.
-    int (*reduce_in_go)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
     // raise_mismatch raises the error that another member's collective call differs from this member's call, and
     // returns the value that the call must return.
     int (*raise_mismatch)(uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch);

@@ -68,15 +68,17 @@ static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member,
 static inline bool gompi_pair_blocks_init(struct gompi_pair_block b[], int n, const int32_t *ranks,
 					  const struct gompi_collective *a, enum gompi_shape shape,
 					  const struct gompi_collective_side *s) {
-	const struct gompi_type *t = s->types == 0 ? gompi_type_get((MPI_Datatype)s->type) : NULL;
-	if (gompi_is_in_place(s->buf) || !gompi_has_arrays(a, shape, s))
+	const struct gompi_type *common = s->types == 0 ? gompi_type_get((MPI_Datatype)s->type) : NULL;
+	if (gompi_is_in_place(s->buf) || (n > 0 && !gompi_has_arrays(a, shape, s)))
 		return false;
 	for (int i = 0; i < n; i++) {
 		int64_t count, displ;
 		MPI_Datatype type;
 		if (!gompi_block_arguments(a, shape, s, i, &count, &displ, &type))
 			return false;
-		if (s->types != 0) // a block without data needs no valid type
+		const struct gompi_type *t = common;
+		// A block without data needs no valid type, or permits MPI_DATATYPE_NULL for all blocks.
+		if (s->types != 0 || type == MPI_DATATYPE_NULL)
 			t = gompi_type_get(count == 0 ? MPI_BYTE : type);
 		if (t == NULL || (s->types == 0 && __builtin_mul_overflow(displ, t->extent, &displ)))
 			return false;

@@ -1,32 +1,9 @@
-// Entry points of blocking collectives with equal blocks (MPI-5.0 6.4 to 6.11). C runs calls on communicators whose
-// members share memory (shm_coll.h) or are on several nodes (hierarchy.h). It passes all other calls, including
-// erroneous ones, to Go before any state has changed.
+// Entry points of blocking collectives with equal blocks (MPI-5.0 6.4 to 6.11), with fast paths for contiguous data of
+// members that share memory (shm_coll.h). All other calls, including erroneous ones, take the slow path (slow_path.c)
+// before any state has changed.
 #include "coll/entry.h"
-#include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 
-// Returns comm's view (its private state in this process) for two-level collectives. Returns NULL if comm is invalid or
-// has no such view, or if root is no rank of comm.
-static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
-	struct gompi_comm *c = gompi_comm_usable(comm);
-	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;
-}
-
-// Runs a call over several nodes. Passes the call to Go if messages must move the data.
-static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct gompi_collective *a) {
-	int rc = gompi_hierarchy_run(s, c);
-	if (rc == GOMPI_COLL_DONE)
-		return MPI_SUCCESS;
-	if (rc != GOMPI_COLL_USE_MESSAGES)
-		return gompi_shm_raise(rc, c, (MPI_Comm)a->comm);
-	struct gompi_agreed agreed = {c->bytes, c->mismatch.rank >= 0 ? &c->mismatch : NULL};
-	struct gompi_collective agreed_call = *a;
-	agreed_call.agreed = &agreed;
-	return gompi_go_callbacks.run_collective(&agreed_call);
-}
-
-// Runs calls of MPI_Bcast that the fast path cannot run: not all members share memory, the data is not contiguous, or
-// an argument is invalid.
 static __attribute__((noinline)) int bcast_slow_path(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	const struct gompi_collective a = {.name = "MPI_Bcast",
@@ -34,13 +11,7 @@ static __attribute__((noinline)) int bcast_slow_path(void *buffer, MPI_Count cou
 					   .root = root,
 					   .comm = (uintptr_t)comm,
 					   .recv = gompi_collective_side(buffer, count, datatype)};
-	struct gompi_hierarchy *s = hierarchy_for(comm, root);
-	struct gompi_buffer r;
-	if (s == NULL || !gompi_is_contiguous(&r, buffer, count, datatype))
-		return gompi_run_packed(&a);
-	struct gompi_coll_call c = {
-		.kind = GOMPI_BCAST, .root = root, .name = a.name, .bytes = (uint64_t)r.size, .out = r.at};
-	return run_hierarchy(s, &c, &a);
+	return gompi_collective_slow_path(&a);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
@@ -54,10 +25,13 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
-// Fills in *c for rank `me`, except the field c->reduction. Returns false if Go must run the call.
-static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_coll_call *c, int me, const char *name,
-								  int kind, const void *sendbuf, void *recvbuf,
-								  MPI_Count count, MPI_Datatype datatype, int root) {
+// Fills in *c for rank `me` and contiguous data. Returns false if the slow path must run the call.
+static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
+								 int kind, const void *sendbuf, void *recvbuf,
+								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+								 int root) {
+	if (!gompi_reduction_of(&c->reduction, op, datatype))
+		return false;
 	struct gompi_buffer in, out;
 	bool receives = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool can_be_in_place = kind != GOMPI_REDUCE || receives; // MPI_IN_PLACE is allowed
@@ -73,30 +47,14 @@ static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_c
 	return true;
 }
 
-// Fills in *c for rank `me` and a predefined operation. Returns false if the operation is not predefined, or if Go must
-// run the call.
-static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
-								 int kind, const void *sendbuf, void *recvbuf,
-								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-								 int root) {
-	gompi_kernel kernel = gompi_op_kernel(op, datatype);
-	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP ||
-	    !reduction_sides(c, me, name, kind, sendbuf, recvbuf, count, datatype, root))
-		return false;
-	c->reduction.size = (uint64_t)gompi_type_get(datatype)->size;
-	c->reduction.kernel = kernel;
-	return true;
-}
-
-// Runs reductions that the fast path cannot run: not all members share memory, the operation is user-defined, the data
-// is not contiguous, or an argument is invalid.
-static __attribute__((noinline)) int reduction_slow_path(const char *name, int kind, const void *sendbuf, void *recvbuf,
-							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-							 MPI_Comm comm) {
+// Runs a reduction. The argument `root` is 0 for collectives without a root.
+static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
+					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+					       MPI_Comm comm) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
 	struct gompi_coll_call c;
-	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
-	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
+	if (t != NULL && (unsigned)root < (unsigned)t->n &&
+	    reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
 		return gompi_shm_run_or_raise(t, &c, comm);
 	const struct gompi_collective a = {.name = name,
 					   .kind = kind,
@@ -105,22 +63,7 @@ static __attribute__((noinline)) int reduction_slow_path(const char *name, int k
 					   .comm = (uintptr_t)comm,
 					   .send = gompi_collective_side(sendbuf, 0, 0),
 					   .recv = gompi_collective_side(recvbuf, count, datatype)};
-	struct gompi_hierarchy *s = gompi_hierarchy_supports(kind) ? hierarchy_for(comm, root) : NULL;
-	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return gompi_go_callbacks.run_collective(&a);
-	return run_hierarchy(s, &c, &a);
-}
-
-// Runs a reduction. The argument `root` is 0 for collectives without a root.
-static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
-					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-					       MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
-	struct gompi_coll_call c;
-	if (t == NULL || (unsigned)root >= (unsigned)t->n ||
-	    !reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return reduction_slow_path(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
-	return gompi_shm_run_or_raise(t, &c, comm);
+	return gompi_collective_slow_path(&a);
 }
 
 int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -146,29 +89,11 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c);
 
-// Runs calls of MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall that the fast path cannot run: not all members
-// share memory, the data is not contiguous, or an argument is invalid.
 static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, struct gompi_collective_side send,
 						    struct gompi_collective_side recv, int root, MPI_Comm comm) {
 	const struct gompi_collective a = {
 		.name = name, .kind = kind, .root = root, .comm = (uintptr_t)comm, .send = send, .recv = recv};
-	struct gompi_hierarchy *s = gompi_hierarchy_supports(kind) ? hierarchy_for(comm, root) : NULL;
-	struct gompi_buffer in, out = {.at = NULL};
-	if (s == NULL)
-		return gompi_run_packed(&a);
-	bool receives = kind != GOMPI_GATHER || s->me == root;
-	if (receives && !gompi_is_contiguous_side(&out, &recv))
-		return gompi_run_packed(&a);
-	char *mine = out.at + (kind == GOMPI_ALLTOALL || !receives ? 0 : (int64_t)s->me * out.size);
-	if (receives && gompi_is_in_place(send.buf))
-		in = (struct gompi_buffer){.at = mine, .size = out.size};
-	else if (gompi_is_in_place(send.buf) || !gompi_is_contiguous_side(&in, &send) ||
-		 (receives && !gompi_self_block_matches(&in, &out, mine)))
-		return gompi_run_packed(&a);
-	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
-	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
-	c.outs = (struct gompi_blocks){out.at, (uint64_t)in.size, NULL};
-	return run_hierarchy(s, &c, &a);
+	return gompi_collective_slow_path(&a);
 }
 
 // Runs MPI_Gather, MPI_Scatter or MPI_Allgather. On one side of the call, every member has one block. On the other
@@ -237,18 +162,18 @@ int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_ALLTOALL);
 	struct gompi_buffer in, out;
 	if (t == NULL || !gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
-		goto go;
+		goto slow;
 	if (sendbuf == MPI_IN_PLACE)
 		in = out;
 	else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) ||
 		 !gompi_self_block_matches(&in, &out, out.at))
-		goto go;
+		goto slow;
 	struct gompi_coll_call c;
 	c.kind = GOMPI_ALLTOALL, c.root = 0, c.name = "MPI_Alltoall", c.bytes = (uint64_t)in.size;
 	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
 	return gompi_shm_run_or_raise(t, &c, comm);
-go:
+slow:
 	return rows_slow_path("MPI_Alltoall", GOMPI_ALLTOALL, gompi_collective_side(sendbuf, sendcount, sendtype),
 			      gompi_collective_side(recvbuf, recvcount, recvtype), 0, comm);
 }

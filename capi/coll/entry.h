@@ -26,9 +26,9 @@ int gompi_collective_run(const struct gompi_collective *a);
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request);
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request);
 
-// Runs a blocking collective with equal blocks whose data is not contiguous at this member. Passes the call to Go if
-// not all members share memory or an argument is invalid. Returns what the MPI call returns.
-int gompi_run_packed(const struct gompi_collective *a);
+// Runs a blocking collective that no fast path accepts. Passes the call to Go if messages must move the data, or if an
+// argument is invalid. Returns what the MPI call returns.
+int gompi_collective_slow_path(const struct gompi_collective *a);
 
 // Maximum bytes of a block, so that the blocks of all members together fit into the address space.
 #define GOMPI_MAX_BLOCK_BYTES ((int64_t)1 << 40)

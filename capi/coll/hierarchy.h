@@ -16,6 +16,7 @@ struct gompi_hierarchy {
 	int n, me;                       // members of the communicator, and rank of this member
 	int nodes, node;                 // number of nodes, and index of this node
 	int local_size, local_rank;      // members on this node, and index of this member among them
+	bool is_regular;                 // the members of each node have consecutive ranks
 	int max_ranks_per_node;          // largest number of members on any node
 	int32_t *node_of;                // [n]: index of each member's node
 	int32_t *local_ranks;            // [local_size]: ranks of the members on this node, ascending
@@ -50,6 +51,7 @@ static inline bool gompi_hierarchy_supports(int kind) {
 	case GOMPI_ALLREDUCE:
 	case GOMPI_GATHER:
 	case GOMPI_ALLGATHER:
+	case GOMPI_ALLGATHERV:
 	case GOMPI_ALLTOALL:
 	case GOMPI_SCAN:
 	case GOMPI_EXSCAN:

@@ -17,7 +17,7 @@ bool gompi_idup_start(uintptr_t comm, const void *draft, uintptr_t number, uintp
 	a.recv = (struct gompi_collective_side){
 		.buf = (uintptr_t)d->draft, .count = sizeof d->draft, .type = (uintptr_t)MPI_BYTE};
 	bool use_messages;
-	struct gompi_nbc_op *s = gompi_nbc_op_new(c, &a, &use_messages);
+	struct gompi_nbc_op *s = gompi_nbc_op_new(c, &a, NULL, &use_messages);
 	if (s == NULL) {
 		free(d);
 		return false;

@@ -18,16 +18,51 @@ struct nbc_builder {
 	struct gompi_nbc_op *s;
 	const struct gompi_collective *a;
 	int n, me;
-	bool use_messages; // the call must run with messages
+	struct gompi_call_memory *memory; // NULL in a nonblocking call
+	bool use_messages;                // the call must run with messages
 };
+
+struct gompi_call_block {
+	struct gompi_call_block *next;
+	_Alignas(16) char data[];
+};
+
+void *gompi_call_alloc(struct gompi_call_memory *m, size_t bytes) {
+	const size_t padded = (bytes + 15) & ~(size_t)15;
+	if (padded <= sizeof m->buffer - m->used) {
+		m->used += padded;
+		return m->buffer + m->used - padded;
+	}
+	struct gompi_call_block *b = malloc(sizeof *b + bytes);
+	if (b == NULL)
+		return NULL;
+	b->next = m->blocks;
+	m->blocks = b;
+	return b->data;
+}
+
+void gompi_call_memory_free(struct gompi_call_memory *m) {
+	for (struct gompi_call_block *b = m->blocks, *next; b != NULL; b = next) {
+		next = b->next;
+		free(b);
+	}
+}
+
+static void *builder_alloc(struct nbc_builder *m, size_t bytes) {
+	return m->memory != NULL ? gompi_call_alloc(m->memory, bytes) : malloc(bytes);
+}
 
 // Appends a zeroed struct gompi_nbc_copy to a list of length *n and returns its address. The list's capacity is *n
 // rounded up to a power of two. Returns NULL if out of memory.
-static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
+static struct gompi_nbc_copy *add_copy(struct nbc_builder *m, struct gompi_nbc_copy **list, int *n) {
 	if ((*n & (*n - 1)) == 0) {
-		struct gompi_nbc_copy *grown = realloc(*list, (size_t)(*n > 0 ? 2 * *n : 1) * sizeof **list);
+		struct gompi_nbc_copy *grown = builder_alloc(m, (size_t)(*n > 0 ? 2 * *n : 1) * sizeof **list);
 		if (grown == NULL)
 			return NULL;
+		if (*n > 0)
+			memcpy(grown, *list, (size_t)*n * sizeof **list);
+		if (m->memory == NULL)
+			free(*list);
 		*list = grown;
 	}
 	struct gompi_nbc_copy *t = &(*list)[(*n)++];
@@ -37,22 +72,25 @@ static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
 
 // Allocates private memory of this many bytes and appends a copy between the buffer *user and this memory. Returns the
 // private memory, or NULL if out of memory.
-static char *add_packed_copy(struct gompi_nbc_copy **list, int *n, const struct gompi_buffer *user, uint64_t bytes) {
-	char *packed = malloc(bytes);
-	struct gompi_nbc_copy *t = packed != NULL ? add_copy(list, n) : NULL;
+static char *add_packed_copy(struct nbc_builder *m, struct gompi_nbc_copy **list, int *n,
+			     const struct gompi_buffer *user, uint64_t bytes) {
+	char *packed = builder_alloc(m, bytes);
+	struct gompi_nbc_copy *t = packed != NULL ? add_copy(m, list, n) : NULL;
 	if (t == NULL) {
-		free(packed);
+		if (m->memory == NULL)
+			free(packed);
 		return NULL;
 	}
 	t->user = *user;
 	t->packed = packed;
-	t->owns_packed = true;
-	gompi_buffer_retain(user);
+	t->owns_packed = m->memory == NULL;
+	if (t->owns_packed)
+		gompi_buffer_retain(user);
 	return packed;
 }
 
 static char *add_copy_in(struct nbc_builder *m, const struct gompi_buffer *b) {
-	return add_packed_copy(&m->s->copies_in, &m->s->copies_in_count, b, (uint64_t)b->size);
+	return add_packed_copy(m, &m->s->copies_in, &m->s->copies_in_count, b, (uint64_t)b->size);
 }
 
 // Describes in *p the bytes to send from a buffer. If the buffer is not contiguous, these bytes are packed into private
@@ -67,14 +105,14 @@ static bool make_send_span(struct nbc_builder *m, const struct gompi_buffer *b, 
 static bool make_recv_span(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p) {
 	*p = (struct gompi_span){b->at, (uint64_t)b->size};
 	return b->type == NULL ||
-	       (p->at = add_packed_copy(&m->s->copies_out, &m->s->copies_out_count, b, p->bytes)) != NULL;
+	       (p->at = add_packed_copy(m, &m->s->copies_out, &m->s->copies_out_count, b, p->bytes)) != NULL;
 }
 
 // Adds a copy from one range to another, which runs when the collective starts. Returns false if out of memory.
 static bool copy_at_start(struct nbc_builder *m, struct gompi_span from, struct gompi_span to) {
 	if (from.bytes == 0 || to.bytes == 0 || from.at == to.at || to.at == NULL)
 		return true;
-	struct gompi_nbc_copy *t = add_copy(&m->s->copies_in, &m->s->copies_in_count);
+	struct gompi_nbc_copy *t = add_copy(m, &m->s->copies_in, &m->s->copies_in_count);
 	if (t == NULL)
 		return false;
 	t->user = (struct gompi_buffer){.at = from.at, .size = (int64_t)gompi_min_u64(from.bytes, to.bytes)};
@@ -108,24 +146,6 @@ static bool argument_block(const struct nbc_builder *m, enum gompi_shape shape,
 
 typedef bool make_span_fn(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p);
 
-// Describes all blocks of a side with make_span. For the block with index in_place_block, stores only the length,
-// because MPI_IN_PLACE leaves its data where it is. If in_place_block is -1, there is no such block. Returns false if
-// an argument is invalid or memory is exhausted.
-static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const struct gompi_collective_side *side,
-			make_span_fn *make_span, int in_place_block, struct gompi_span *blocks) {
-	struct gompi_buffer b;
-	if (!gompi_has_arrays(m->a, shape, side))
-		return false;
-	for (int i = 0; i < m->n; i++) {
-		if (!argument_block(m, shape, side, i, &b))
-			return false;
-		blocks[i] = (struct gompi_span){NULL, (uint64_t)b.size};
-		if (i != in_place_block && !make_span(m, &b, &blocks[i]))
-			return false;
-	}
-	return true;
-}
-
 // Describes the blocks of a side whose buffer consists of n equal blocks. Returns false if an argument is invalid or
 // memory is exhausted.
 static bool make_equal_blocks(struct nbc_builder *m, const struct gompi_collective_side *side, make_span_fn *make_span,
@@ -143,11 +163,29 @@ static bool make_equal_blocks(struct nbc_builder *m, const struct gompi_collecti
 	return true;
 }
 
+// Describes all blocks of a side with make_span. For the block with index in_place_block, stores only the length,
+// because MPI_IN_PLACE leaves its data where it is. If in_place_block is -1, there is no such block. Returns false if
+// an argument is invalid or memory is exhausted.
+static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const struct gompi_collective_side *side,
+			make_span_fn *make_span, int in_place_block, struct gompi_span *blocks) {
+	struct gompi_buffer b;
+	if (shape == SHAPE_EQUAL && in_place_block < 0)
+		return make_equal_blocks(m, side, make_span, blocks);
+	if (!gompi_has_arrays(m->a, shape, side))
+		return false;
+	for (int i = 0; i < m->n; i++) {
+		if (!argument_block(m, shape, side, i, &b))
+			return false;
+		blocks[i] = (struct gompi_span){NULL, (uint64_t)b.size};
+		if (i != in_place_block && !make_span(m, &b, &blocks[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool make_send_blocks(struct nbc_builder *m, const struct gompi_collective_side *side, make_span_fn *make_span,
 			     struct gompi_span *blocks) {
-	enum gompi_shape shape = gompi_send_shape(m->a->kind);
-	return shape == SHAPE_EQUAL ? make_equal_blocks(m, side, make_span, blocks)
-				    : make_blocks(m, shape, side, make_span, -1, blocks);
+	return make_blocks(m, gompi_send_shape(m->a->kind), side, make_span, -1, blocks);
 }
 
 static bool make_send_copy(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p) {
@@ -286,7 +324,8 @@ static bool make_reduction(struct nbc_builder *m, enum element_format *format) {
 	r->function = u->function, r->large = u->is_large, r->type = a->recv.type;
 	if (!is_contiguous) {
 		r->unpacked_type = t;
-		gompi_type_retain(t);
+		if (m->memory == NULL)
+			gompi_type_retain(t);
 	}
 	m->s->calls_user_op = true;
 	return true;
@@ -316,7 +355,7 @@ static bool make_result_span(struct nbc_builder *m, enum element_format format, 
 	p->at = NULL;
 	if (p->bytes == 0)
 		return true;
-	p->at = add_packed_copy(&m->s->copies_out, &m->s->copies_out_count, &b, p->bytes);
+	p->at = add_packed_copy(m, &m->s->copies_out, &m->s->copies_out_count, &b, p->bytes);
 	if (p->at == NULL)
 		return false;
 	m->s->copies_out[m->s->copies_out_count - 1].elements = count;
@@ -368,7 +407,7 @@ static bool make_reduce(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	if (a->recv.count < 0 || !make_reduction(m, &format) ||
 	    (uses_in_place && a->kind == GOMPI_REDUCE && !receives) || (receives && gompi_is_in_place(a->recv.buf)))
 		return false;
-	if (s->reduction.size > GOMPI_NBC_BODY_BYTES) {
+	if (s->reduction.size > GOMPI_NBC_BODY_BYTES && m->memory == NULL) {
 		m->use_messages = true;
 		return false;
 	}
@@ -377,6 +416,8 @@ static bool make_reduce(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	    (receives && !make_result_span(m, format, a->recv.buf, a->recv.count, &p->out)))
 		return false;
 	s->bytes = s->longest_bytes = p->in.bytes;
+	if (m->memory != NULL)
+		return true;
 	if ((a->kind == GOMPI_REDUCE || a->kind == GOMPI_ALLREDUCE) && !split_reduction(m))
 		return false;
 	// Other members may read a large operand directly. If the result overwrites this operand, send a copy of it.
@@ -395,7 +436,7 @@ static bool make_reduce_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p
 	int64_t all = 0, mine = a->recv.count;
 	if ((has_counts && a->recv.counts == 0) || gompi_is_in_place(a->recv.buf) || !make_reduction(m, &format))
 		return false;
-	if (s->reduction.size > GOMPI_NBC_BODY_BYTES / (uint64_t)m->n) {
+	if (s->reduction.size > GOMPI_NBC_BODY_BYTES / (uint64_t)m->n && m->memory == NULL) {
 		m->use_messages = true;
 		return false;
 	}
@@ -417,7 +458,7 @@ static bool make_reduce_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p
 	// memory and copy it at the end.
 	if (uses_in_place && p->out.at == p->in.at && p->out.bytes > 0) {
 		struct gompi_buffer b = {.at = p->out.at, .size = (int64_t)p->out.bytes};
-		if ((p->out.at = add_packed_copy(&s->copies_out, &s->copies_out_count, &b, p->out.bytes)) == NULL)
+		if ((p->out.at = add_packed_copy(m, &s->copies_out, &s->copies_out_count, &b, p->out.bytes)) == NULL)
 			return false;
 	}
 	char *at = p->in.at;
@@ -474,14 +515,14 @@ static int nbc_kind(int kind) {
 }
 
 struct gompi_nbc_op *gompi_nbc_op_new(const struct gompi_comm *c, const struct gompi_collective *a,
-				      bool *use_messages) {
+				      struct gompi_call_memory *memory, bool *use_messages) {
 	size_t n = (size_t)c->size;
-	struct nbc_builder m = {.a = a, .n = c->size, .me = c->rank};
+	struct nbc_builder m = {.a = a, .n = c->size, .me = c->rank, .memory = memory};
 	*use_messages = false;
 	if ((unsigned)a->root >= (unsigned)c->size)
 		return NULL;
 	struct gompi_nbc_op *s =
-		malloc(sizeof *s + 4 * n * sizeof(struct gompi_span) + n * sizeof *s->peer_segments_read);
+		builder_alloc(&m, sizeof *s + 4 * n * sizeof(struct gompi_span) + n * sizeof *s->peer_segments_read);
 	if (s == NULL)
 		return NULL;
 	memset(s, 0, offsetof(struct gompi_nbc_op, zeroed_end));
@@ -501,7 +542,8 @@ struct gompi_nbc_op *gompi_nbc_op_new(const struct gompi_comm *c, const struct g
 	m.s = s;
 	if (!make_phase(&m, &s->phase[0])) {
 		*use_messages = m.use_messages;
-		gompi_nbc_op_free(s);
+		if (memory == NULL)
+			gompi_nbc_op_free(s);
 		return NULL;
 	}
 	if (s->longest_bytes == 0)

@@ -153,7 +153,7 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 	if (c == NULL || request == NULL)
 		return start_in_go(a, false, false, MPI_INFO_NULL, request);
 	bool use_messages = !has_nbc(c);
-	struct gompi_nbc_op *s = use_messages ? NULL : gompi_nbc_op_new(c, a, &use_messages);
+	struct gompi_nbc_op *s = use_messages ? NULL : gompi_nbc_op_new(c, a, NULL, &use_messages);
 	if (use_messages)
 		return start_by_plan(c, a, false, MPI_INFO_NULL, request);
 	if (s == NULL)
@@ -173,7 +173,7 @@ int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_R
 	uint64_t number = use_messages ? 0 : ++c->nbc->init_count;
 	if (c == NULL || request == NULL || (info != MPI_INFO_NULL && !gompi_info_exists(info)))
 		return start_in_go(a, c != NULL, true, info, request);
-	struct gompi_nbc_op *s = use_messages ? NULL : gompi_nbc_op_new(c, a, &use_messages);
+	struct gompi_nbc_op *s = use_messages ? NULL : gompi_nbc_op_new(c, a, NULL, &use_messages);
 	if (!use_messages && s == NULL)
 		return start_in_go(a, true, true, info, request);
 	struct gompi_nbc *b = use_messages ? NULL : gompi_nbc_persistent_open(c->nbc, number, &use_messages);

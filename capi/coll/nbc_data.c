@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "base/tuning.h"
-#include "coll/protocol.h"
+#include "coll/direct.h"
 #include "coll/nbc_op.h"
 #include "transport/cma.h"
-
-// Bytes of one step of a reduction that reads operands directly. A step is small enough to stay in the cache, and large
-// enough to amortize the system call: the call costs 2 us, and the copy of one step 10 us.
-enum { REDUCE_CHUNK_BYTES = 128 << 10 };
 
 static const struct gompi_nbc_phase *current_phase(const struct gompi_nbc_op *s) { return &s->phase[s->phase_index]; }
 
@@ -369,10 +365,6 @@ static struct gompi_span peer_address(const struct gompi_nbc_op *s, int i) {
 	return r;
 }
 
-static bool read_peer_memory(const struct gompi_nbc_op *s, int i, const char *at, char *to, uint64_t bytes) {
-	return gompi_cma_move(s->nbc->peers[i], (uint64_t)(uintptr_t)at, to, bytes, false);
-}
-
 // Copies all data of member i from its memory. Returns true on success.
 static bool copy_direct(struct gompi_nbc_op *s, int i) {
 	struct gompi_span to = block_from(s, i), from = peer_address(s, i);
@@ -413,11 +405,16 @@ static struct gompi_span local_operand(const struct gompi_nbc_op *s) {
 	return is_personalized(p->kind) ? p->ins[s->nbc->me] : p->in;
 }
 
-static void reduce_one(struct gompi_nbc_op *s, bool first, const char *from, char *acc, uint64_t bytes) {
-	if (first)
-		gompi_copy_between(acc, from, bytes);
-	else if (s->reduce_error == 0)
-		s->reduce_error = gompi_combine(&s->reduction, from, acc, bytes);
+// Segment k of the operands. The field `local` points to this member's segment.
+struct segment_operands {
+	const struct gompi_nbc_op *s;
+	uint32_t k;
+	const char *local;
+};
+
+static const char *operand_segment(const void *arg, int i) {
+	const struct segment_operands *o = arg;
+	return i == o->s->nbc->me ? o->local : find_segment(o->s, i, o->k).at;
 }
 
 // Reduces segment k of all operands into this member's result. Returns the number of segments.
@@ -427,53 +424,49 @@ static uint32_t reduce_segment(struct gompi_nbc_op *s, uint32_t k) {
 	struct gompi_span operand = local_operand(s), to = block_from(s, me);
 	struct data_layout layout = layout_known(s, longest_peer_block(s, me));
 	uint64_t offset = (uint64_t)k * layout.block_bytes, bytes = segment_length_at(to.bytes, k, layout.block_bytes);
-	if (bytes == 0 || upto == 0)
+	if (bytes == 0 || upto == 0 || s->reduce_error != 0)
 		return layout.segments;
-	const char *mine = operand.at + offset;
+	struct segment_operands o = {s, k, operand.at + offset};
 	if (operand.at == to.at && me < upto - 1)
-		mine = gompi_copy_out(overwritten, mine, bytes);
-	for (int i = upto - 1; i >= 0; i--)
-		reduce_one(s, i == upto - 1, i == me ? mine : find_segment(s, i, k).at, to.at + offset, bytes);
+		o.local = gompi_copy_out(overwritten, o.local, bytes);
+	s->reduce_error = gompi_reduce_operands(&s->reduction, upto, to.at + offset, bytes, operand_segment, &o);
 	return layout.segments;
 }
 
 // Reduces all operands directly from the members' memory. Returns false, with all operands unchanged, if an operand
 // cannot be read. If a later read fails, sets s->error and returns true.
 static bool reduce_from_memory(struct gompi_nbc_op *s) {
+	uint64_t address[GOMPI_NBC_MAX_RANKS], done = 0;
 	int upto = operand_ranks(s), me = s->nbc->me;
 	struct gompi_span operand = local_operand(s), to = block_from(s, me);
-	uint64_t step = REDUCE_CHUNK_BYTES / s->reduction.size * s->reduction.size;
-	char *buffer = malloc(2 * REDUCE_CHUNK_BYTES), *saved = buffer + REDUCE_CHUNK_BYTES;
-	bool is_readable = buffer != NULL, in_place = operand.at == to.at;
+	char *buffer = malloc(2 * GOMPI_DIRECT_READ_BYTES);
+	struct gompi_remote_operands f = {
+		s->nbc->peers, me, address, operand.at, buffer, buffer + GOMPI_DIRECT_READ_BYTES, buffer == NULL, -1};
+	const bool in_place = operand.at == to.at;
 	// If the result overwrites an operand, the reduction cannot be repeated after a failed read. So check first
 	// that all operands can be read.
-	for (int i = 0; is_readable && in_place && i < upto; i++)
-		is_readable = i == me || read_peer_memory(s, i, peer_address(s, i).at, buffer, 1);
-	for (uint64_t from = 0; is_readable && from < to.bytes; from += step) {
-		uint64_t bytes = gompi_min_u64(to.bytes - from, step);
-		const char *mine = operand.at + from;
-		if (in_place && me < upto - 1)
-			mine = gompi_copy_out(saved, mine, bytes);
-		for (int i = upto - 1; i >= 0; i--) {
-			bool first = i == upto - 1;
-			char *acc = to.at + from, *at = first ? acc : buffer;
-			if (i != me && !read_peer_memory(s, i, peer_address(s, i).at + from, at, bytes)) {
-				if (!in_place && from == 0) {
-					is_readable = false;
-					break;
-				}
-				gompi_set_error(&s->error, MPI_ERR_BUFFER,
-						"cannot read the %llu bytes of the buffer of rank %d: the buffer is "
-						"not valid memory",
-						(unsigned long long)to.bytes, i);
-				from = to.bytes; // ends the loop; the other members still need this member
-				break;
-			}
-			reduce_one(s, first, i == me ? mine : at, acc, bytes);
+	for (int i = 0; i < upto && !f.read_failed; i++)
+		if (i != me) {
+			address[i] = (uint64_t)(uintptr_t)peer_address(s, i).at;
+			if (in_place)
+				gompi_read_operand(&f, i, 0, buffer, 1);
 		}
+	if (f.read_failed) {
+		free(buffer);
+		return false;
 	}
+	if (s->reduce_error == 0)
+		done = gompi_reduce_remote(&f, &s->reduction, 0, to.bytes, upto, to.at, &s->reduce_error);
 	free(buffer);
-	return is_readable;
+	if (!f.read_failed)
+		return true;
+	if (!in_place && done == 0)
+		return false;
+	// The other members still need this member, so the collective continues.
+	gompi_set_error(&s->error, MPI_ERR_BUFFER,
+			"cannot read the %llu bytes of the buffer of rank %d: the buffer is not valid memory",
+			(unsigned long long)to.bytes, f.failed_rank);
+	return true;
 }
 
 // Stores in `s` that this member waits for another member to publish head h. A waiting thread then polls h without the

@@ -18,6 +18,13 @@ struct gompi_span {
 	uint64_t bytes;
 };
 
+// Memory for the arguments of a blocking call: `buffer`, then blocks of malloc.
+struct gompi_call_memory {
+	struct gompi_call_block *blocks; // list of the blocks; NULL if there are none
+	size_t used;                     // bytes of `buffer`
+	_Alignas(16) char buffer[8 << 10];
+};
+
 // A copy between the application's memory and a collective's private memory.
 struct gompi_nbc_copy {
 	struct gompi_buffer user;
@@ -87,9 +94,15 @@ struct gompi_nbc_op {
 
 // Makes a collective from the arguments of a call on a communicator with nonblocking shared-memory collectives. Returns
 // NULL if Go must handle the call: if the arguments are wrong, if memory is exhausted, or, with *use_messages set, if
-// all members run the call with messages.
-struct gompi_nbc_op *gompi_nbc_op_new(const struct gompi_comm *c, const struct gompi_collective *a, bool *use_messages);
+// all members run the call with messages. If `memory` is not NULL, only converts the arguments of a blocking call. The
+// result is then valid until the call ends, and gompi_call_memory_free frees it.
+struct gompi_nbc_op *gompi_nbc_op_new(const struct gompi_comm *c, const struct gompi_collective *a,
+				      struct gompi_call_memory *memory, bool *use_messages);
 void gompi_nbc_op_free(struct gompi_nbc_op *s);
+
+// Allocates bytes that gompi_call_memory_free frees. Returns NULL if out of memory.
+void *gompi_call_alloc(struct gompi_call_memory *m, size_t bytes);
+void gompi_call_memory_free(struct gompi_call_memory *m);
 
 // Makes a request for s, stores it, and starts s unless the request is persistent. Returns false if out of memory or if
 // too many requests are live.

@@ -168,10 +168,11 @@ static int pairs_prepare(struct pairs *p, struct gompi_shm_coll *t, struct gompi
 		}
 	}
 	p->size_class = all <= GOMPI_SHM_INLINE_BYTES ? GOMPI_IN_HEAD : GOMPI_IN_SMALL;
-	if (all <= GOMPI_SHM_SMALL_BYTES)
+	const bool table_fits = p->entries <= MAX_ENTRIES;
+	if (table_fits && all <= GOMPI_SHM_SMALL_BYTES)
 		return 0;
 	p->uses_all_bodies = !reads_directly(p);
-	if (p->uses_all_bodies && all <= ALL_BODIES_BYTES)
+	if (table_fits && p->uses_all_bodies && all <= ALL_BODIES_BYTES)
 		return 0;
 	uint64_t packed = layout_blocks(p, pair_capacity(true, p->uses_all_bodies), NULL, NULL).packed;
 	if (packed > 0 && (p->packed = malloc(packed)) == NULL)

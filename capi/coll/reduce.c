@@ -12,23 +12,15 @@ struct operands {
 	uint64_t number;
 	enum gompi_size_class size_class;
 	const char *local;
+	// Offsets of the operand in the buffers of the members of lower and of higher ranks.
+	uint64_t offset_in_lower, offset_in_higher;
 };
 
-static inline const char *operand(const struct operands *o, int i) {
-	return i == o->t->me ? o->local : gompi_shm_data(o->t, i, o->number, o->size_class);
-}
-
-// Reduces the operands of ranks [0, upto) into acc, in rank order. Starts with the last operand and combines each
-// further operand as the left one. Returns 0 or an error class.
-static inline __attribute__((always_inline)) int
-reduce_operands(const struct gompi_reduction *r, const struct operands *o, char *acc, uint64_t bytes, int upto) {
-	gompi_copy_between(acc, operand(o, upto - 1), bytes);
-	for (int i = upto - 2; i >= 0; i--) {
-		int rc = gompi_combine(r, operand(o, i), acc, bytes);
-		if (rc)
-			return rc;
-	}
-	return 0;
+static inline const char *operand_of(const void *arg, int i) {
+	const struct operands *o = arg;
+	return i == o->t->me ? o->local
+			     : gompi_shm_data(o->t, i, o->number, o->size_class) +
+				       (i < o->t->me ? o->offset_in_lower : o->offset_in_higher);
 }
 
 // Runs one operation: every member fills its buffer, and a member with upto > 0 reduces the operands of ranks [0,
@@ -44,7 +36,7 @@ static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *
 	char copy[GOMPI_SHM_INLINE_BYTES], *slot = gompi_shm_data(t, t->me, t->seq, p);
 	gompi_copy_out(slot, c->in + from, bytes);
 	gompi_shm_publish(t, w, format);
-	struct operands o = {t, t->seq, p, c->in + from};
+	struct operands o = {t, t->seq, p, c->in + from, 0, 0};
 	if (c->in == c->out) { // the result overwrites the operand
 		o.local = p == GOMPI_IN_HEAD ? copy : slot;
 		if (p == GOMPI_IN_HEAD)
@@ -65,7 +57,7 @@ static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *
 		}
 	}
 	if (upto > 0 && bytes > 0 && !gompi_coll_mismatch(c) && !*failed)
-		*failed = reduce_operands(r, &o, c->out + from, bytes, upto);
+		*failed = gompi_reduce_operands(r, upto, c->out + from, bytes, operand_of, &o);
 	gompi_shm_finish_lazy(t, true);
 	return 0;
 }
@@ -83,9 +75,9 @@ int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call 
 		rc = gompi_shm_await_all(t, c, w, format);
 		if (rc)
 			return rc;
-		struct operands o = {t, t->seq, p, c->in};
+		struct operands o = {t, t->seq, p, c->in, 0, 0};
 		if (bytes > 0 && !gompi_coll_mismatch(c))
-			*failed = reduce_operands(&c->reduction, &o, acc, bytes, t->n);
+			*failed = gompi_reduce_operands(&c->reduction, t->n, acc, bytes, operand_of, &o);
 	}
 	gompi_shm_finish(t);
 	return 0;
@@ -131,15 +123,10 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	// All members have filled their buffers of this operation, so all have finished the previous operation.
 	// Therefore this member's next buffer is free.
 	char *acc = gompi_shm_data(t, me, t->seq + 1, p);
-	uint64_t bytes = chunk_length(s, me);
-	for (int i = t->n - 1; i >= 0 && !*failed; i--) {
-		const char *from = i == me ? operand + chunk_begin(s, me)
-					   : gompi_shm_data(t, i, t->seq, p) + chunk_offset(s, i, me);
-		if (i == t->n - 1)
-			gompi_copy_between(acc, from, bytes);
-		else
-			*failed = gompi_combine(r, from, acc, bytes);
-	}
+	struct operands o = {
+		t, t->seq, p, operand + chunk_begin(s, me), chunk_offset(s, 0, me), chunk_offset(s, t->n, me)};
+	if (!*failed)
+		*failed = gompi_reduce_operands(r, t->n, acc, chunk_length(s, me), operand_of, &o);
 	gompi_shm_finish(t);
 	rc = gompi_shm_begin(t, p);
 	if (rc)
@@ -271,13 +258,10 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 			return rc;
 		uint64_t chunk_bytes =
 			c->sizes[t->me] > from ? gompi_min_u64(c->sizes[t->me] - from, chunk_capacity) : 0;
-		for (int i = t->n - 1; i >= 0 && chunk_bytes > 0 && !failed && !gompi_coll_mismatch(c); i--) {
-			const char *operand = gompi_shm_data(t, i, t->seq, p) + (uint64_t)t->me * chunk_capacity;
-			if (i == t->n - 1)
-				gompi_copy_in(c->out + from, operand, chunk_bytes);
-			else
-				failed = gompi_combine(r, operand, c->out + from, chunk_bytes);
-		}
+		const uint64_t offset = (uint64_t)t->me * chunk_capacity;
+		struct operands o = {t, t->seq, p, slot + offset, offset, offset};
+		if (chunk_bytes > 0 && !failed && !gompi_coll_mismatch(c))
+			failed = gompi_reduce_operands(r, t->n, c->out + from, chunk_bytes, operand_of, &o);
 		gompi_shm_finish(t);
 		from += chunk_capacity;
 	} while (from < longest);

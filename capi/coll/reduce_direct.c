@@ -5,51 +5,47 @@
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// Bytes of one direct read. The data is small enough to stay in the cache until it is reduced, and large enough to
-// amortize the system call: the call costs 2 us, and the copy 10 us.
-enum { DIRECT_READ_BYTES = 128 << 10 };
-
-// The state of the direct reads of a call.
+// The state of the direct reads of a blocking call.
 struct direct_reads {
 	struct gompi_shm_coll *t;
 	struct gompi_coll_call *c;
-	uint64_t *operand; // [n]: addresses of the members' operands
-	// Buffers of DIRECT_READ_BYTES bytes. The buffer `segment` holds data that was read. The buffer pending_result
-	// holds a result that must not overwrite this member's operand yet. If this member gets no result, the two
-	// buffers `chunks` hold the chunks that it reduces in even and in odd steps.
-	char *segment, *pending_result, *chunks[2];
-	bool read_failed; // a read has failed at this member or, in reduce_chunks, at any member
+	struct gompi_remote_operands operands; // read_failed in reduce_chunks: a read has failed at any member
+	// If this member gets no result, these two buffers hold the chunks that it reduces in even and in odd steps.
+	char *chunks[2];
 };
 
-static bool read_peer(struct direct_reads *f, int i, uint64_t at, char *to, uint64_t bytes) {
-	bool is_read = gompi_cma_move(f->t->peers[i], at, to, bytes, false);
-	f->read_failed = f->read_failed || !is_read;
-	return is_read;
+static bool read_peer(struct gompi_remote_operands *f, int i, uint64_t at, char *to, uint64_t bytes) {
+	if (gompi_cma_move(f->peers[i], at, to, bytes, false))
+		return true;
+	f->read_failed = true;
+	f->failed_rank = i;
+	return false;
 }
 
-// Reduces the range [from, from + bytes) of the operands of ranks [0, upto) into result, in rank order. Starts with the
-// last operand and combines each further operand as the left one. Returns 0 or the error class of the reduction.
-static int reduce_from_peers(struct direct_reads *f, uint64_t from, uint64_t bytes, int upto, char *result) {
-	const struct gompi_reduction *r = &f->c->reduction;
-	const uint64_t max_bytes = DIRECT_READ_BYTES / r->size * r->size;
-	const int me = f->t->me;
-	int failed = 0;
-	for (uint64_t n; bytes > 0 && !failed; from += n, result += n, bytes -= n) {
-		const char *operand = f->c->in + from;
-		char *acc = operand == result && me < upto - 1 ? f->pending_result : result;
-		n = gompi_min_u64(bytes, max_bytes);
-		for (int i = upto - 1; i >= 0 && !failed; i--) {
-			bool last = i == upto - 1;
-			if (i == me && last)
-				gompi_copy_between(acc, operand, n);
-			else if (i == me)
-				failed = gompi_combine(r, operand, acc, n);
-			else if (read_peer(f, i, f->operand[i] + from, last ? acc : f->segment, n) && !last)
-				failed = gompi_combine(r, f->segment, acc, n);
+bool gompi_read_operand(struct gompi_remote_operands *f, int i, uint64_t from, char *to, uint64_t bytes) {
+	return read_peer(f, i, f->address[i] + from, to, bytes);
+}
+
+uint64_t gompi_reduce_remote(struct gompi_remote_operands *f, const struct gompi_reduction *r, uint64_t from,
+			     uint64_t bytes, int upto, char *to, int *failed) {
+	const uint64_t step = GOMPI_DIRECT_READ_BYTES / r->size * r->size;
+	uint64_t done = 0;
+	for (uint64_t n; done < bytes && !*failed; done += n) {
+		n = gompi_min_u64(bytes - done, step);
+		const bool overwrites = f->local + from + done == to + done && f->me < upto - 1;
+		char *acc = overwrites ? f->pending_result : to + done;
+		for (int i = upto - 1; i >= 0 && !*failed; i--) {
+			const char *in = i == f->me ? f->local + from + done : i == upto - 1 ? acc : f->segment;
+			if (i != f->me && !gompi_read_operand(f, i, from + done, (char *)(uintptr_t)in, n))
+				return done;
+			if (i == upto - 1)
+				gompi_copy_between(acc, in, n);
+			else
+				*failed = gompi_combine(r, in, acc, n);
 		}
-		gompi_copy_between(result, acc, n);
+		gompi_copy_between(to + done, acc, n);
 	}
-	return failed;
+	return done;
 }
 
 // Runs a divided reduction: each member reduces one chunk of each step for all members, and the members that receive
@@ -59,28 +55,29 @@ static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, in
 	struct gompi_shm_coll *t = f->t;
 	struct gompi_coll_call *c = f->c;
 	const bool receives = c->kind == GOMPI_ALLREDUCE || c->root == t->me;
-	const uint64_t size = c->reduction.size, n = (uint64_t)t->n, chunk_capacity = DIRECT_READ_BYTES / size * size;
+	const uint64_t size = c->reduction.size, n = (uint64_t)t->n,
+		       chunk_capacity = GOMPI_DIRECT_READ_BYTES / size * size;
 	int parity = 0;
 	for (uint64_t from = 0, left; from < c->bytes; from += n * chunk_capacity, parity = !parity) {
 		left = gompi_min_u64(c->bytes - from, n * chunk_capacity);
 		const uint64_t chunk_bytes = (left / size + n - 1) / n * size,
 			       chunk_start = gompi_min_u64((uint64_t)t->me * chunk_bytes, left);
 		char *chunk = receives ? c->out + from + chunk_start : f->chunks[parity];
-		if (!*failed)
-			*failed = reduce_from_peers(f, from + chunk_start,
-						    gompi_min_u64(chunk_bytes, left - chunk_start), t->n, chunk);
+		if (!*failed && !f->operands.read_failed)
+			gompi_reduce_remote(&f->operands, &c->reduction, from + chunk_start,
+					    gompi_min_u64(chunk_bytes, left - chunk_start), t->n, chunk, failed);
 		bool all_have;
-		int rc = gompi_shm_exchange_word(t, c, w, format, f->read_failed ? 0 : (uint64_t)(uintptr_t)chunk,
-						 &all_have);
+		int rc = gompi_shm_exchange_word(t, c, w, format,
+						 f->operands.read_failed ? 0 : (uint64_t)(uintptr_t)chunk, &all_have);
 		if (rc)
 			return rc;
-		f->read_failed = f->read_failed || !all_have;
+		f->operands.read_failed = f->operands.read_failed || !all_have;
 		// A member publishes the address of its chunk after it has read that range of this member's operand. So
 		// the chunk may overwrite that range.
-		for (int i = 0; receives && i < t->n && !f->read_failed; i++) {
+		for (int i = 0; receives && i < t->n && !f->operands.read_failed; i++) {
 			uint64_t at = gompi_min_u64((uint64_t)i * chunk_bytes, left);
 			if (i != t->me && at < left)
-				read_peer(f, i, gompi_shm_peer_word(t, i), c->out + from + at,
+				read_peer(&f->operands, i, gompi_shm_peer_word(t, i), c->out + from + at,
 					  gompi_min_u64(chunk_bytes, left - at));
 		}
 	}
@@ -88,11 +85,11 @@ static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, in
 }
 
 // Returns true if the first and the last byte of the range [begin, end) of the operands of ranks [0, upto) can be read.
-static bool is_range_readable(struct direct_reads *f, uint64_t begin, uint64_t end, int upto) {
+static bool is_range_readable(struct gompi_remote_operands *f, uint64_t begin, uint64_t end, int upto) {
 	char byte;
 	for (int i = 0; i < upto && begin < end; i++)
-		if (i != f->t->me && (!read_peer(f, i, f->operand[i] + begin, &byte, 1) ||
-				      !read_peer(f, i, f->operand[i] + end - 1, &byte, 1)))
+		if (i != f->me &&
+		    (!gompi_read_operand(f, i, begin, &byte, 1) || !gompi_read_operand(f, i, end - 1, &byte, 1)))
 			return false;
 	return true;
 }
@@ -104,16 +101,16 @@ enum { OVERWRITES_OPERAND = 1, ADDRESS_SHIFT = 1 };
 int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    const struct gompi_direct_reduction *d, int *failed, bool *done) {
 	const size_t operands = (size_t)t->n * sizeof(uint64_t);
-	char *memory = malloc(operands + 4 * DIRECT_READ_BYTES);
+	char *memory = malloc(operands + 4 * GOMPI_DIRECT_READ_BYTES);
 	char *buffers = memory + operands;
-	struct direct_reads f = {t,
-				 c,
-				 (uint64_t *)(void *)memory,
-				 buffers,
-				 buffers + DIRECT_READ_BYTES,
-				 {buffers + 2 * DIRECT_READ_BYTES, buffers + 3 * DIRECT_READ_BYTES},
-				 false};
-	bool can_read = gompi_node.has_cma && !t->no_direct && memory != NULL && c->reduction.size <= DIRECT_READ_BYTES,
+	uint64_t *address = (uint64_t *)(void *)memory;
+	struct direct_reads f = {
+		t,
+		c,
+		{t->peers, t->me, address, c->in, buffers, buffers + GOMPI_DIRECT_READ_BYTES, false, -1},
+		{buffers + 2 * GOMPI_DIRECT_READ_BYTES, buffers + 3 * GOMPI_DIRECT_READ_BYTES}};
+	bool can_read = gompi_node.has_cma && !t->no_direct && memory != NULL &&
+			c->reduction.size <= GOMPI_DIRECT_READ_BYTES,
 	     overwrites = false;
 	*done = false;
 	int rc = gompi_shm_exchange_word(
@@ -124,7 +121,7 @@ int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 		rc = GOMPI_COLL_MISMATCH;
 	for (int i = 0; rc == 0 && can_read && i < t->n; i++) {
 		const uint64_t peer_word = gompi_shm_peer_word(t, i);
-		f.operand[i] = peer_word >> ADDRESS_SHIFT;
+		address[i] = peer_word >> ADDRESS_SHIFT;
 		overwrites = overwrites || (peer_word & OVERWRITES_OPERAND);
 	}
 	bool is_split = d->is_split || (overwrites && c->kind == GOMPI_ALLREDUCE);
@@ -132,17 +129,17 @@ int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 		goto out;
 	// If results overwrite operands, the reduction cannot be repeated after a failed read. So check first that all
 	// operands can be read.
-	if (overwrites &&
-	    (rc = gompi_shm_exchange_word(t, c, w, format, is_range_readable(&f, 0, c->bytes, t->n), &can_read)) != 0)
+	if (overwrites && (rc = gompi_shm_exchange_word(
+				   t, c, w, format, is_range_readable(&f.operands, 0, c->bytes, t->n), &can_read)) != 0)
 		goto out;
 	if (can_read && is_split)
 		rc = reduce_chunks(&f, w, format, failed);
 	else if (can_read)
-		*failed = reduce_from_peers(&f, d->offset, d->bytes, d->upto, d->to);
+		gompi_reduce_remote(&f.operands, &c->reduction, d->offset, d->bytes, d->upto, d->to, failed);
 	// No member may change its operand until all members have read it.
 	bool was_proved = overwrites && can_read;
 	if (rc == 0)
-		rc = gompi_shm_exchange_word(t, c, w, format, can_read && !f.read_failed, done);
+		rc = gompi_shm_exchange_word(t, c, w, format, can_read && !f.operands.read_failed, done);
 	t->no_direct = !*done;
 	if (rc == 0 && !*done && was_proved)
 		rc = MPI_ERR_INTERN;

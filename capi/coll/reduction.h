@@ -1,24 +1,21 @@
-// The reduction of a collective. A kernel, a user-defined function or Go computes the reduction. Operands are arrays of
+// The reduction of a collective. A kernel or a user-defined function computes the reduction. Operands are arrays of
 // elements in the layout in which members transfer them, which may differ from that of the application's memory.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
-#include "base/go_callbacks.h"
 #include "datatype/datatype.h"
+#include "datatype/memory.h"
 #include "datatype/op.h"
 #include "datatype/user_op.h"
 
 struct gompi_reduction {
 	uint64_t size;       // bytes of an element
-	gompi_kernel kernel; // kernel of a predefined operation; NULL for other operations
-
-	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; 0 if Go reduces
+	gompi_kernel kernel; // kernel of a predefined operation; NULL for user-defined operations
+	uintptr_t function;  // an MPI_User_function or, if large, an MPI_User_function_c
 	bool large;
 	uintptr_t type; // datatype argument of `function`
 	// if not NULL, elements are transferred packed and are unpacked into this type for `function`
 	const struct gompi_type *unpacked_type;
-
-	uintptr_t go_handle; // argument of gompi_go_callbacks.reduce_in_go
 };
 
 #pragma GCC visibility push(hidden)
@@ -37,11 +34,23 @@ static inline int gompi_combine(const struct gompi_reduction *r, const void *in,
 		r->kernel(in, inout, n);
 	else if (r->unpacked_type != NULL)
 		return gompi_combine_packed(r, in, inout, n);
-	else if (r->function != 0)
-		gompi_op_call_user(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	else
-		return gompi_go_callbacks.reduce_in_go(r->go_handle, in, inout, bytes);
+		gompi_op_call_user(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	return 0;
+}
+
+// Reduces the operands of ranks [0, n) into acc, in rank order. Starts with the last operand and combines each further
+// operand as the left one. The function `operand` returns the address of the operand of rank i, which acc may be only
+// for the last rank. Returns 0 or an error class.
+static inline __attribute__((always_inline)) int gompi_reduce_operands(const struct gompi_reduction *r, int n,
+								       char *acc, uint64_t bytes,
+								       const char *(*operand)(const void *arg, int i),
+								       const void *arg) {
+	int rc = 0;
+	gompi_copy_between(acc, operand(arg, n - 1), bytes);
+	for (int i = n - 2; i >= 0 && rc == 0; i--)
+		rc = gompi_combine(r, operand(arg, i), acc, bytes);
+	return rc;
 }
 
 #endif

@@ -202,8 +202,10 @@ static inline bool gompi_shm_supports(int kind, int n) {
 	case GOMPI_GATHER:
 	case GOMPI_SCATTER:
 	case GOMPI_ALLGATHER:
+	case GOMPI_ALLGATHERV:
 	case GOMPI_ALLTOALL:
 	case GOMPI_REDUCE_SCATTER:
+	case GOMPI_REDUCE_SCATTER_BLOCK:
 		return n <= GOMPI_SHM_SMALL_BYTES; // a body has at least one byte for each member
 	case GOMPI_SCATTERV:
 	case GOMPI_ALLTOALLV:

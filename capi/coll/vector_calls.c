@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-static int run_in_go(const struct gompi_collective *a) { return gompi_go_callbacks.run_collective(a); }
-
 static int run_allgatherv(const struct gompi_collective *a) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, GOMPI_ALLGATHER);
 	struct gompi_pair_block from[GOMPI_PAIRWISE_MAX_RANKS];
@@ -17,10 +15,10 @@ static int run_allgatherv(const struct gompi_collective *a) {
 	struct gompi_buffer in;
 	if (t == NULL || t->n > GOMPI_PAIRWISE_MAX_RANKS ||
 	    !gompi_pair_blocks_init(from, t->n, NULL, a, SHAPE_VECTOR, &a->recv))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	for (int i = 0; i < t->n; i++) {
 		if (from[i].buf.type != NULL)
-			return run_in_go(a);
+			return gompi_collective_slow_path(a);
 		at[i] = (uintptr_t)from[i].buf.at;
 		size[i] = (uint64_t)from[i].buf.size;
 	}
@@ -28,7 +26,7 @@ static int run_allgatherv(const struct gompi_collective *a) {
 	if (gompi_is_in_place(a->send.buf))
 		in = *mine;
 	else if (!gompi_is_contiguous_side(&in, &a->send) || !gompi_self_block_matches(&in, mine, mine->at))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	struct gompi_coll_call c;
 	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = a->name, c.bytes = (uint64_t)in.size, c.in = in.at,
 	c.outs = (struct gompi_blocks){.list = at}, c.sizes = size;
@@ -42,10 +40,8 @@ static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collectiv
 	const void *recvbuf = (const void *)a->recv.buf, *sendbuf = (const void *)a->send.buf;
 	struct gompi_coll_call c;
 	struct gompi_buffer in, out;
-	const bool in_place = gompi_is_in_place(a->send.buf);
-	if (in_place)
-		sendbuf = recvbuf;
-	else if (sendbuf == recvbuf)
+	// With MPI_IN_PLACE the result must not overwrite this member's operand before all members have read it.
+	if (gompi_is_in_place(a->send.buf) || sendbuf == recvbuf)
 		return false;
 	if (!gompi_reduction_of(&c.reduction, (MPI_Op)a->op, datatype))
 		return false;
@@ -58,23 +54,7 @@ static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collectiv
 		return false;
 	c.kind = GOMPI_REDUCE_SCATTER, c.root = 0, c.name = a->name, c.bytes = all, c.in = in.at, c.out = out.at;
 	c.sizes = size;
-	if (!in_place) {
-		*rc = gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
-		return true;
-	}
-	// The result must not overwrite this member's operand before all members have read it. So reduce into another
-	// buffer and copy the result when the call has ended.
-	char stack_buffer[GOMPI_SHM_SMALL_BYTES];
-	c.out = size[t->me] <= sizeof stack_buffer ? stack_buffer : malloc(size[t->me]);
-	if (c.out == NULL)
-		return false;
-	char *result = c.out;
-	int shm_rc = gompi_shm_run(t, &c);
-	if (shm_rc == GOMPI_COLL_DONE)
-		gompi_copy_in(out.at, result, size[t->me]);
-	if (result != stack_buffer)
-		free(result);
-	*rc = shm_rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(shm_rc, &c, (MPI_Comm)a->comm);
+	*rc = gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 	return true;
 }
 
@@ -96,12 +76,12 @@ static int run_reduce_scatter(const struct gompi_collective *a) {
 	uint64_t size[GOMPI_PAIRWISE_MAX_RANKS];
 	int rc, i = 0;
 	if (t == NULL || t->n > GOMPI_PAIRWISE_MAX_RANKS || (has_counts && a->recv.counts == 0))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	while (i < t->n &&
 	       get_block_bytes(type, has_counts ? gompi_array_element(a->recv.counts, a->is_large, i) : a->recv.count,
 			       &size[i]))
 		i++;
-	return i == t->n && reduce_blocks(t, a, size, &rc) ? rc : run_in_go(a);
+	return i == t->n && reduce_blocks(t, a, size, &rc) ? rc : gompi_collective_slow_path(a);
 }
 
 // --- Collectives in which only the sender and the receiver of a block know its length
@@ -117,7 +97,7 @@ static int run_alltoallv(const struct gompi_collective *a) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, a->kind);
 	struct gompi_pair_block to[GOMPI_PAIRWISE_MAX_RANKS], from[GOMPI_PAIRWISE_MAX_RANKS];
 	if (t == NULL || !gompi_pair_blocks_init(from, t->n, NULL, a, SHAPE_VECTOR, &a->recv))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	struct gompi_coll_call c;
 	c.kind = a->kind, c.root = 0, c.name = a->name, c.send_count = c.recv_count = t->n, c.from = from;
 	c.in_place = gompi_is_in_place(a->send.buf);
@@ -127,7 +107,7 @@ static int run_alltoallv(const struct gompi_collective *a) {
 		 is_self_pair_valid(&to[t->me], &from[t->me]))
 		c.to = to;
 	else
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 }
 
@@ -140,17 +120,17 @@ static int run_rooted(const struct gompi_collective *a) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, a->kind);
 	struct gompi_pair_block one, all[GOMPI_PAIRWISE_MAX_RANKS];
 	if (t == NULL || (unsigned)a->root >= (unsigned)t->n || t->n > GOMPI_PAIRWISE_MAX_RANKS)
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	const bool root = t->me == a->root, in_place = root && gompi_is_in_place(one_side->buf);
 	if (root && !gompi_pair_blocks_init(all, t->n, NULL, a, SHAPE_VECTOR, all_side))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	if (in_place)
 		all[a->root].member = -1;
 	else if (gompi_is_in_place(one_side->buf) ||
 		 !gompi_pair_block_init(&one, a->root, one_side->buf, one_side->count,
 					gompi_type_get((MPI_Datatype)one_side->type)) ||
 		 (root && !is_self_pair_valid(&one, &all[a->root])))
-		return run_in_go(a);
+		return gompi_collective_slow_path(a);
 	const int one_count = in_place ? 0 : 1, all_count = root ? t->n : 0;
 	struct gompi_coll_call c;
 	c.kind = a->kind, c.root = a->root, c.name = a->name, c.in_place = false;
@@ -161,28 +141,39 @@ static int run_rooted(const struct gompi_collective *a) {
 
 static int run_neighborhood(const struct gompi_collective *a) {
 	const struct gompi_comm *c = gompi_comm_usable((MPI_Comm)a->comm);
-	struct gompi_pair_block to[GOMPI_PAIRWISE_MAX_RANKS], from[GOMPI_PAIRWISE_MAX_RANKS];
-	if (c == NULL || c->shm_coll == NULL || c->topology.kind == 0 ||
-	    c->topology.sources > GOMPI_PAIRWISE_MAX_RANKS || c->topology.destinations > GOMPI_PAIRWISE_MAX_RANKS ||
-	    !gompi_pair_blocks_init(from, c->topology.sources, c->topology.ranks, a, gompi_recv_shape(a->kind),
-				    &a->recv) ||
-	    !gompi_pair_blocks_init(to, c->topology.destinations, c->topology.ranks + c->topology.sources, a,
-				    gompi_send_shape(a->kind), &a->send))
-		return run_in_go(a);
+	struct gompi_pair_block stack[2 * GOMPI_PAIRWISE_MAX_RANKS], *memory = stack;
+	if (c == NULL || c->shm_coll == NULL || c->topology.kind == 0)
+		return gompi_collective_slow_path(a);
+	const int sources = c->topology.sources, destinations = c->topology.destinations,
+		  blocks = sources + destinations;
+	if (blocks > 2 * GOMPI_PAIRWISE_MAX_RANKS)
+		memory = malloc((size_t)blocks * sizeof *memory);
+	struct gompi_pair_block *from = memory, *to = memory + sources;
+	int rc;
+	if (memory == NULL ||
+	    !gompi_pair_blocks_init(from, sources, c->topology.ranks, a, gompi_recv_shape(a->kind), &a->recv) ||
+	    !gompi_pair_blocks_init(to, destinations, c->topology.ranks + sources, a, gompi_send_shape(a->kind),
+				    &a->send)) {
+		rc = gompi_collective_slow_path(a);
+		goto out;
+	}
 	// In each dimension of a Cartesian topology, a member sends first to its lower and then to its upper neighbor.
 	// The lower neighbor receives this data as data from its own upper neighbor, and vice versa. So swap the two
 	// receives of each dimension. This matters if both neighbors are the same process: then only the order of the
 	// blocks distinguishes them (edge_index).
-	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
+	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < sources; i += 2) {
 		struct gompi_pair_block before = from[i];
 		from[i] = from[i + 1];
 		from[i + 1] = before;
 	}
 	struct gompi_coll_call call;
 	call.kind = a->kind, call.root = 0, call.name = a->name, call.in_place = false;
-	call.to = to, call.send_count = c->topology.destinations, call.from = from,
-	call.recv_count = c->topology.sources;
-	return gompi_shm_run_or_raise(c->shm_coll, &call, (MPI_Comm)a->comm);
+	call.to = to, call.send_count = destinations, call.from = from, call.recv_count = sources;
+	rc = gompi_shm_run_or_raise(c->shm_coll, &call, (MPI_Comm)a->comm);
+out:
+	if (memory != stack)
+		free(memory);
+	return rc;
 }
 
 int gompi_collective_run(const struct gompi_collective *a) {

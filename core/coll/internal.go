@@ -13,8 +13,7 @@ func (e *Engine) Barrier(c *comm.Comm) (err error) {
 		return nil
 	}
 	if t := e.state(c).shm; t != nil {
-		_, err := t.Run(&ShmCall{Kind: KindBarrier})
-		return err
+		return t.Barrier()
 	}
 	s := e.blocking(c)
 	if c.IsInter() {

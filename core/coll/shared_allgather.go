@@ -47,7 +47,12 @@ func (w *SharedAllgather) Allgather(mine []byte) ([]byte, error) {
 		return e.Allgather(c, mine)
 	}
 	all := w.shared[from : from+len(mine)*c.Size()]
-	return all, e.allgatherShared(c, st, mine, all)
+	// All members have read the previous result before the leader writes this one: see allgatherAtLeader.
+	err := e.allgatherAtLeader(c, st, mine, all)
+	if err == nil {
+		err = bcastLocal(n, st, make([]byte, 8)) // reports that the result is complete
+	}
+	return all, err
 }
 
 // Close releases the shared memory.
@@ -56,41 +61,4 @@ func (w *SharedAllgather) Close() {
 		w.c.Shrink(w.shared)
 		w.shared = nil
 	}
-}
-
-// allgatherShared does the same as twoLevelAllgatherEqual, but stores the result to memory that the members of this
-// node share. The node leader writes that memory only after all members have called gatherLocal, so no member still
-// reads the result of the previous call.
-func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err error) {
-	defer recoverNoMemory(&err)
-	hierarchy, size := c.Hierarchy, len(mine)
-	n, place := c.LocalMembers()
-	here := splitEqual(alloc(size*n), size, n)
-	copy(here[place], mine)
-	if err := gatherLocal(c, st, here); err != nil {
-		return err
-	}
-	s := e.internodeSchedule(c, st, hierarchy.Leaders)
-	if place == 0 {
-		length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
-		for _, k := range hierarchy.NodeOf {
-			length[k] += size
-		}
-		whole := all
-		if !hierarchy.Regular {
-			whole = alloc(len(all))
-		}
-		nodes := splitSizes(whole, length)
-		for i, b := range here {
-			copy(nodes[hierarchy.Node][i*size:], b)
-		}
-		s.local.allgatherIntervals(nodes, whole)
-		if err := e.run(s, c); err != nil {
-			return err
-		}
-		if !hierarchy.Regular {
-			copyInRankOrder(all, nodes, size, hierarchy.NodeOf)
-		}
-	}
-	return bcastLocal(n, st, make([]byte, 8)) // reports that the result is complete
 }

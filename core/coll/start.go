@@ -40,12 +40,6 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 		return k.complete(o, nil)
 	}
 	agreed := k.Agreed
-	if !agreed.Known {
-		var done bool
-		if done, agreed, err = k.tryShm(st, o); done || err != nil {
-			return k.complete(o, err)
-		}
-	}
 	if agreed.DeferredErr != nil {
 		// Memory for the root's data, which does not fit this member's buffer and is discarded.
 		o.out, o.after = alloc(agreed.Bytes), nil

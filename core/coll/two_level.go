@@ -69,10 +69,12 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 		if n == 1 {
 			return nil
 		}
-		x, _ := k.shmCall(o)
-		x.Kind, x.Root, x.Bytes, x.In, x.Out = kind, speaker, max(len(in), len(out)), in, out
-		_, err := st.shm.RunOnNode(&x)
-		return err
+		x := ShmCall{Kind: kind, Root: speaker, Bytes: max(len(in), len(out)), In: in, Out: out}
+		if kind == KindReduce {
+			x.Elem, x.Op, x.Type = max(o.red.size, 1), k.Op, k.Recv.Type
+			x.Packed = k.Op.User() && !o.red.hasMemLayout
+		}
+		return st.shm.RunOnNode(&x)
 	}
 	red := new(reducer)
 	*red = o.red
@@ -193,52 +195,65 @@ func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	if n == 1 {
 		return nil
 	}
-	x := ShmCall{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here, Sizes: make([]int, n)}
-	for i, b := range here {
-		x.Sizes[i] = len(b)
-	}
-	_, err := st.shm.RunOnNode(&x)
-	return err
+	return st.shm.RunOnNode(&ShmCall{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here})
 }
 
 // bcastLocal copies the data `b` of the first member of this node to the buffer `b` of all n members of this node.
 func bcastLocal(n int, st *state, b []byte) (err error) {
 	if n > 1 {
-		_, err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
+		err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
 	}
 	return err
 }
 
-// copyInRankOrder copies the blocks of all members, which have `size` bytes each, to the buffer `all` in the order of
-// ranks. The slice nodes[k] holds the blocks of the members of node k. copyInRankOrder removes the blocks that it has
-// copied from the front of nodes[k].
-func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
-	for i, k := range nodeOf {
-		copy(all[i*size:(i+1)*size], nodes[k])
-		nodes[k] = nodes[k][size:]
+// twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks.
+func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
+	defer recoverNoMemory(&err)
+	all = alloc(len(mine) * c.Size())
+	if err = e.allgatherAtLeader(c, st, mine, all); err == nil {
+		n, _ := c.LocalMembers()
+		err = bcastLocal(n, st, all)
 	}
+	return all, err
 }
 
-// twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks. It
-// does not allocate a slice for each member, because a communicator can have many members.
-func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
+// allgatherAtLeader stores the contributions of all members, which have equal lengths, in the order of ranks to the
+// buffer `all` of each node leader. The leader writes its buffer after all members of its node have called this
+// function. It does not allocate a slice for each member, because a communicator can have many members.
+func (e *Engine) allgatherAtLeader(c *comm.Comm, st *state, mine, all []byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
 	n, place := c.LocalMembers()
+	here := splitEqual(alloc(size*n), size, n)
+	copy(here[place], mine)
+	if err := gatherLocal(c, st, here); err != nil {
+		return err
+	}
+	s := e.internodeSchedule(c, st, hierarchy.Leaders)
+	if place != 0 {
+		return nil
+	}
 	length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
 	for _, k := range hierarchy.NodeOf {
 		length[k] += size
 	}
-	whole := alloc(size * c.Size())
-	nodes := splitSizes(whole, length)
-	here := splitEqual(nodes[hierarchy.Node], size, n)
-	copy(here[place], mine)
-	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil || hierarchy.Regular {
-		return whole, err
+	whole := all
+	if !hierarchy.Regular {
+		whole = alloc(len(all))
 	}
-	all = alloc(len(whole))
-	copyInRankOrder(all, nodes, size, hierarchy.NodeOf)
-	return all, nil
+	nodes := splitSizes(whole, length)
+	for i, b := range here {
+		copy(nodes[hierarchy.Node][i*size:], b)
+	}
+	s.local.allgatherIntervals(nodes, whole)
+	if err := e.run(s, c); err != nil || hierarchy.Regular {
+		return err
+	}
+	for i, k := range hierarchy.NodeOf { // removes each block from the front of nodes[k]
+		copy(all[i*size:(i+1)*size], nodes[k])
+		nodes[k] = nodes[k][size:]
+	}
+	return nil
 }
 
 // allgatherIntervals is Bruck's allgather for blocks of different lengths. The blocks are consecutive parts of the

@@ -6,15 +6,13 @@
 
 /* Reduces by an operation that does not commute. An element is a function x -> ax + b modulo 256. The new `inout` is
  * the function x -> in(inout(x)). */
-static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
+static void compose(const void *in, void *inout, uint64_t elements) {
 	const unsigned char *f = in;
 	unsigned char *g = inout;
-	(void)which;
-	for (uint64_t i = 0; i + 1 < bytes; i += 2) {
+	for (uint64_t i = 0; i < 2 * elements; i += 2) {
 		g[i + 1] = (unsigned char)(f[i] * g[i + 1] + f[i + 1]);
 		g[i] = (unsigned char)(f[i] * g[i]);
 	}
-	return 0;
 }
 
 /* Returns byte i of the data that a member passes to a call. */

@@ -28,7 +28,7 @@ static bool is_reduction(const char *b, unsigned call, uint64_t bytes) {
 		unsigned char acc[2] = {input(call, last, i), input(call, last, i + 1)};
 		for (int k = n - 2; k >= 0; k--) {
 			unsigned char left[2] = {input(call, order[k], i), input(call, order[k], i + 1)};
-			compose(0, left, acc, 2);
+			compose(left, acc, 1);
 		}
 		if (memcmp(b + i, acc, 2) != 0)
 			return false;
@@ -51,7 +51,7 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	for (uint64_t i = 0; i < mine; i++)
 		in[me][i] = (char)input(call, me, i);
 	c.bytes = mine, c.in = in[me], c.out = kind == 1 || in_place ? in[me] : out[me];
-	c.reduction = (struct gompi_reduction){.size = 2, .go_handle = 1};
+	c.reduction = (struct gompi_reduction){.size = 2, .kernel = compose};
 	gompi_store(&called[me], call);
 	int rc = gompi_hierarchy_run(views[me], &c);
 	const char *what = kind == 1 ? "broadcast" : kind == 2 ? "reduction" : "reduction to all";
@@ -122,7 +122,7 @@ static void run_rows_call(int me, unsigned call, int kind, int root, uint64_t by
 	memset(out[me], 0, (uint64_t)n * bytes);
 	c.bytes = mine, c.in = in[me], c.out = out[me], c.sizes = v ? sizes[me] : NULL;
 	c.ins = (struct gompi_blocks){in[me], mine, NULL}, c.outs = (struct gompi_blocks){out[me], bytes + 2, NULL};
-	c.reduction = (struct gompi_reduction){.size = 2, .go_handle = 1};
+	c.reduction = (struct gompi_reduction){.size = 2, .kernel = compose};
 	gompi_store(&called[me], call);
 	int rc = gompi_hierarchy_run(views[me], &c);
 	if (odd != -1 && !v) {
@@ -139,7 +139,7 @@ static void run_rows_call(int me, unsigned call, int kind, int root, uint64_t by
 			unsigned char acc[2] = {input(call, last, i), input(call, last, i + 1)};
 			for (int k = last - 1; k >= 0; k--) {
 				unsigned char left[2] = {input(call, k, i), input(call, k, i + 1)};
-				compose(0, left, acc, 2);
+				compose(left, acc, 1);
 			}
 			CHECK(memcmp(out[me] + i, acc, 2) == 0, "call %u: a scan", call);
 		}
@@ -309,7 +309,6 @@ static void test_changing_head(int i) {
 
 int main(void) {
 	unit_node(1);
-	gompi_go_callbacks.reduce_in_go = compose;
 	damaged_open();
 	test_damaged_status();
 	unit_threads(2, test_changing_head);

@@ -41,7 +41,7 @@ static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
 		for (int r = upto - 2; r >= 0; r--) {
 			unsigned char left[2] = {input(call, r, i), input(call, r, i + 1)};
-			compose(0, left, acc, 2);
+			compose(left, acc, 1);
 		}
 		if (memcmp(b + i - from, acc, 2) != 0)
 			return 0;
@@ -118,7 +118,7 @@ static void one(int me, const struct scene *s) {
 		return;
 	}
 	int rc, upto = s->kind == GOMPI_SCAN ? me + 1 : s->kind == GOMPI_EXSCAN ? me : n;
-	c.reduction = (struct gompi_reduction){.size = 2, .go_handle = 1};
+	c.reduction = (struct gompi_reduction){.size = 2, .kernel = compose};
 	fill_input(in, s->call, me, bytes);
 	c.in = in, c.out = s->in_place ? in : out;
 	switch (s->kind) {
@@ -277,7 +277,7 @@ static void mismatched_calls(int me) {
 				    .in = in[me],
 				    .out = out[me],
 				    .outs = {out[me], LONGEST, NULL},
-				    .reduction = {.size = 2, .go_handle = 1}};
+				    .reduction = {.size = 2, .kernel = compose}};
 	int rc = gompi_shm_run(view[me], &c);
 	CHECK(rc == expect[me], "kinds %d and %d: %d returned %d", first.kind, odd_kind, me, rc);
 	CHECK(rc != GOMPI_COLL_MISMATCH || c.mismatch.peer_signature != c.mismatch.local_signature ||
@@ -290,7 +290,6 @@ int main(void) {
 	static const int sizes[] = {2, 3, 5, 8};
 	unit_node(1);
 	gompi_go_callbacks.grow_shm = grow_test_shm;
-	gompi_go_callbacks.reduce_in_go = compose;
 	unit_sleep_forever = true;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		n = sizes[i];
