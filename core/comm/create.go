@@ -110,9 +110,11 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 
 // Resource is what the info argument of MPI_Comm_split_type names.
 type Resource struct {
-	Hardware string       // value of mpi_hw_resource_type, "" if not given
-	Set      *group.Group // the process set mpi_pset_name, to which this process belongs; nil if not given or unknown
-	Kind     int32        // number of the set's name, below setKinds: two sets with one name are equal or disjoint
+	Hardware string // value of mpi_hw_resource_type, "" if not given
+	// Set is the process set mpi_pset_name, to which this process belongs; nil if not given or unknown. Kind is the
+	// number of its name, below setKinds. Two sets with one name are equal or disjoint.
+	Set  *group.Group
+	Kind int32
 }
 
 const setKinds = 8
