@@ -374,11 +374,21 @@ func gompi_comm_split(comm_ uintptr, color, key int32, newcomm uintptr) int32 {
 //export gompi_comm_split_type
 func gompi_comm_split_type(comm_ uintptr, splitType, key int32, info, newcomm uintptr) int32 {
 	return newComm("MPI_Comm_split_type", comm_, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
-		resource, err := infoValue(info, "mpi_hw_resource_type")
+		var resource comm.Resource
+		var set string
+		var err error
+		if resource.Hardware, err = infoValue(info, "mpi_hw_resource_type"); err == nil {
+			set, err = infoValue(info, "mpi_pset_name")
+		}
 		if err != nil {
 			return nil, err
 		}
-		return c.SplitType(splitType, key, resource)
+		resource.Set, resource.Kind = core.Pset(set), int32(core.PsetNumber(set))
+		n, err := c.SplitType(splitType, key, resource)
+		if n != nil && splitType == abi.MPI_COMM_TYPE_HW_UNGUIDED {
+			reportResource(info)
+		}
+		return n, err
 	})
 }
 

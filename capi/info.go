@@ -5,6 +5,7 @@ package main
 
 #include "comm/comm.h"
 #include "info/info.h"
+#include "info/z_calls.h"
 #include "win/hints.h"
 */
 import "C"
@@ -59,6 +60,13 @@ func infoValue(h uintptr, key string) (string, error) {
 		return C.gompi_info_value(C.MPI_Info(pointer(h)), cText(key), &value[0], v)
 	})
 	return C.GoString(&value[0]), err
+}
+
+// reportResource sets the key that names the resource by which MPI_COMM_TYPE_HW_UNGUIDED has divided a communicator.
+func reportResource(h uintptr) {
+	if h != abi.MPI_INFO_NULL && h != abi.MPI_INFO_ENV {
+		C.gompi_info_set(C.MPI_Info(pointer(h)), cText("mpi_hw_resource_type"), cText("mpi_shared_memory"))
+	}
 }
 
 // checkInfo returns MPI_ERR_INFO if an info argument is neither an object nor MPI_INFO_NULL.

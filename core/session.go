@@ -154,12 +154,16 @@ func Psets() []string {
 	return names
 }
 
-// Pset returns the processes of a process set; nil if it does not exist. Names are compared without regard to the case
-// of letters.
+// PsetNumber returns the index of a process set in Psets; -1 if it does not exist. Names are compared without regard to
+// the case of letters.
+func PsetNumber(name string) int {
+	return slices.IndexFunc(Psets(), func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// Pset returns the processes of a process set; nil if it does not exist.
 func Pset(name string) *group.Group {
-	i := slices.IndexFunc(Psets(), func(s string) bool { return strings.EqualFold(s, name) })
 	number, first, size := jobNumbers()
-	switch i {
+	switch PsetNumber(name) {
 	case 0:
 		return group.Range(int32(first), int32(size), 1)
 	case 1:

@@ -108,25 +108,52 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 	return n, nil
 }
 
-// SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
-// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. The argument `guided` is the value of the info
-// key mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library does not divide the
-// processes of a node further. Errors: MPI_ERR_ARG for an unknown type. Collective.
-func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
+// Resource is what the info argument of MPI_Comm_split_type names.
+type Resource struct {
+	Hardware string // value of mpi_hw_resource_type, "" if not given
+	// Set is the process set mpi_pset_name, to which this process belongs; nil if not given or unknown. Kind is the
+	// number of its name, below setKinds. Two sets with one name are equal or disjoint.
+	Set  *group.Group
+	Kind int32
+}
+
+const setKinds = 8
+
+// SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, or of the
+// members in the same process set. It returns nil for other resources, since the library does not divide the processes
+// of a node further. Errors: MPI_ERR_ARG for an unknown type. Collective.
+func (c *Comm) SplitType(kind, key int32, resource Resource) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
+	node := int32(c.host.Node(c.local.World(c.rank)))
 	switch kind {
-	case abi.MPI_UNDEFINED, abi.MPI_COMM_TYPE_HW_UNGUIDED:
+	case abi.MPI_UNDEFINED:
 	case abi.MPI_COMM_TYPE_SHARED:
-		color = int32(c.host.Node(c.local.World(c.rank)))
+		color = node
+	case abi.MPI_COMM_TYPE_HW_UNGUIDED: // a strict subset of the members
+		if c.Hierarchy != nil {
+			color = node
+		}
 	case abi.MPI_COMM_TYPE_HW_GUIDED, abi.MPI_COMM_TYPE_RESOURCE_GUIDED:
-		if guided == "mpi_shared_memory" {
-			color = int32(c.host.Node(c.local.World(c.rank)))
+		if resource.Hardware == "mpi_shared_memory" {
+			color = node
+		} else if kind == abi.MPI_COMM_TYPE_RESOURCE_GUIDED && resource.Set != nil && c.remote == nil {
+			color = setKinds*c.lowestRank(resource.Set) + resource.Kind
 		}
 	default:
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d, which is not an MPI_COMM_TYPE_ constant",
 			kind)
 	}
 	return c.Split(color, key)
+}
+
+// lowestRank returns the lowest rank of the members that belong to g. Precondition: this process belongs to g.
+func (c *Comm) lowestRank(g *group.Group) int32 {
+	for r := range c.rank {
+		if g.Rank(c.local.World(r)) != group.Undefined {
+			return int32(r)
+		}
+	}
+	return int32(c.rank)
 }
 
 // Create returns the communicator of g (MPI_Comm_create). It returns nil at a member of c that is not in g. Collective

@@ -189,7 +189,7 @@ func TestSplitType(t *testing.T) {
 		{abi.MPI_UNDEFINED, "", 0},
 	} {
 		all(t, es, func(e *Engine) error {
-			x, err := e.World.SplitType(c.kind, int32(-e.world), c.guided)
+			x, err := e.World.SplitType(c.kind, int32(-e.world), comm.Resource{Hardware: c.guided})
 			if err != nil {
 				return err
 			}
@@ -206,7 +206,7 @@ func TestSplitType(t *testing.T) {
 			return exchange(e, x)
 		})
 	}
-	_, err := es[0].World.SplitType(12345, 0, "")
+	_, err := es[0].World.SplitType(12345, 0, comm.Resource{})
 	require.Equal(t, int32(abi.MPI_ERR_ARG), class(err))
 }
 
