@@ -25,13 +25,11 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
-// Fills in *c for rank `me` and contiguous data. Returns false if the slow path must run the call.
-static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
-								 int kind, const void *sendbuf, void *recvbuf,
-								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-								 int root) {
-	if (!gompi_reduction_of(&c->reduction, op, datatype))
-		return false;
+// Fills in *c for rank `me` and contiguous data, except the field c->reduction. Returns false if the slow path must run
+// the call.
+static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_coll_call *c, int me, const char *name,
+								  int kind, const void *sendbuf, void *recvbuf,
+								  MPI_Count count, MPI_Datatype datatype, int root) {
 	struct gompi_buffer in, out;
 	bool receives = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool can_be_in_place = kind != GOMPI_REDUCE || receives; // MPI_IN_PLACE is allowed
@@ -47,14 +45,14 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_co
 	return true;
 }
 
-// Runs a reduction. The argument `root` is 0 for collectives without a root.
-static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
-					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-					       MPI_Comm comm) {
+// Runs reductions with user-defined operations, and those that no fast path accepts.
+static __attribute__((noinline)) int reduction_slow_path(const char *name, int kind, const void *sendbuf, void *recvbuf,
+							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+							 MPI_Comm comm) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
 	struct gompi_coll_call c;
-	if (t != NULL && (unsigned)root < (unsigned)t->n &&
-	    reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
+	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
+	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
 		return gompi_shm_run_or_raise(t, &c, comm);
 	const struct gompi_collective a = {.name = name,
 					   .kind = kind,
@@ -64,6 +62,24 @@ static __attribute__((noinline)) int reduction(const char *name, int kind, const
 					   .send = gompi_collective_side(sendbuf, 0, 0),
 					   .recv = gompi_collective_side(recvbuf, count, datatype)};
 	return gompi_collective_slow_path(&a);
+}
+
+// Runs a reduction. The argument `root` is 0 for collectives without a root.
+static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
+					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+					       MPI_Comm comm) {
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+	if (t == NULL || (unsigned)root >= (unsigned)t->n)
+		return reduction_slow_path(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
+	struct gompi_coll_call c;
+	// The kernel is looked up first, because the compiler then knows that the datatype is predefined.
+	gompi_kernel kernel = gompi_op_kernel(op, datatype);
+	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP ||
+	    !reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
+		return reduction_slow_path(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
+	c.reduction.size = (uint64_t)gompi_type_get(datatype)->size;
+	c.reduction.kernel = kernel;
+	return gompi_shm_run_or_raise(t, &c, comm);
 }
 
 int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,

@@ -18,9 +18,14 @@ struct operands {
 
 static inline const char *operand_of(const void *arg, int i) {
 	const struct operands *o = arg;
-	return i == o->t->me ? o->local
-			     : gompi_shm_data(o->t, i, o->number, o->size_class) +
-				       (i < o->t->me ? o->offset_in_lower : o->offset_in_higher);
+	return i == o->t->me ? o->local : gompi_shm_data(o->t, i, o->number, o->size_class);
+}
+
+// Returns the operand of rank i at the offsets of o. Small reductions use operand_of, which needs fewer instructions.
+static inline const char *part_of_operand(const void *arg, int i) {
+	const struct operands *o = arg;
+	const uint64_t offset = i < o->t->me ? o->offset_in_lower : o->offset_in_higher;
+	return i == o->t->me ? o->local : operand_of(o, i) + offset;
 }
 
 // Runs one operation: every member fills its buffer, and a member with upto > 0 reduces the operands of ranks [0,
@@ -126,7 +131,7 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	struct operands o = {
 		t, t->seq, p, operand + chunk_begin(s, me), chunk_offset(s, 0, me), chunk_offset(s, t->n, me)};
 	if (!*failed)
-		*failed = gompi_reduce_operands(r, t->n, acc, chunk_length(s, me), operand_of, &o);
+		*failed = gompi_reduce_operands(r, t->n, acc, chunk_length(s, me), part_of_operand, &o);
 	gompi_shm_finish(t);
 	rc = gompi_shm_begin(t, p);
 	if (rc)
@@ -261,7 +266,7 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 		const uint64_t offset = (uint64_t)t->me * chunk_capacity;
 		struct operands o = {t, t->seq, p, slot + offset, offset, offset};
 		if (chunk_bytes > 0 && !failed && !gompi_coll_mismatch(c))
-			failed = gompi_reduce_operands(r, t->n, c->out + from, chunk_bytes, operand_of, &o);
+			failed = gompi_reduce_operands(r, t->n, c->out + from, chunk_bytes, part_of_operand, &o);
 		gompi_shm_finish(t);
 		from += chunk_capacity;
 	} while (from < longest);
