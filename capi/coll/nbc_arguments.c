@@ -6,6 +6,7 @@
 #include "coll/blocks.h"
 #include "coll/protocol.h"
 #include "coll/nbc_op.h"
+#include "datatype/type_props.h"
 #include "datatype/user_op.h"
 
 // Reductions of at least this many bytes are divided: each member reduces one chunk for all members. With two members,
@@ -310,7 +311,10 @@ static bool make_reduction(struct nbc_builder *m, enum element_format *format) {
 	if (t == NULL || t->size < 0)
 		return false;
 	bool is_contiguous = (t->flags & GOMPI_TYPE_CONTIGUOUS) != 0 && t->origin == 0 && t->size == t->extent;
-	*r = (struct gompi_reduction){.kernel = gompi_op_kernel(op, (MPI_Datatype)a->recv.type)};
+	// A predefined type without a name, as MPI_Type_create_f90_real returns it, has a named type as element.
+	const MPI_Datatype named =
+		(MPI_Datatype)(gompi_type_is_basic(t) && t->elem != 0 ? (uintptr_t)t->elem : a->recv.type);
+	*r = (struct gompi_reduction){.kernel = gompi_op_kernel(op, named)};
 	if (r->kernel != NULL) {
 		*format = is_contiguous ? ELEMENTS_AS_IS : ELEMENTS_WITH_GAPS;
 		r->size = (uint64_t)(is_contiguous ? t->size : t->extent);

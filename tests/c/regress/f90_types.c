@@ -1,5 +1,5 @@
 /* What went wrong: MPI_Type_create_f90_real chose single precision for a decimal exponent range of 38, or
- * MPI_Type_get_contents returned other values than the arguments of the call.
+ * MPI_Type_get_contents returned other values than the arguments of the call. MPI_Iallreduce refused the types.
  * Must hold: the types have the right sizes at the limits of precision and range. Equal arguments give the same handle.
  * Envelope, contents and reductions are right. MPI-5.0 19.1.9
  * np: 1 2
@@ -49,6 +49,10 @@ int main(int argc, char **argv) {
 		if (pr[i][2] == 8) {
 			CHECK_OK(MPI_Allreduce(&x, &y, 1, t, MPI_SUM, MPI_COMM_WORLD));
 			CHECK(y == 2 * check_size, "sum %g", y);
+			MPI_Request request;
+			CHECK_OK(MPI_Iallreduce(&x, &y, 1, t, MPI_MAX, MPI_COMM_WORLD, &request));
+			CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+			CHECK(y == 2, "maximum %g", y);
 		} else {
 			CHECK_OK(MPI_Allreduce(&f, &g, 1, t, MPI_PROD, MPI_COMM_WORLD));
 			CHECK(g == (1 << check_size), "prod");
