@@ -146,7 +146,7 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 	}
 	// All fields are assigned one by one (see gompi_checked_op_init).
 	struct gompi_operation r;
-	r.kind = kind, r.returns_request = returns_request, r.request = request, r.win = win, r.op = MPI_OP_NULL;
+	r.kind = kind, r.returns_request = returns_request, r.request = request, r.win = win, r.op = (MPI_Op)0;
 	r.target = target_rank, r.disp = target_disp, r.target_count = target_count, r.target_type = target_datatype;
 	r.origin = put ? local : NULL, r.result = put ? NULL : local, r.compare = NULL;
 	r.origin_count = r.result_count = origin_count, r.origin_type = r.result_type = origin_datatype;
