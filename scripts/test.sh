@@ -138,7 +138,7 @@ lint() {
 case $what in
 all)
 	echo "== steps: cmake, ctest, go test, core without C, race detector, charts, format, go vet, generated files." \
-		"About 20 minutes on 2 cores"
+		"About 15 minutes on 2 cores"
 	c
 	# The step "go vet" replaces the checks of `go test`.
 	go_test 'go test' 1200 -vet=off -count=1 -p 2 -parallel 4 $(impure)

@@ -29,7 +29,9 @@ static int block(void) {
 	if (is_variant("fence"))
 		return MPI_Win_fence(0, win);
 	if (is_variant("lock")) {
-		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+		int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+		if (rc != MPI_SUCCESS)
+			return rc;
 		MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
 		return MPI_Win_unlock(0, win);
 	}
