@@ -7,7 +7,7 @@
  * ref: none (needs ULFM)
  * timeout: 60
  */
-#include "../check.h"
+#include "../files.h"
 
 #include <mpi-ext.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static struct {
 	MPI_File file;
 } made;
 
-static int create(char *path) {
+static int create(const char *path) {
 	static int memory[100];
 	int *allocated, rc;
 	MPI_Request request;
@@ -107,10 +107,9 @@ int main(int argc, char **argv) {
 	int succeeded = 0;
 	check_begin_threads(&argc, &argv);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	char path[100];
 	int pid = (int)getpid();
 	MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	snprintf(path, sizeof path, "/tmp/mpix_revoke_creation.%d", pid);
+	const char *path = file_name("revoke_creation");
 	MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
 	srand((unsigned)pid);
 	for (int i = 0; i < ITERATIONS; i++) {
