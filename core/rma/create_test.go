@@ -6,12 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
-	"gompirma/core/shm"
 )
 
 // oneNode is the comm.Host of a process that shares memory with all others. The tests use nothing else of it.
@@ -33,14 +31,7 @@ func TestAbandonedCreation(t *testing.T) {
 		{"other member reports an error", 0, abi.MPI_ERR_NO_MEM, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := shm.CreateControl(members, 1)
-			require.NoError(t, err)
-			fd, err := unix.Dup(int(f.Fd()))
-			require.NoError(t, err)
-			f.Close()
-			nd, err := shm.Open(fd, 0)
-			require.NoError(t, err)
-			t.Cleanup(nd.Close)
+			nd := newNode(t, members)
 			exchanges := 0
 			h := &Host{Node: nd, Data: &pretended{}, NodeIndex: func(world int32) int { return int(world) },
 				NodeOf: func(int32) int32 { return 0 }}

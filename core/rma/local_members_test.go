@@ -183,11 +183,10 @@ func TestWindowOnTwoNodes(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(w.agree(nil, all)))
 }
 
-// TestWindowOfManyNodes creates one member's part of a window of 10^5 members on 10^3 nodes. It checks that the memory
-// that Go keeps for the window does not grow with the number of members.
-func TestWindowOfManyNodes(t *testing.T) {
-	const n, nodes, here = 100_000, 1000, 100
-	f, err := shm.CreateControl(here, 1)
+// newNode creates the shared memory of a node with n processes, and opens it as the first one.
+func newNode(t *testing.T, n int) *shm.Node {
+	t.Helper()
+	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
 	fd, err := unix.Dup(int(f.Fd()))
 	require.NoError(t, err)
@@ -195,6 +194,14 @@ func TestWindowOfManyNodes(t *testing.T) {
 	nd, err := shm.Open(fd, 0)
 	require.NoError(t, err)
 	t.Cleanup(nd.Close)
+	return nd
+}
+
+// TestWindowOfManyNodes creates one member's part of a window of 10^5 members on 10^3 nodes. It checks that the memory
+// that Go keeps for the window does not grow with the number of members.
+func TestWindowOfManyNodes(t *testing.T) {
+	const n, nodes, here = 100_000, 1000, 100
+	nd := newNode(t, here)
 	h := &Host{Node: nd, Data: &pretended{}, NodeIndex: func(world int32) int {
 		if world/here == 7 {
 			return int(world % here)
