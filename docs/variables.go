@@ -21,7 +21,7 @@ type Variable struct {
 	Meaning string
 }
 
-// Default returns the default value that Values states, without backquotes; "" if there is none.
+// Default returns the default value of the variable, without backquotes. It returns "" if Values has no default.
 func (v Variable) Default() string {
 	if m := defaultValue.FindStringSubmatch(v.Values); m != nil {
 		return strings.Trim(m[1], "`")

@@ -159,8 +159,8 @@ static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 gompi_a64 gompi_foreign_member_ns = 1000000000;
 
 // Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait.
-// Returns -1 if there is none. Different processes begin with different members, as far as there are enough. Each
-// process returns the members in turn, each for gompi_foreign_member_ns.
+// Returns -1 if there is none. A process returns each such member for gompi_foreign_member_ns, in a circular order. Its
+// own number determines the first member, so that several processes probe different members.
 static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
 	const struct gompi_processes *p = gompi_node.processes;
 	if (!knows_other_jobs())

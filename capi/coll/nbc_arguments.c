@@ -1,5 +1,6 @@
-// Converts the arguments of a nonblocking or persistent collective to ranges of bytes. The ranges are in the
-// application's memory if the data is contiguous, else in private memory. Checks all arguments; Go reports the errors.
+// Converts the arguments of a collective to ranges of bytes: of a nonblocking or persistent one, or of a blocking one
+// that no fast path accepts (slow_path.c). The ranges are in the application's memory if the data is contiguous, else
+// in private memory. Checks all arguments; Go reports the errors.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // Puts, gets and accumulates that the fast path does not handle, if their arguments are valid and they can complete at
 // once. Examples are derived datatypes, partly mapped memory, any number of elements, and short puts over the network.
+// Also sends puts and gets of predefined types to memory that is not mapped.
 // gompi_rma_slow_path handles all other calls.
 #include "base/poll.h"
 #include "datatype/buffer.h"

@@ -1,6 +1,6 @@
 /* Proves: applying a packet (transport/packet.h) at its target either performs the requested operation, or returns an
- * error and has no effect. Whatever another process has written into the packet, no byte outside of the window, the
- * packet and the reply is read or written. To detect this, the window ends at the end of accessible memory, and the
+ * error and has no effect. Also with invalid contents of the packet, the target accesses only bytes of the window, of
+ * the packet and of the reply. To detect other accesses, the window ends at the end of accessible memory, and the
  * packet is exactly as long as its head says.
  *
  * sanitizer: address (one thread)
