@@ -103,7 +103,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 		add(reads, "inbuf", "count", "datatype", 1)
 		add(writes, "inoutbuf", "count", "datatype", 1)
 	case "Recv", "Mrecv":
-		if !isNull(e, "source") {
+		if !isNull(e, "source") && !isNoProc(e.In("message")) {
 			add(writes, "buf", "count", "datatype", 1)
 		}
 	case "Sendrecv":
@@ -207,6 +207,11 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 func isNull(e *event, peer string) bool {
 	v := e.In(peer)
 	return len(v.Words) > 0 && v.Int() == abi.MPI_PROC_NULL
+}
+
+// isNoProc reports whether a parameter is MPI_MESSAGE_NO_PROC, the message of a matched probe for MPI_PROC_NULL.
+func isNoProc(v *insight.Value) bool {
+	return len(v.Words) > 0 && v.Words[0] == abi.MPI_MESSAGE_NO_PROC
 }
 
 // leaveBuffers ends the use of a call's buffers. It does nothing if the call has started a request or begun a split

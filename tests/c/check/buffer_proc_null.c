@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank, value = 1, source = MPI_PROC_NULL;
+	MPI_Message message;
 	MPI_Request request[3];
 
 	MPI_Init(&argc, &argv);
@@ -31,6 +32,11 @@ int main(int argc, char **argv) {
 			     MPI_STATUS_IGNORE);
 		MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
 				     MPI_STATUS_IGNORE);
+		MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+		MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+		MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+		MPI_Imrecv(&value, 1, MPI_INT, &message, &request[0]);
+		MPI_Wait(&request[0], MPI_STATUS_IGNORE);
 		MPI_Recv_init(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request[0]);
 		MPI_Start(&request[0]);
 		MPI_Irecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request[1]);
