@@ -9,9 +9,9 @@ import (
 )
 
 // Two-level collectives for large data among members on several nodes. The members of a node use shared-memory
-// collectives, and one process of each node (a "speaker" in the code) exchanges messages with those of the other nodes.
-// The speaker is the node leader, except that the root of the call is the speaker of its node. For small data, C does
-// the same (capi/coll/hierarchy.h). C passes a call to this file after the members have agreed that the data is large.
+// collectives, and the node leaders exchange messages with each other. In a call with a root, the root is the leader of
+// its node for this call. For small data, C does the same (capi/coll/hierarchy.h). C passes a call to this file after
+// the members have agreed that the data is large.
 
 // maxShmElement is the size in bytes of the largest element that is reduced in shared memory. An element of this size
 // fits the control block, so its reduction works even if memory for large buffers is short.
@@ -51,25 +51,25 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 		return e.twoLevelAllgather(k.Comm, st, o.in, lengths, o.outs)
 	}
 	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
-	n, place := c.LocalMembers()
-	speakers, speaker := hierarchy.Leaders, 0 // speaker of each node; index on this node of its speaker
+	n, localRank := c.LocalMembers()
+	leaders, leader := hierarchy.Leaders, 0 // leader of each node; index on this node of its leader
 	if k.Kind != KindAllreduce {
 		root = int(hierarchy.NodeOf[k.Root])
-		speakers = append([]int32(nil), speakers...)
-		speakers[root] = k.Root
+		leaders = append([]int32(nil), leaders...)
+		leaders[root] = k.Root
 		if root == hierarchy.Node {
-			for c.LocalMember(speaker) != int(k.Root) {
-				speaker++
+			for c.LocalMember(leader) != int(k.Root) {
+				leader++
 			}
 		}
 	}
-	speaks := place == speaker
-	s := e.internodeSchedule(c, st, speakers)
+	isLeader := localRank == leader
+	s := e.internodeSchedule(c, st, leaders)
 	onNode := func(kind Kind, in, out []byte) error {
 		if n == 1 {
 			return nil
 		}
-		x := ShmCall{Kind: kind, Root: speaker, Bytes: max(len(in), len(out)), In: in, Out: out}
+		x := ShmCall{Kind: kind, Root: leader, Bytes: max(len(in), len(out)), In: in, Out: out}
 		if kind == KindReduce {
 			x.Elem, x.Op, x.Type = max(o.red.size, 1), k.Op, k.Recv.Type
 			x.Packed = k.Op.User() && !o.red.hasMemLayout
@@ -82,9 +82,9 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	if k.Kind != KindBcast && n > 1 {
 		var sum []byte
 		switch {
-		case speaks && k.Kind == KindAllreduce:
+		case isLeader && k.Kind == KindAllreduce:
 			sum = o.out
-		case speaks:
+		case isLeader:
 			sum = mine.alloc(len(own))
 		}
 		if err := onNode(KindReduce, own, sum); err != nil {
@@ -92,7 +92,7 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 		}
 		own = sum
 	}
-	if speaks {
+	if isLeader {
 		switch v := s.local; k.Kind {
 		case KindBcast:
 			v.bcast(o.out, root)
@@ -114,11 +114,11 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the speakers of c. Only the speakers use the schedule. But all members
-// call internodeSchedule, because it also counts the call: the count determines the tags of later calls.
-func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
+// internodeSchedule returns an empty schedule of the leaders of the nodes. Only the leaders use the schedule. But all
+// members call internodeSchedule, because it also counts the call: the count determines the tags of later calls.
+func (e *Engine) internodeSchedule(c *comm.Comm, st *state, leaders []int32) *schedule {
 	st.blockingCount++
-	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
+	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), leaders}, c.Hierarchy.Node, len(leaders))
 	s.buffers = new(callBuffers)
 	return s
 }
@@ -149,11 +149,11 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 		at[k] += l
 	}
 	copy(blocks[c.Rank()], own)
-	here := make([][]byte, len(hierarchy.Local))
+	local := make([][]byte, len(hierarchy.Local))
 	for i, r := range hierarchy.Local {
-		here[i] = blocks[r]
+		local[i] = blocks[r]
 	}
-	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil {
+	if err := e.gatherNodes(c, st, local, nodes, whole); err != nil {
 		return err
 	}
 	for i, b := range outs {
@@ -171,15 +171,15 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 }
 
 // gatherNodes fills the buffer `whole` with the data of all members. nodes[k] is the part of `whole` for the members of
-// node k. The argument `here` has the blocks of this node's members. At entry, only the block of this member holds
+// node k. The argument `local` has the blocks of this node's members. At entry, only the block of this member holds
 // data.
-func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
-	if err := gatherLocal(c, st, here); err != nil {
+func (e *Engine) gatherNodes(c *comm.Comm, st *state, local, nodes [][]byte, whole []byte) error {
+	if err := gatherLocal(c, st, local); err != nil {
 		return err
 	}
 	s := e.internodeSchedule(c, st, c.Hierarchy.Leaders)
-	n, place := c.LocalMembers()
-	if place == 0 {
+	n, localRank := c.LocalMembers()
+	if localRank == 0 {
 		s.local.allgatherIntervals(nodes, whole)
 		if err := e.run(s, c); err != nil {
 			return err
@@ -188,14 +188,15 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 	return bcastLocal(n, st, whole)
 }
 
-// gatherLocal fills the argument `here` with the blocks of this node's members. Precondition: this member's block holds
+// gatherLocal fills the argument `local` with the blocks of this node's members. Precondition: this member's block holds
 // its data.
-func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
-	n, place := c.LocalMembers()
+func gatherLocal(c *comm.Comm, st *state, local [][]byte) error {
+	n, localRank := c.LocalMembers()
 	if n == 1 {
 		return nil
 	}
-	return st.shm.RunOnNode(&ShmCall{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here})
+	in := local[localRank]
+	return st.shm.RunOnNode(&ShmCall{Kind: KindAllgather, Bytes: len(in), In: in, Outs: local})
 }
 
 // bcastLocal copies the data `b` of the first member of this node to the buffer `b` of all n members of this node.
@@ -223,14 +224,14 @@ func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (a
 func (e *Engine) allgatherAtLeader(c *comm.Comm, st *state, mine, all []byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
-	n, place := c.LocalMembers()
-	here := splitEqual(alloc(size*n), size, n)
-	copy(here[place], mine)
-	if err := gatherLocal(c, st, here); err != nil {
+	n, localRank := c.LocalMembers()
+	local := splitEqual(alloc(size*n), size, n)
+	copy(local[localRank], mine)
+	if err := gatherLocal(c, st, local); err != nil {
 		return err
 	}
 	s := e.internodeSchedule(c, st, hierarchy.Leaders)
-	if place != 0 {
+	if localRank != 0 {
 		return nil
 	}
 	length := make([]int, len(hierarchy.Leaders)) // bytes of each node's members
@@ -242,7 +243,7 @@ func (e *Engine) allgatherAtLeader(c *comm.Comm, st *state, mine, all []byte) (e
 		whole = alloc(len(all))
 	}
 	nodes := splitSizes(whole, length)
-	for i, b := range here {
+	for i, b := range local {
 		copy(nodes[hierarchy.Node][i*size:], b)
 	}
 	s.local.allgatherIntervals(nodes, whole)

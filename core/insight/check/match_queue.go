@@ -18,6 +18,7 @@ type matchQueue[T any] struct {
 	// costs time and memory, so it is true only for messages, after the first receive with one wildcard.
 	byWildcards bool
 	last        int // number of the newest element; elements are numbered in order of arrival
+	visited     int // number of elements that loops over `all` have visited
 }
 
 // queued is an element of a matchQueue.
@@ -44,6 +45,7 @@ func (l *matchQueue[T]) indexByWildcards() {
 	}
 	l.byWildcards = true
 	for x := l.all.Front(); x != nil; x = x.Next() {
+		l.visited++
 		w := x.Value.(*queued[T])
 		for i, key := range l.keys(w)[1:] {
 			w.envelopeElems[i+1] = l.listOf(key).PushBack(w)
@@ -124,6 +126,7 @@ func (l *matchQueue[T]) each(use func(T) bool) {
 		return
 	}
 	for x := l.all.Front(); x != nil; {
+		l.visited++
 		next := x.Next()
 		if use(x.Value.(*queued[T]).item) {
 			return

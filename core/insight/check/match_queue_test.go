@@ -2,10 +2,8 @@ package check
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 )
@@ -43,16 +41,9 @@ func TestMatchQueue(t *testing.T) {
 	require.Nil(t, sent(3, 7).receive)
 }
 
-// cpuTime returns the time for which this process has computed.
-func cpuTime(t *testing.T) time.Duration {
-	var u unix.Rusage
-	require.NoError(t, unix.Getrusage(unix.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano())
-}
-
 // Checks that matching one of many messages does not search through the others, also for a receive with a wildcard.
 func TestMatchQueueIsNotSearched(t *testing.T) {
-	const messages = 100_000
+	const messages = 10_000
 	for _, wild := range []envelope{{abi.MPI_ANY_SOURCE, 0}, {0, abi.MPI_ANY_TAG}} {
 		var m comm
 		for i := range messages {
@@ -60,7 +51,6 @@ func TestMatchQueueIsNotSearched(t *testing.T) {
 			s.envelope = envelope{i, i}
 			m.matchSend(0, s)
 		}
-		begin := cpuTime(t)
 		for i := range messages {
 			r := &receive{}
 			r.envelope = envelope{messages - 1 - i, messages - 1 - i} // the newest message first
@@ -75,7 +65,8 @@ func TestMatchQueueIsNotSearched(t *testing.T) {
 				require.FailNow(t, "wrong message", "%v", r.send)
 			}
 		}
-		require.Less(t, cpuTime(t)-begin, 10*time.Second)
+		// The first receive with a wildcard visits each message once, to index it.
+		require.Equal(t, messages, m.unmatchedSends[0].visited)
 		require.Empty(t, m.unmatchedSends[0].byEnvelope)
 	}
 }
