@@ -35,7 +35,7 @@ struct gompi_table {
 struct gompi_handles {
 	struct gompi_table table;
 	uint32_t kind_bits;  // the bits of each handle above its number
-	uint32_t max_number; // the largest number; all numbers are k bits long, so it is 2^k - 1
+	uint32_t max_number; // the largest number; it is 2^k - 1, because numbers have k bits
 	// Ring buffer of the free entries, in the order of their release. It has as many elements as the table has
 	// entries. An element is the byte offset of a free entry from the start of struct gompi_table_entries. A list
 	// that is linked through the entries would cost each call one more dependent memory access. free_head: index of

@@ -77,7 +77,8 @@ static inline bool gompi_pair_blocks_init(struct gompi_pair_block b[], int n, co
 		if (!gompi_block_arguments(a, shape, s, i, &count, &displ, &type))
 			return false;
 		const struct gompi_type *t = common;
-		// A block without data needs no valid type, or permits MPI_DATATYPE_NULL for all blocks.
+		// A block without data may have any datatype if each block has a datatype of its own, and
+		// MPI_DATATYPE_NULL if all blocks share one datatype.
 		if (s->types != 0 || type == MPI_DATATYPE_NULL)
 			t = gompi_type_get(count == 0 ? MPI_BYTE : type);
 		if (t == NULL || (s->types == 0 && __builtin_mul_overflow(displ, t->extent, &displ)))

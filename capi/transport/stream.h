@@ -76,7 +76,7 @@ struct gompi_stream {
 	uint64_t arrived, applied;                   // numbers of the last record arrived and applied
 	int unanswered_class;                        // class of the first error that no answer has reported yet
 	struct gompi_error_detail unanswered_detail; // detail of that error
-	// how the stream holds this process' lock for the member
+	// the mode in which the stream holds the lock of this process' window memory
 	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held;
 	// The event for which the stream waits. Records that arrive during the wait are queued.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits_for;

@@ -275,7 +275,7 @@ void wrong_(const char *what, size_t length)
 
 static int arrive(int id, int profiling)
 {
-    if (id != mock_want) { /* the bindings ask for the number of processes and so on, by names with PMPI_ */
+    if (id != mock_want) { /* the bindings make inquiry calls of their own by their PMPI_ names */
         if (!profiling)
             wrong("another function is called");
         return 0;

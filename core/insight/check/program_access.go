@@ -106,8 +106,8 @@ func (k *rank) byOwner(spans []span) map[int][]span {
 	return all
 }
 
-// ownerOf returns the rank that owns the first bytes of s, and the end of the range with that owner. An address plus
-// the result `at` is the address at the owner.
+// ownerOf returns the rank that owns the first bytes of s, and the end of the range with that owner. An address of this
+// rank plus the result `at` is the address of the same byte in the owner's address space.
 func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	high = s.high
 	for i := range k.aliases {

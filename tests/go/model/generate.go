@@ -19,7 +19,7 @@ type Profile struct {
 	Depth    int  // maximum nesting of datatypes
 	Mixed    bool // calls may concurrently accumulate into one element with different operations
 	Hot      int  // percentage of accumulates that reuse the target location of an earlier accumulate
-	Burst    int  // percentage of accumulates that are repeated many times; above 0 also makes collide phases
+	Burst    int  // percentage of accumulates that are repeated many times; above 0 also enables phases by collide
 	Plain    bool // no derived datatypes
 	Strange  bool // elements may be misaligned
 	// Reference avoids features that Debian's MPICH does not support correctly: window sizes and addresses that are

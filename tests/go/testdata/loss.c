@@ -1,7 +1,7 @@
-/* Kills the last rank. The other ranks continue where the death does not concern them: all communication among them
- * works. Operations that need the failed process end with MPI_ERR_PROC_ABORTED, and the error text names the process.
- * The launcher does not notice the death, because a shell is between the launcher and the rank. Each rank prints "right
- * RANK" at the end, then creates the file argv[1]. */
+/* Kills the last rank. The other ranks continue: all communication among them works. Operations that need the failed
+ * process end with MPI_ERR_PROC_ABORTED, and the error text names the process. The launcher does not notice the death,
+ * because a shell is between the launcher and the rank. Each rank prints "right RANK" at the end, then creates the file
+ * argv[1]. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -356,7 +356,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 
 // checkElements compares MPI_Get_elements, MPI_Status_set_elements and external32 with the typemap.
 func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
-	var ends []int64 // end of each basic element of two copies, in bytes of the packed form
+	var ends []int64 // end offset in bytes of each basic element, in the packed form of two copies of the type
 	at, external := int64(0), int64(0)
 	for range 2 {
 		for _, e := range m.entries {
