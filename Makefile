@@ -140,13 +140,13 @@ bench-fabric: ## measure over two hosts made of namespaces (root): a table in bu
 
 # Launches every row nine times with each library: 10 minutes. To print single rows, run: go run ./bench/compare -census
 # -only Type_vector. If only a reason was added to a row, run only the last command.
-census: ## measure every function of MPI against Debian's MPICH and Open MPI: docs/CENSUS.md, the worst ratio first
+census: ## measure every function of MPI against Debian's MPICH and Open MPI: docs/census.txt, the worst ratio first
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
 	@mkdir -p "$(BUILD)/bench"
 	@go run ./bench/compare -build "$(BUILD)" -census -runs 9 -json "$(BUILD)/bench/census.json" >/dev/null
-	@go run ./bench/compare -census -from "$(BUILD)/bench/census.json" >docs/CENSUS.md
-	@echo "written to docs/CENSUS.md"
+	@go run ./bench/compare -census -from "$(BUILD)/bench/census.json" -o docs/census.txt >docs/CENSUS.md
+	@echo "written to docs/CENSUS.md and docs/census.txt"
 
 measured: ## put the tables and charts of the last `make bench` into docs/MEASURED.md
 	@bench/measured.sh "$(BUILD)"

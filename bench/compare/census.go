@@ -103,7 +103,7 @@ func writeRows(folder string, there func(function string) bool) error {
 	return f.Close()
 }
 
-// line is a line of docs/CENSUS.md.
+// line is a line of docs/census.txt.
 type line struct {
 	census.Row
 	mine, calls outcome // gompirma's time, and its number of calls from C into Go
@@ -111,9 +111,9 @@ type line struct {
 	first       float64 // ratio of the first launches; slow rows were then measured again
 }
 
-// census prints docs/CENSUS.md: an introduction, and a table for each number of calling ranks, with a line for each
-// measured row. Rows are ordered by ratio, worst first; rows without a ratio come last.
-func (all *report) census(out io.Writer) {
+// census prints docs/CENSUS.md, a summary, to doc. It prints docs/census.txt to out: a table for each number of calling
+// ranks, with a line for each measured row. Rows are ordered by ratio, worst first; rows without a ratio come last.
+func (all *report) census(doc, out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {
 		times := all.results["census."+r.Name]
@@ -132,8 +132,8 @@ func (all *report) census(out io.Writer) {
 		}
 		return cmp.Compare(a.ratio, b.ratio)
 	})
-	fmt.Fprint(out, all.facts(lines))
-	for _, part := range []struct {
+	fmt.Fprint(doc, all.facts(lines))
+	for i, part := range []struct {
 		name  string
 		ranks int
 		alone bool
@@ -142,7 +142,7 @@ func (all *report) census(out io.Writer) {
 		if part.alone {
 			columns = append(columns, "instructions")
 		}
-		fmt.Fprintf(out, "\n### %s\n\n", part.name)
+		fmt.Fprintf(out, "%s%s\n\n", strings.Repeat("\n", min(i, 1)), part.name)
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(table, "  \t%s\t  row\n", strings.Join(columns, "\t"))
 		for _, l := range lines {
@@ -168,7 +168,7 @@ func (all *report) cells(l line) []string {
 	return append(cells, show(median(all.results["count."+l.Name]["gompirma"]), "instructions"))
 }
 
-// facts returns the introduction of the document with a summary of its results.
+// facts returns docs/CENSUS.md: how to read docs/census.txt, and a summary of the results.
 func (all *report) facts(lines []line) string {
 	functions, reasons, calls := map[string]bool{}, map[string]string{}, map[string]string{}
 	compared, below, first := 0, 0, 0
@@ -197,8 +197,9 @@ func (all *report) facts(lines []line) string {
 	}
 	return fmt.Sprintf(`# Census
 
-This page compares the time of each function of MPI. "make census" measures them with gompirma, Debian's MPICH 4.0.2 and
-Open MPI 4.1.4, and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
+[census.txt](census.txt) compares the time of each function of MPI in gompirma, Debian's MPICH 4.0.2 and Open MPI 4.1.4,
+the worst ratio first. "make census" measures them and writes that file and this page. bench/census/rows.txt defines the
+calls and arguments of each row, and lists the functions that are not measured.
 
 - A row names its calls without "MPI_". Its time, in ns, is that of executing each of these calls once. It is the median
   of %d launches of each library; the libraries alternate on one machine. Each launch times up to nine loops. "-": the
@@ -224,10 +225,10 @@ call into Go takes %.0f ns (%s).
 | calls into Go | rows |
 |---|---|
 %s
-| why not measured | functions |
+| why not measured | number of functions |
 |---|---|
 %s`, all.Runs, len(lines), len(functions), compared, below, first, grouped(reasons), len(calls), all.Empty,
-		fastest.mine.value, fastest.Label, grouped(calls), grouped(census.Unmeasured()))
+		fastest.mine.value, fastest.Label, grouped(calls), perReason(census.Unmeasured()))
 }
 
 // grouped returns the lines of a table: each reason, and the names with this reason.
@@ -240,6 +241,19 @@ func grouped(reasons map[string]string) string {
 	for _, reason := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[reason])
 		fmt.Fprintf(&s, "| %s | %s |\n", reason, strings.Join(by[reason], "; "))
+	}
+	return s.String()
+}
+
+// perReason returns the lines of a table: each reason, and the number of names with this reason.
+func perReason(reasons map[string]string) string {
+	number := map[string]int{}
+	for _, reason := range reasons {
+		number[reason]++
+	}
+	var s strings.Builder
+	for _, reason := range slices.Sorted(maps.Keys(number)) {
+		fmt.Fprintf(&s, "| %s | %d |\n", reason, number[reason])
 	}
 	return s.String()
 }

@@ -7,7 +7,7 @@
 //	tests/cluster/bed.sh 2 go run ./bench/compare -fabric [...]
 //	go run ./bench/compare -sweeps [-all] [-only REGEXP] [-quick] [...]
 //	go run ./bench/compare -census [-only REGEXP] [-runs 3] [-json FILE.json]
-//	go run ./bench/compare -census -from FILE.json > docs/CENSUS.md
+//	go run ./bench/compare -census -from FILE.json -o docs/census.txt > docs/CENSUS.md
 //	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
 // The libraries alternate within one run, so that other load of the machine affects all of them. If a peer crashes or
@@ -16,11 +16,12 @@
 // -sweeps measures operations over sizes, as public suites do, and prints a line for each sweep. With -sweeps, -only
 // '^put.flush$' selects one sweep, -quick uses fewer sizes, and -all includes sweeps for which public suites need an
 // option. Option -census measures each function of MPI. Option -from measures nothing and reads the results of an
-// earlier run from FILE.json. With -census it prints the document of the census. With -into it writes the main tables
-// or the sweeps between two marks of a document.
+// earlier run from FILE.json. With -census it prints the summary of the census, and writes the rows into the file of -o.
+// With -into it writes the main tables or the sweeps between two marks of a document.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -89,8 +90,10 @@ func main() {
 		}
 	case *from != "" && o.census:
 		var all *report
+		var rows bytes.Buffer
 		if all, err = load(*from); err == nil {
-			all.census(os.Stdout)
+			all.census(os.Stdout, &rows)
+			err = os.WriteFile(o.to, rows.Bytes(), 0o644)
 		}
 	case *from != "":
 		err = document(*from, *into, o.sweeps)
@@ -212,7 +215,7 @@ func run(o options) error {
 		if all.Empty, err = emptyCallCost(work); err != nil {
 			return fmt.Errorf("an empty Go function: %w", err)
 		}
-		all.census(out)
+		all.census(out, out)
 	}
 	if o.sweeps {
 		all.tables(out)
