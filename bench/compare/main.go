@@ -16,8 +16,8 @@
 // -sweeps measures operations over sizes, as public suites do, and prints a line for each sweep. With -sweeps, -only
 // '^put.flush$' selects one sweep, -quick uses fewer sizes, and -all includes sweeps for which public suites need an
 // option. Option -census measures each function of MPI. Option -from measures nothing and reads the results of an
-// earlier run from FILE.json. With -census it prints the summary of the census, and writes the rows into the file of -o.
-// With -into it writes the main tables or the sweeps between two marks of a document.
+// earlier run from FILE.json. With -census it prints the summary of the census, and writes the rows into the file of
+// -o. With -into it writes the main tables or the sweeps between two marks of a document.
 package main
 
 import (

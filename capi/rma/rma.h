@@ -67,8 +67,8 @@ static inline bool gompi_resolve_direct(struct gompi_win *w, int rank, MPI_Aint 
 bool gompi_resolve_partial(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
 			   int64_t *bytes);
 
-// Resolves an address by gompi_resolve_direct or, if the memory is only partly mapped, by gompi_resolve_partial. Returns
-// false also for 0 bytes.
+// Resolves an address by gompi_resolve_direct or, if the memory is only partly mapped, by gompi_resolve_partial.
+// Returns false also for 0 bytes.
 static inline bool gompi_resolve_mapped(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
 					char **address, int64_t *bytes) {
 	return gompi_resolve_direct(w, rank, disp, count, size, address, bytes)

@@ -115,8 +115,8 @@ struct gompi_tcp_link {
 	bool in_body;           // the head is complete, and its data is arriving
 	char *sink;
 	size_t body_left_bytes; // bytes of the data that have not arrived
-	// the receive operation for the data of the arriving TCP_FRAME, or the read operation that the arriving TCP_DATA
-	// answers
+	// the receive operation for the data of the arriving TCP_FRAME, or the read operation that the arriving
+	// TCP_DATA answers
 	struct gompi_net_op *op;
 	const struct gompi_tcp_memory *memory; // registered memory to which the arriving TCP_WRITE stores
 	char *stash;                           // received bytes that wait for a receive buffer; NULL if none

@@ -188,8 +188,8 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, local, nodes [][]byte, who
 	return bcastLocal(n, st, whole)
 }
 
-// gatherLocal fills the argument `local` with the blocks of this node's members. Precondition: this member's block holds
-// its data.
+// gatherLocal fills the argument `local` with the blocks of this node's members. Precondition: this member's block
+// holds its data.
 func gatherLocal(c *comm.Comm, st *state, local [][]byte) error {
 	n, localRank := c.LocalMembers()
 	if n == 1 {
