@@ -6,19 +6,12 @@ package main
 import "C"
 
 import (
-	"cmp"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"gompirma/core"
 	"gompirma/core/abi"
-	"gompirma/core/boot"
 	"gompirma/core/boot/pmi1"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -61,44 +54,6 @@ func rootError(c *comm.Comm, root int32) error {
 	return mpierr.New(abi.MPI_ERR_RANK, "root is %d; valid ranks are 0 to %d", root, c.Size()-1)
 }
 
-// spawnKeys returns a function that looks up the keys of an info argument for processes to be started. A key that the
-// info object does not have may be in the file that its key `file` names.
-func spawnKeys(info uintptr) (lookup func(key string) (string, error), err error) {
-	path, err := infoValue(info, "file")
-	if err != nil || path == "" {
-		return func(key string) (string, error) { return infoValue(info, key) }, err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: %v", err)
-	}
-	inFile := map[string]string{}
-	for i, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if !ok || key == "" {
-			return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: line %d of %s is not KEY=VALUE", i+1,
-				path)
-		}
-		if before, isRepeated := inFile[key]; isRepeated {
-			if key != "env" {
-				return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "file: line %d of %s repeats the key %s",
-					i+1, path, key)
-			}
-			value = before + "\n" + value
-		}
-		inFile[key] = value
-	}
-	return func(key string) (string, error) {
-		value, err := infoValue(info, key)
-		return cmp.Or(value, inFile[key]), err
-	}, nil
-}
-
 // spawnPart returns the description of the processes of one command, and checks the arguments of the call.
 func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPart, soft core.Soft, err error) {
 	if err := checkInfo(info); err != nil {
@@ -112,39 +67,8 @@ func spawnPart(command, argv uintptr, n int32, info uintptr) (part pmi1.SpawnPar
 			n)
 	}
 	part = pmi1.SpawnPart{Command: cString(command), Args: stringsOf(argv), N: int(n)}
-	lookup, err := spawnKeys(info)
-	if err != nil {
-		return part, nil, err
-	}
-	var hosts, mapBy, errhandler, env, allowed string
-	for key, into := range map[string]*string{"wdir": &part.Dir, "path": &part.Path, "host": &part.Hosts,
-		"hosts": &hosts, "hostfile": &part.HostFile, "map_by": &part.MapBy, "mapby": &mapBy, "soft": &allowed,
-		"mpi_initial_errhandler": &errhandler, "env": &env} {
-		if *into, err = lookup(key); err != nil {
-			return part, nil, err
-		}
-	}
-	part.Hosts, part.MapBy = cmp.Or(part.Hosts, hosts), cmp.Or(part.MapBy, mapBy)
-	if part.HostFile != "" { // gompirun may have another working directory
-		if part.HostFile, err = filepath.Abs(part.HostFile); err != nil {
-			return part, nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "hostfile: %v", err)
-		}
-	}
-	if allowed != "" {
-		if soft, err = core.ParseSoft(allowed); err != nil {
-			return part, nil, err
-		}
-	}
-	if _, err := boot.InitialErrhandler(errhandler); err != nil {
-		return part, nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "mpi_initial_errhandler: %v", err)
-	}
-	part.Env = append(part.Env, boot.EnvInitialErrhandler+"="+errhandler)
-	for _, v := range strings.Split(env, "\n") {
-		if strings.Contains(v, "=") {
-			part.Env = append(part.Env, v)
-		}
-	}
-	return part, soft, nil
+	soft, err = core.ApplySpawnKeys(&part, func(key string) (string, error) { return infoValue(info, key) })
+	return part, soft, err
 }
 
 // spawn executes MPI_Comm_spawn or MPI_Comm_spawn_multiple. The function add is called at the root only, and adds the
@@ -329,12 +253,6 @@ func gompi_comm_connect(name, info uintptr, root int32, h, newcomm uintptr) int3
 	return acceptOrConnect("MPI_Comm_connect", name, info, root, h, newcomm, (*core.Instance).Connect)
 }
 
-// joinBytes is the length of the message that each process writes to the socket of MPI_Comm_join.
-const joinBytes = abi.MPI_MAX_PORT_NAME
-
-// gompi_comm_join exchanges port names over the socket. The process with the lower number accepts, the other one
-// connects.
-//
 //export gompi_comm_join
 func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 	return runNoObject("MPI_Comm_join", func() error {
@@ -342,60 +260,17 @@ func gompi_comm_join(fd int32, intercomm uintptr) int32 {
 		if err == nil {
 			err = checkNotNull("intercomm", intercomm)
 		}
-		if err == nil && !p.IsWorldOpen() {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "MPI_Comm_join needs MPI_COMM_SELF, so MPI_Init")
-		}
 		if err != nil {
 			return err
 		}
 		*out[uintptr](intercomm) = abi.MPI_COMM_NULL
-		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
-			return mpierr.New(abi.MPI_ERR_ARG, "fd is %d, which is not a socket: %v", fd, err)
-		}
-		mine, err := p.OpenPort()
-		if err != nil {
-			return err
-		}
-		defer p.ClosePort(mine)
-		theirs, err := exchange(int(fd), mine)
-		if err != nil {
-			return err
-		}
-		var n *comm.Comm
-		if mine < theirs {
-			n, err = p.Accept(p.SelfComm, 0, core.ChoosePort(mine))
-		} else {
-			n, err = p.Connect(p.SelfComm, 0, core.ChoosePort(theirs))
-		}
+		n, err := p.Join(int(fd))
 		if err != nil {
 			return err
 		}
 		n.Errhandler = abi.MPI_ERRORS_ARE_FATAL
 		return storeComm(n, intercomm)
 	})
-}
-
-// exchange writes a text to a connected socket, and returns the text that the other process has written.
-func exchange(fd int, text string) (string, error) {
-	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return "", mpierr.New(abi.MPI_ERR_ARG, "fd is %d, which is not a socket: %v", fd, err)
-	}
-	f := os.NewFile(uintptr(copied), "socket")
-	defer f.Close()
-	out, in := make([]byte, joinBytes), make([]byte, joinBytes)
-	copy(out, text)
-	if _, err := f.Write(out); err != nil {
-		return "", mpierr.New(abi.MPI_ERR_OTHER, "cannot write to the socket: %v", err)
-	}
-	for n := 0; n < joinBytes; {
-		got, err := f.Read(in[n:])
-		if err != nil {
-			return "", mpierr.New(abi.MPI_ERR_OTHER, "cannot read from the socket: %v", err)
-		}
-		n += got
-	}
-	return strings.TrimRight(string(in), "\x00"), nil
 }
 
 // onNames executes an MPI call on published names. The function f receives the instance.

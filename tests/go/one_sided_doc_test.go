@@ -29,8 +29,9 @@ func TestOneSidedDocument(t *testing.T) {
 		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),              // info keys that the library reports
 		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
 		regexp.MustCompile(`\{"([a-z_]+)", (?:NULL|choices|switches), `), // hints of files
-		// info keys that one call reads directly
-		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
+		// info keys that one call reads directly, and those of MPI_Comm_spawn
+		regexp.MustCompile(`(?:infoValue\(\w+, |lookup\()"([a-z_]+)"\)`),
+		regexp.MustCompile(`"([a-z_]+)": &`),
 		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // info keys of communicators
 		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // info keys of MPI_INFO_ENV
 		// The next three lines find environment variables: in strings of Go code, in calls of C code, in
@@ -63,7 +64,7 @@ func TestOneSidedDocument(t *testing.T) {
 			}))
 	}
 	for _, name := range []string{"no_locks", "gompirma_huge_pages", "mpi_assert_exact_length", "GOMPIRMA_NO_CMA",
-		"GOMPIRMA_NODE", "PMI_FD", "wdir", "striping_unit"} {
+		"GOMPIRMA_NODE", "PMI_FD", "wdir", "striping_unit", "mapby", "file"} {
 		require.Contains(t, wanted, name, "the patterns do not find a name that the sources contain")
 	}
 	for name, path := range wanted {
@@ -77,7 +78,7 @@ func TestOneSidedDocument(t *testing.T) {
 			title, document = "VARIABLES.md", variables
 		case strings.Contains(path, "capi/file/"):
 			title, document = "FILES.md", files
-		case strings.Contains(path, "capi/spawn.go"):
+		case strings.Contains(path, "capi/spawn.go"), strings.Contains(path, "core/spawn_keys.go"):
 			title, document = "PROCESSES.md", processes
 		}
 		require.True(t, strings.Contains(string(document), "`"+name+"`"),
