@@ -5,7 +5,7 @@
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// The data that gompi_shm_exchange_word publishes in a member's head (struct gompi_shm_head).
+// The data that gompi_shm_exchange_word publishes in a member's header (struct gompi_shm_header).
 struct word {
 	// In the first operation of gompi_shm_read_direct: the address of the member's data, NO_DATA if the member
 	// contributes no data, or 0 if direct reads are impossible. In the second operation: 1 if the member has read
@@ -15,14 +15,14 @@ struct word {
 };
 
 static struct word *peer_word_at(struct gompi_shm_coll *t, int i, uint64_t number) {
-	return (struct word *)gompi_shm_head(t, i, number)->data;
+	return (struct word *)gompi_shm_header(t, i, number)->data;
 }
 
 enum { NO_DATA = 1 };
 
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero) {
-	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD);
+	int rc = gompi_shm_begin(t, GOMPI_IN_HEADER);
 	if (rc)
 		return rc;
 	struct word *local_word = peer_word_at(t, t->me, t->seq);

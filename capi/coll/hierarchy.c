@@ -111,17 +111,17 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 // mismatch.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
-struct head_words {
+struct header_words {
 	uint64_t signature, format;
 };
 
-static int set_mismatch(struct gompi_coll_call *c, const struct head_words *theirs, int rank, uint64_t w,
+static int set_mismatch(struct gompi_coll_call *c, const struct header_words *theirs, int rank, uint64_t w,
 			uint64_t format) {
 	c->mismatch = (struct gompi_coll_mismatch){rank, theirs->signature, theirs->format, w, format};
 	return GOMPI_COLL_MISMATCH;
 }
 
-// Publishes a head and data to the members of this node. The argument `data` is NULL if no member needs data.
+// Publishes a header and data to the members of this node. The argument `data` is NULL if no member needs data.
 static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format, const void *data, uint64_t bytes) {
 	enum gompi_size_class p = gompi_size_class_of(bytes);
 	int rc = gompi_shm_begin(t, p);
@@ -138,7 +138,7 @@ static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format
 // error class if the publication failed.
 static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_call *c, int me, int status) {
 	const struct gompi_coll_mismatch *d = &c->mismatch;
-	const struct head_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
+	const struct header_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
 	const bool differs = status == GOMPI_COLL_MISMATCH;
 	int rc = publish_to_node(t, (uint64_t)(differs ? HIERARCHY_MISMATCH : HIERARCHY_FAILED) << 56,
 				 differs ? (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank : (uint64_t)status, two,
@@ -146,22 +146,22 @@ static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_cal
 	return rc ? rc : status;
 }
 
-// Reads the signature and the format of a head once, because another process may change them at any time.
-static struct head_words read_head_words(const struct gompi_shm_head *h) {
-	return (struct head_words){gompi_load(&h->signature), gompi_load(&h->format)};
+// Reads the signature and the format of a header once, because another process may change them at any time.
+static struct header_words read_header_words(const struct gompi_shm_header *h) {
+	return (struct header_words){gompi_load(&h->signature), gompi_load(&h->format)};
 }
 
 // Returns the error class or GOMPI_COLL_MISMATCH that the leader of this node has published instead of a result, or 0
-// if it has published a result. The parameter h is the leader's head, and `words` holds the values read from h. The
+// if it has published a result. The parameter h is the leader's header, and `words` holds the values read from h. The
 // caller has not finished the operation yet.
 static int read_leader_status(const struct gompi_hierarchy *s, struct gompi_coll_call *c,
-			      const struct gompi_shm_head *h, const struct head_words *words, uint64_t w,
+			      const struct gompi_shm_header *h, const struct header_words *words, uint64_t w,
 			      uint64_t format) {
 	if (words->signature == (uint64_t)HIERARCHY_FAILED << 56)
 		return gompi_error_class_of_peer(words->format);
 	if (words->signature != (uint64_t)HIERARCHY_MISMATCH << 56)
 		return 0;
-	struct head_words two[2];
+	struct header_words two[2];
 	memcpy(two, h->data, sizeof two);
 	const bool second = two[0].signature == w && two[0].format == format;
 	const uint32_t rank = (uint32_t)(second ? words->format : words->format >> 32);
@@ -222,8 +222,8 @@ static int distribute_result(const struct leader_call *g, int rc, const char *re
 	rc = gompi_shm_await(t, 0);
 	if (rc)
 		return rc;
-	const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
-	const struct head_words words = read_head_words(h);
+	const struct gompi_shm_header *h = gompi_shm_header(t, 0, t->seq);
+	const struct header_words words = read_header_words(h);
 	rc = read_leader_status(s, g->call, h, &words, g->signature, g->format);
 	if (rc == 0 && receives)
 		rc = extract(g, gompi_shm_data(t, 0, t->seq, gompi_size_class_of(bytes)), bytes);
@@ -265,7 +265,7 @@ static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wai
 		return GOMPI_COLL_MISMATCH;
 	if ((uint32_t)words.rank >= (uint32_t)s->n)
 		return MPI_ERR_INTERN; // not a value that a leader sends
-	return set_mismatch(c, &(struct head_words){words.signature, words.format}, words.rank, g->signature,
+	return set_mismatch(c, &(struct header_words){words.signature, words.format}, words.rank, g->signature,
 			    g->format);
 }
 
@@ -433,7 +433,7 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_c
 static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
 		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);
-	struct head_words theirs = {gompi_signature_word(c->kind, c->root, sent_bytes), format};
+	struct header_words theirs = {gompi_signature_word(c->kind, c->root, sent_bytes), format};
 	if (sent_bytes == bytes && from < bytes)
 		gompi_copy_between(gompi_block(&c->outs, rank) + from, data, gompi_min_u64(max_bytes, bytes - from));
 	else if (sent_bytes != bytes && !gompi_coll_mismatch(c))
@@ -641,22 +641,22 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 	const void *data = c->out;
 	struct division by = divide_bcast(s, c->bytes); // division of the root's data; other members set it below
 	uint32_t bytes = (uint32_t)by.segment_bytes;
-	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_head = t != NULL && !root;
+	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_header = t != NULL && !root;
 	int rc = 0, from = is_root_local ? local_rank_of(s, c->root) : 0;
 	if (!is_root_local && s->leaders != NULL)
-		reads_head = false;
+		reads_header = false;
 	if (root && t != NULL)
 		rc = publish_to_node(t, w, format, data, bytes);
-	if (reads_head) {
+	if (reads_header) {
 		t->seq++;
 		rc = gompi_shm_await(t, from);
 		if (rc)
 			return rc;
-		const struct gompi_shm_head *h = gompi_shm_head(t, from, t->seq);
-		const struct head_words head = read_head_words(h);
-		rc = read_leader_status(s, c, h, &head, w, format);
-		words = (struct gompi_leaders_call){head.signature, head.format, c->root};
-		by = divide_bcast(s, head.format >> 16);
+		const struct gompi_shm_header *h = gompi_shm_header(t, from, t->seq);
+		const struct header_words header = read_header_words(h);
+		rc = read_leader_status(s, c, h, &header, w, format);
+		words = (struct gompi_leaders_call){header.signature, header.format, c->root};
+		by = divide_bcast(s, header.format >> 16);
 		bytes = rc == 0 ? (uint32_t)by.segment_bytes : 0;
 		data = gompi_shm_data(t, from, t->seq, gompi_size_class_of(bytes));
 	}
@@ -676,12 +676,12 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 		gompi_copy_in(c->out, data, bytes);
 	if (rc == 0 && by.segments > 1)
 		rc = bcast_segments(s, c, &by, same ? size : 0, waiting);
-	if (reads_head)
+	if (reads_header)
 		gompi_shm_finish(t);
 	if (rc)
 		return rc;
 	if (!same)
-		rc = set_mismatch(c, &(struct head_words){words.signature, words.format}, c->root, w, format);
+		rc = set_mismatch(c, &(struct header_words){words.signature, words.format}, c->root, w, format);
 	if (words.signature >> 32 != w >> 32 || by.segments > 0)
 		return rc;
 	c->bytes = size;

@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) int from_root(struct gompi_shm_coll
 	enum gompi_size_class p = gompi_size_class_of(is_scatter ? size * (uint64_t)t->n : size);
 	const bool is_large = p == GOMPI_IN_LARGE;
 	if (root) {
-		rc = is_large ? root_step(t, c, is_scatter, GOMPI_IN_HEAD, 0, 0, 0)
+		rc = is_large ? root_step(t, c, is_scatter, GOMPI_IN_HEADER, 0, 0, 0)
 			      : root_step(t, c, is_scatter, p, 0, size, size);
 		if (rc)
 			return rc;

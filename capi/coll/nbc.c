@@ -15,9 +15,9 @@ void gompi_nbc_reset(struct gompi_nbc *b) {
 		struct gompi_nbc_member *m = &b->member[i];
 		if (gompi_load(&m->finished) != 0)
 			gompi_store(&m->finished, 0);
-		for (int k = 0; k < GOMPI_NBC_HEADS; k++)
-			if (gompi_load(&m->head[k].number) != 0)
-				gompi_store(&m->head[k].number, 0);
+		for (int k = 0; k < GOMPI_NBC_HEADERS; k++)
+			if (gompi_load(&m->header[k].number) != 0)
+				gompi_store(&m->header[k].number, 0);
 	}
 }
 
@@ -58,13 +58,13 @@ bool gompi_nbc_comm_freed(struct gompi_nbc *b) { return gompi_or_seq_cst(&b->ref
 // Returns the number of the last earlier collective that may use the same space as the collective `number`. All members
 // must have finished it before the space is refilled.
 static uint64_t required_acked(const struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space) {
-	static const uint64_t depth[] = {GOMPI_NBC_HEADS, GOMPI_NBC_BODIES, 1};
+	static const uint64_t depth[] = {GOMPI_NBC_HEADERS, GOMPI_NBC_BODIES, 1};
 	uint64_t before = number > depth[space] ? number - depth[space] : 0;
 	return space == NBC_IN_BODY && b->last_in_all_bodies > before ? b->last_in_all_bodies : before;
 }
 
 bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space) {
-	if (space != NBC_IN_HEAD && b->space_pending)
+	if (space != NBC_IN_HEADER && b->space_pending)
 		return false;
 	uint64_t min_acked = required_acked(b, number, space);
 	if (__builtin_expect(min_acked > b->acked, 0)) {

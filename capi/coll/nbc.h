@@ -3,21 +3,22 @@
 // separate from the buffers of blocking collectives (shm_coll.h), because a nonblocking collective can complete after
 // blocking calls that started later. Each persistent collective has an area of its own (nbc_persistent.h).
 //
-// Every collective has a number and every member has a head for it. All members use the same numbers, because all
-// members start the nonblocking collectives of a communicator in the same order. They also start the rounds of one
-// persistent collective in the same order. In its head a member publishes its call signature (as in struct
-// gompi_shm_head) and its data. The data is one of:
-//   - bytes in the head itself;
+// Every collective has a number. All members use the same numbers, because all members start the nonblocking
+// collectives of a communicator, and the rounds of one persistent collective, in the same order. In shared memory each
+// member has several headers (struct gompi_nbc_header) and several bodies, which are larger buffers for data. In the
+// header for a collective, the member publishes its call signature (as in struct gompi_shm_header) and its data. The
+// data is one of:
+//   - bytes in the header itself;
 //   - bytes in a body;
 //   - the address of the data, which other members read with process_vm_readv(2).
 // Data that does not fit into a body, and cannot be read at its address, passes through the body in segments. Data that
 // is too large for one body but fits into all bodies of a member together is stored there, because reading it at its
 // address takes a system call.
 //
-// Heads and bodies are used cyclically. A member refills a head or body only after all members have finished the
+// Headers and bodies are used cyclically. A member refills a header or body only after all members have finished the
 // collective that used it last; until then, the member queues the next collective. A collective with two phases uses
-// the same head and body for both phases. The first phase of collective number n is published as number 2n. The second
-// phase is published as 2n + 1 after all members have read the first phase.
+// the same header and body for both phases. The first phase of collective number n is published as number 2n. The
+// second phase is published as 2n + 1 after all members have read the first phase.
 //
 // Any thread that makes progress in a process advances its collectives: an application thread inside a call, or the
 // progress thread. Other members notify the progress thread if there is much data or a wait takes long.
@@ -30,25 +31,25 @@
 struct gompi_nbc_op;
 
 enum {
-	GOMPI_NBC_INLINE_BYTES = 32, // bytes of data in a head
+	GOMPI_NBC_INLINE_BYTES = 32, // bytes of data in a header
 	GOMPI_NBC_BODY_BYTES = 2 << 10,
-	GOMPI_NBC_HEADS = 16, // number of heads of each member
-	GOMPI_NBC_BODIES = 4, // number of bodies of each member
+	GOMPI_NBC_HEADERS = 16, // number of headers of each member
+	GOMPI_NBC_BODIES = 4,   // number of bodies of each member
 	GOMPI_NBC_ALL_BODIES_BYTES =
 		GOMPI_NBC_BODIES * GOMPI_NBC_BODY_BYTES, // bytes of all bodies of a member together
 	GOMPI_NBC_MAX_RANKS = 128,                       // maximum members; larger communicators use messages
 };
 
-// Values of segments_written and segments_read in a head: a number of segments, or one of these.
+// Values of segments_written and segments_read in a header: a number of segments, or one of these.
 enum {
 	NBC_DIRECT = 1 << 30,         // written: readers read the data at its address (nbc_data.c)
 	NBC_DIRECT_REFUSED = 1 << 30, // read: this member cannot read directly and needs segments
 	NBC_READ_DONE = INT32_MAX,    // read: this member has read all that it needs
 };
 
-struct gompi_nbc_head {
+struct gompi_nbc_header {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // collective n: 2n in the first phase, 2n + 1 in the second
-	gompi_a64 signature, format;                 // call signature, as in gompi_shm_head
+	gompi_a64 signature, format;                 // call signature, as in gompi_shm_header
 	gompi_a32 segments_written, segments_read;
 	char inline_data[GOMPI_NBC_INLINE_BYTES];
 };
@@ -56,7 +57,7 @@ struct gompi_nbc_head {
 // The shared memory of one member. The member writes it; the other members read it.
 struct gompi_nbc_member {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 finished; // this member has finished all collectives up to this number
-	struct gompi_nbc_head head[GOMPI_NBC_HEADS];
+	struct gompi_nbc_header header[GOMPI_NBC_HEADERS];
 	_Alignas(GOMPI_CACHE_LINE) char body[GOMPI_NBC_BODIES][GOMPI_NBC_BODY_BYTES];
 };
 
@@ -99,13 +100,13 @@ enum {
 	NBC_COMM_FREED = 1 << 30
 }; // communicator freed: the release of the last request calls gompi_go_callbacks.release_comm
 
-// Returns member i's head for the collective with this number. Both phases use the same head.
-static inline struct gompi_nbc_head *gompi_nbc_head(const struct gompi_nbc *b, int i, uint64_t number) {
-	return &b->member[i].head[number / 2 % GOMPI_NBC_HEADS];
+// Returns member i's header for the collective with this number. Both phases use the same header.
+static inline struct gompi_nbc_header *gompi_nbc_header(const struct gompi_nbc *b, int i, uint64_t number) {
+	return &b->member[i].header[number / 2 % GOMPI_NBC_HEADERS];
 }
 
-// The space for data that a collective needs: the head, one body, or all bodies.
-enum gompi_nbc_space { NBC_IN_HEAD, NBC_IN_BODY, NBC_IN_ALL_BODIES };
+// The space for data that a collective needs: the header, one body, or all bodies.
+enum gompi_nbc_space { NBC_IN_HEADER, NBC_IN_BODY, NBC_IN_ALL_BODIES };
 
 static inline char *gompi_nbc_body(const struct gompi_nbc *b, int i, uint64_t number, enum gompi_nbc_space space) {
 	return b->member[i].body[space == NBC_IN_ALL_BODIES ? 0 : number / 2 % GOMPI_NBC_BODIES];

@@ -15,7 +15,7 @@ static void begin_round(struct gompi_nbc_op *s) {
 	s->mismatch.rank = -1;
 	s->reduce_error = 0;
 	s->error.class = MPI_SUCCESS;
-	gompi_store(&s->missing_head, NULL);
+	gompi_store(&s->missing_header, NULL);
 	gompi_nbc_enqueue(b, s);
 }
 
@@ -23,7 +23,7 @@ static struct gompi_nbc_op *nbc_op_of(const struct gompi_request *r) { return (s
 
 static void progress_nbc_op(struct gompi_request *r) {
 	struct gompi_nbc_op *s = nbc_op_of(r);
-	struct gompi_nbc_head *missing = gompi_load_acquire(&s->missing_head);
+	struct gompi_nbc_header *missing = gompi_load_acquire(&s->missing_header);
 	if (missing == NULL || gompi_load(&missing->number) == gompi_load(&s->missing_number))
 		gompi_nbc_progress(s->nbc);
 }

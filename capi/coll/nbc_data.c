@@ -1,5 +1,5 @@
-// The data format of nonblocking shared-memory collectives: the layout of a member's data in heads and bodies, and the
-// code that writes and reads it.
+// The data format of nonblocking shared-memory collectives: the layout of a member's data in headers and bodies, and
+// the code that writes and reads it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool has_send_data(const struct gompi_nbc_op *s) {
 	return true;
 }
 
-// The layout of a member's data in its head or bodies. A segment holds at most block_bytes bytes of each block: the
+// The layout of a member's data in its header or bodies. A segment holds at most block_bytes bytes of each block: the
 // parts of all blocks follow each other, each padded to block_bytes. If the readers do not know the lengths, a table of
 // the lengths of all blocks comes first. If the table and all blocks fit into one segment, the blocks have no padding
 // (is_tight).
@@ -78,7 +78,7 @@ static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t lo
 	int kind = current_phase(s)->kind;
 	uint64_t blocks = is_personalized(kind) ? (uint64_t)s->nbc->n : 1, capacity = GOMPI_NBC_BODY_BYTES / blocks;
 	if (blocks * longest <= GOMPI_NBC_INLINE_BYTES)
-		return (struct data_layout){NBC_IN_HEAD, false, longest, 1};
+		return (struct data_layout){NBC_IN_HEADER, false, longest, 1};
 	if (longest > capacity && longest <= GOMPI_NBC_ALL_BODIES_BYTES / blocks && s->phases == 1)
 		return (struct data_layout){NBC_IN_ALL_BODIES, false, longest, 1};
 	if (is_reduced(kind))
@@ -96,7 +96,7 @@ static struct data_layout layout_table(const uint64_t *length, int n) {
 		longest = length[j] > longest ? length[j] : longest;
 	}
 	if (all <= GOMPI_NBC_ALL_BODIES_BYTES)
-		return (struct data_layout){all <= GOMPI_NBC_INLINE_BYTES ? NBC_IN_HEAD
+		return (struct data_layout){all <= GOMPI_NBC_INLINE_BYTES ? NBC_IN_HEADER
 					    : all <= GOMPI_NBC_BODY_BYTES ? NBC_IN_BODY
 									  : NBC_IN_ALL_BODIES,
 					    true, longest, 1};
@@ -106,11 +106,11 @@ static struct data_layout layout_table(const uint64_t *length, int n) {
 
 // Returns the address of member i's data in the given space. Stores the size of the space in *capacity.
 static char *space_address(const struct gompi_nbc_op *s, int i, enum gompi_nbc_space space, uint64_t *capacity) {
-	*capacity = space == NBC_IN_HEAD   ? GOMPI_NBC_INLINE_BYTES
+	*capacity = space == NBC_IN_HEADER ? GOMPI_NBC_INLINE_BYTES
 		    : space == NBC_IN_BODY ? GOMPI_NBC_BODY_BYTES
 					   : GOMPI_NBC_ALL_BODIES_BYTES;
-	return space == NBC_IN_HEAD ? gompi_nbc_head(s->nbc, i, s->number)->inline_data
-				    : gompi_nbc_body(s->nbc, i, s->number, space);
+	return space == NBC_IN_HEADER ? gompi_nbc_header(s->nbc, i, s->number)->inline_data
+				      : gompi_nbc_body(s->nbc, i, s->number, space);
 }
 
 // Returns this member's block for member j, which is empty if j is this member.
@@ -144,7 +144,7 @@ static struct data_layout local_layout(const struct gompi_nbc_op *s) {
 }
 
 enum gompi_nbc_space gompi_nbc_space_of(const struct gompi_nbc_op *s) {
-	return has_send_data(s) ? local_layout(s).space : NBC_IN_HEAD;
+	return has_send_data(s) ? local_layout(s).space : NBC_IN_HEADER;
 }
 
 bool gompi_nbc_wakes_progress(const struct gompi_nbc_op *s) {
@@ -182,7 +182,7 @@ static uint64_t segment_length_at(uint64_t bytes, uint32_t k, uint64_t share) {
 // Publishes the address of this member's data for direct reads.
 static void write_address(struct gompi_nbc_op *s) {
 	const struct gompi_nbc_phase *p = current_phase(s);
-	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, s->nbc->me, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(s->nbc, s->nbc->me, s->number);
 	int n = s->nbc->n;
 	if (is_personalized(p->kind) && is_length_unknown(p->kind)) {
 		uint64_t *table = (uint64_t *)gompi_nbc_body(s->nbc, s->nbc->me, s->number, NBC_IN_BODY);
@@ -273,7 +273,7 @@ struct peer_segment {
 // Finds segment k of member i's data for this member.
 static struct peer_segment find_segment(const struct gompi_nbc_op *s, int i, uint32_t k) {
 	const struct gompi_nbc *b = s->nbc;
-	struct gompi_nbc_head *h = gompi_nbc_head(b, i, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(b, i, s->number);
 	int kind = current_phase(s)->kind;
 	struct peer_segment r;
 	struct data_layout layout;
@@ -309,7 +309,7 @@ static struct peer_segment find_segment(const struct gompi_nbc_op *s, int i, uin
 
 // Returns true if member i makes the same collective as this member. If not, records the mismatch.
 static bool check_signature(struct gompi_nbc_op *s, int i) {
-	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, i, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(s->nbc, i, s->number);
 	uint64_t peer_signature = gompi_load(&h->signature), peer_format = gompi_load(&h->format);
 	uint64_t local_signature = gompi_nbc_signature(s, i), local_format = gompi_nbc_format(s);
 	bool same = is_length_unknown(current_phase(s)->kind)
@@ -344,7 +344,7 @@ static uint32_t copy_segment(struct gompi_nbc_op *s, int i, uint32_t k) {
 // Returns the range in member i's memory that holds its data for this member.
 static struct gompi_span peer_address(const struct gompi_nbc_op *s, int i) {
 	const struct gompi_nbc *b = s->nbc;
-	const struct gompi_nbc_head *h = gompi_nbc_head(b, i, s->number);
+	const struct gompi_nbc_header *h = gompi_nbc_header(b, i, s->number);
 	const struct gompi_nbc_phase *p = current_phase(s);
 	uint64_t at;
 	struct gompi_span r = {NULL, block_from(s, i).bytes};
@@ -371,7 +371,7 @@ static bool copy_direct(struct gompi_nbc_op *s, int i) {
 	// Pairs with the fully ordered store to segments_written in write_segments. Without it, this member could read
 	// the address word after the owner has overwritten it with data, and still see NBC_DIRECT.
 	gompi_full_fence();
-	if (gompi_load(&gompi_nbc_head(s->nbc, i, s->number)->segments_written) != NBC_DIRECT)
+	if (gompi_load(&gompi_nbc_header(s->nbc, i, s->number)->segments_written) != NBC_DIRECT)
 		return false; // another member has refused direct reads, so the data comes in segments
 	uint64_t bytes = gompi_min_u64(from.bytes, to.bytes);
 	// If member i reads this member's data, it copies itself and cannot help.
@@ -469,11 +469,11 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 	return true;
 }
 
-// Stores in `s` that this member waits for another member to publish head h. A waiting thread then polls h without the
-// lock (progress_nbc_op).
-static void note_missing_head(struct gompi_nbc_op *s, struct gompi_nbc_head *h) {
+// Stores in `s` that this member waits for another member to publish header h. A waiting thread then polls h without
+// the lock (progress_nbc_op).
+static void note_missing_header(struct gompi_nbc_op *s, struct gompi_nbc_header *h) {
 	gompi_store(&s->missing_number, s->number);
-	gompi_store_release(&s->missing_head, h); // publishes missing_number; pairs with progress_nbc_op
+	gompi_store_release(&s->missing_header, h); // publishes missing_number; pairs with progress_nbc_op
 }
 
 // Returns true if all members from which this member reads have published their next segment, or the address of their
@@ -485,10 +485,10 @@ static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direc
 	for (int i = b->n - 1; i >= 0; i--) {
 		if (!gompi_nbc_reads_from(s, i))
 			continue;
-		struct gompi_nbc_head *h = gompi_nbc_head(b, i, s->number);
+		struct gompi_nbc_header *h = gompi_nbc_header(b, i, s->number);
 		// Acquire: pairs with the release in publish_phase.
 		if (gompi_load_acquire(&h->number) != s->number) {
-			note_missing_head(s, h);
+			note_missing_header(s, h);
 			return false;
 		}
 		uint32_t wrote = gompi_load_acquire(&h->segments_written);
@@ -506,7 +506,7 @@ static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direc
 
 // Reports to the other members that this member cannot read their memory directly.
 static void report_direct_refused(struct gompi_nbc_op *s) {
-	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, s->nbc->me, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(s->nbc, s->nbc->me, s->number);
 	if (gompi_load(&h->segments_read) != 0)
 		return;
 	gompi_store_release(&h->segments_read, NBC_DIRECT_REFUSED);
@@ -516,7 +516,7 @@ static void report_direct_refused(struct gompi_nbc_op *s) {
 static void publish_segments_read(struct gompi_nbc_op *s, uint32_t segments) {
 	// Release: pairs with the acquire in is_read_by_all. The writer waits for this value before it overwrites the
 	// segment or its data.
-	gompi_store_release(&gompi_nbc_head(s->nbc, s->nbc->me, s->number)->segments_read, segments);
+	gompi_store_release(&gompi_nbc_header(s->nbc, s->nbc->me, s->number)->segments_read, segments);
 	if (s->is_awaited)
 		gompi_nbc_notify(s->nbc, gompi_nbc_wakes_progress(s));
 }
@@ -543,10 +543,10 @@ static bool read_operands(struct gompi_nbc_op *s) {
 // Reads the data that member i has published so far. Returns true if no more data of member i follows. Sets *refused if
 // this member cannot read member i's memory directly.
 static bool read_available(struct gompi_nbc_op *s, int i, bool *refused) {
-	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, i, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(s->nbc, i, s->number);
 	// Acquire: pairs with the release in publish_phase.
 	if (gompi_load_acquire(&h->number) != s->number) {
-		note_missing_head(s, h);
+		note_missing_header(s, h);
 		return false;
 	}
 	uint32_t wrote = gompi_load_acquire(&h->segments_written);
@@ -556,7 +556,7 @@ static bool read_available(struct gompi_nbc_op *s, int i, bool *refused) {
 	}
 	if (wrote == NBC_DIRECT) {
 		s->is_awaited = true;
-		uint32_t read = gompi_load(&gompi_nbc_head(s->nbc, s->nbc->me, s->number)->segments_read);
+		uint32_t read = gompi_load(&gompi_nbc_header(s->nbc, s->nbc->me, s->number)->segments_read);
 		if (read != NBC_DIRECT_REFUSED && copy_direct(s, i))
 			return true;
 		*refused = true;
@@ -593,7 +593,7 @@ static bool read_copied(struct gompi_nbc_op *s) {
 bool gompi_nbc_read_segments(struct gompi_nbc_op *s) {
 	if (s->read_done)
 		return true;
-	gompi_store(&s->missing_head, NULL);
+	gompi_store(&s->missing_header, NULL);
 	if (!(is_reduced(current_phase(s)->kind) ? read_operands(s) : read_copied(s)))
 		return false;
 	s->read_done = true;

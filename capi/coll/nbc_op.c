@@ -10,7 +10,7 @@ static bool publish_phase(struct gompi_nbc_op *s) {
 	struct gompi_nbc *b = s->nbc;
 	if (s->phase_index == 0 && !gompi_nbc_reserve_space(b, s->number / 2, gompi_nbc_space_of(s)))
 		return false;
-	struct gompi_nbc_head *h = gompi_nbc_head(b, b->me, s->number);
+	struct gompi_nbc_header *h = gompi_nbc_header(b, b->me, s->number);
 	bool direct = gompi_nbc_segments(s) > 1 && gompi_node.has_cma;
 	s->state = NBC_RUNNING;
 	s->segments_read = 0;
@@ -39,7 +39,7 @@ static bool is_read_by_all(struct gompi_nbc_op *s, uint32_t segments, bool *refu
 	for (int i = 0; i < b->n; i++) {
 		if (!gompi_nbc_is_read_by(s, i))
 			continue;
-		struct gompi_nbc_head *h = gompi_nbc_head(b, i, s->number);
+		struct gompi_nbc_header *h = gompi_nbc_header(b, i, s->number);
 		// Acquire: pairs with the release in publish_segments_read.
 		uint64_t published = gompi_load_acquire(&h->number);
 		uint32_t read = published == s->number  ? gompi_load_acquire(&h->segments_read)
@@ -55,7 +55,7 @@ static void write_next_segment(struct gompi_nbc_op *s) {
 	gompi_nbc_write_segment(s, s->segments_written);
 	s->segments_written++;
 	// Release: pairs with the acquire in all_published and read_available.
-	gompi_store_release(&gompi_nbc_head(s->nbc, s->nbc->me, s->number)->segments_written, s->segments_written);
+	gompi_store_release(&gompi_nbc_header(s->nbc, s->nbc->me, s->number)->segments_written, s->segments_written);
 	gompi_nbc_notify(s->nbc, gompi_nbc_wakes_progress(s));
 }
 
@@ -70,7 +70,7 @@ static bool write_segments(struct gompi_nbc_op *s) {
 		s->segments_written = 0;
 		// Fully ordered: pairs with the fence in copy_direct. Without it, write_next_segment could overwrite
 		// the address while a reader still sees NBC_DIRECT and interprets the data as an address.
-		gompi_store_seq_cst(&gompi_nbc_head(s->nbc, s->nbc->me, s->number)->segments_written, 0);
+		gompi_store_seq_cst(&gompi_nbc_header(s->nbc, s->nbc->me, s->number)->segments_written, 0);
 		write_next_segment(s);
 	}
 	uint32_t segments = gompi_nbc_segments(s);
@@ -147,7 +147,7 @@ int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, 
 	for (int i = 0; i < b->n; i++) {
 		bool needed = gompi_nbc_reads_from(s, i) || (has_unread_data && gompi_nbc_is_read_by(s, i));
 		// Acquire: pairs with the release in publish_phase.
-		if (!needed || gompi_load_acquire(&gompi_nbc_head(b, i, s->number)->number) >= (s->number & ~1ULL))
+		if (!needed || gompi_load_acquire(&gompi_nbc_header(b, i, s->number)->number) >= (s->number & ~1ULL))
 			continue;
 		n++;
 		if (i < 64 * words)

@@ -78,9 +78,9 @@ struct gompi_nbc_op {
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
 	bool is_awaited;              // another member may wait until this member has read its data
-	// A head that has not been published yet, and the number that it will have. progress_nbc_op polls this head
-	// without the lock. missing_head is NULL if progress needs the lock.
-	struct gompi_nbc_head *_Atomic missing_head;
+	// A header that has not been published yet, and the number that it will have. progress_nbc_op polls this header
+	// without the lock. missing_header is NULL if progress needs the lock.
+	struct gompi_nbc_header *_Atomic missing_header;
 	gompi_a64 missing_number;
 	struct gompi_coll_mismatch mismatch; // rank is -1 without a mismatch
 	int reduce_error;                    // error class of the reduction
@@ -140,7 +140,7 @@ enum gompi_nbc_space gompi_nbc_space_of(const struct gompi_nbc_op *s);
 bool gompi_nbc_wakes_progress(const struct gompi_nbc_op *s);
 // Returns the number of segments of this member's data.
 uint32_t gompi_nbc_segments(const struct gompi_nbc_op *s);
-// Writes segment k to the head or body; for NBC_DIRECT, writes the address of the data.
+// Writes segment k to the header or body; for NBC_DIRECT, writes the address of the data.
 void gompi_nbc_write_segment(struct gompi_nbc_op *s, uint32_t k);
 // Returns the first word of the call signature, for the comparison with member peer. gompi_nbc_format returns the
 // second.

@@ -20,20 +20,20 @@ struct pairs {
 	struct gompi_coll_call *c;
 	uint64_t number;                  // number of the operation
 	int entries;                      // number of entries of this member's table
-	enum gompi_size_class size_class; // place of this member's buffer: the head or one body
-	bool uses_all_bodies;             // the buffer is all bodies together, whatever size_class is
+	enum gompi_size_class size_class; // location of this member's buffer: the header or one body
+	bool uses_all_bodies;             // the buffer consists of all bodies of this member, not of one
 	// This member's block for itself, which the member copies directly. NULL if that block is in the buffer
 	// (neighborhood collectives), or if the member sends itself no block.
 	const struct gompi_pair_block *local_block;
 	// True if other members read this member's memory or all its bodies. The memory must stay unchanged until these
 	// members have finished the operation.
-	bool is_lent;
+	bool is_read_remotely;
 	// Memory for direct reads: the table if it does not fit into the buffer, then the copies of blocks. NULL if
-	// this memory is not needed. This field stays between is_lent and has_borrowed: the compiler would merge loads
-	// of adjacent flags into one load, which stalls after separate stores to the flags.
+	// this memory is not needed. This field separates the flags before and after it. The compiler would load two
+	// adjacent flags by one instruction, which stalls: store forwarding does not combine two separate stores.
 	char *packed;
 	// This member has read a sender's memory or all its bodies. That sender waits for this member.
-	bool has_borrowed;
+	bool reads_remote;
 };
 
 // An entry of a table: a block for one member.
@@ -45,7 +45,7 @@ struct pair_entry {
 #define REMOTE_DATA ((uint64_t)1 << 63)
 #define BYTES_MASK ((((uint64_t)1) << 41) - 1)
 
-// The format word of a head: the number of table entries << 16, plus these flags.
+// The format word of a header: the number of table entries << 16, plus these flags.
 enum {
 	IN_BODY = 1,       // the buffer is one body
 	IN_ALL_BODIES = 4, // the buffer is all bodies together
@@ -76,11 +76,11 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 enum { ALL_BODIES_BYTES = GOMPI_SHM_BODIES * GOMPI_SHM_SMALL_BYTES };
 
 // Returns the buffer of member i: all bodies if the flag `bodies` is set, else one body if the flag `body` is set, else
-// the head. pair_capacity returns the bytes of the buffer.
+// the header. pair_capacity returns the bytes of the buffer.
 static inline char *pair_buffer(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
-	return gompi_shm_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEAD);
+	return gompi_shm_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEADER);
 }
 
 static inline uint64_t pair_capacity(bool body, bool bodies) {
@@ -91,7 +91,7 @@ static inline uint64_t pair_capacity(bool body, bool bodies) {
 struct fill_state {
 	uint64_t used;   // bytes used in the buffer
 	uint64_t packed; // bytes of blocks that are packed for direct reads
-	bool is_lent;
+	bool is_read_remotely;
 };
 
 // Returns true if a block must be packed for direct reads: its data is not contiguous, or is about to be overwritten.
@@ -108,7 +108,7 @@ static inline uint64_t assign_position(const struct pairs *p, const struct gompi
 		f->used += padded(block_bytes(b));
 		return at;
 	}
-	f->is_lent = true;
+	f->is_read_remotely = true;
 	if (!must_pack(p->c, b))
 		return REMOTE_DATA | (uint64_t)(uintptr_t)b->buf.at;
 	uint64_t at = f->packed;
@@ -167,7 +167,7 @@ static int pairs_prepare(struct pairs *p, struct gompi_shm_coll *t, struct gompi
 			p->local_block = b;
 		}
 	}
-	p->size_class = all <= GOMPI_SHM_INLINE_BYTES ? GOMPI_IN_HEAD : GOMPI_IN_SMALL;
+	p->size_class = all <= GOMPI_SHM_INLINE_BYTES ? GOMPI_IN_HEADER : GOMPI_IN_SMALL;
 	const bool table_fits = p->entries <= MAX_ENTRIES;
 	if (table_fits && all <= GOMPI_SHM_SMALL_BYTES)
 		return 0;
@@ -185,11 +185,11 @@ static void pairs_publish(struct pairs *p) {
 	struct gompi_shm_coll *t = p->t;
 	struct gompi_coll_call *c = p->c;
 	p->number = t->seq;
-	bool body = p->size_class != GOMPI_IN_HEAD, table_remote = p->entries > MAX_ENTRIES;
+	bool body = p->size_class != GOMPI_IN_HEADER, table_remote = p->entries > MAX_ENTRIES;
 	char *slot = pair_buffer(p, t->me, body, p->uses_all_bodies);
 	struct pair_entry *table = table_remote ? (void *)p->packed : (void *)slot;
-	p->is_lent =
-		layout_blocks(p, pair_capacity(body, p->uses_all_bodies), table, slot).is_lent || p->uses_all_bodies;
+	p->is_read_remotely = layout_blocks(p, pair_capacity(body, p->uses_all_bodies), table, slot).is_read_remotely ||
+			      p->uses_all_bodies;
 	if (table_remote)
 		*(struct pair_entry *)slot = (struct pair_entry){REMOTE_DATA | (uint64_t)(uintptr_t)table,
 								 (uint64_t)p->entries * sizeof *table};
@@ -214,7 +214,7 @@ static int pairs_begin(struct pairs *p) {
 // there is no such entry.
 static const char *lent_block(const struct pairs *p, int64_t entry, uint64_t *bytes) {
 	struct gompi_shm_coll *t = p->t;
-	struct gompi_shm_head *h = gompi_shm_head(t, t->me, p->number);
+	struct gompi_shm_header *h = gompi_shm_header(t, t->me, p->number);
 	uint64_t format = gompi_load(&h->format);
 	if ((format & IN_BODY) == 0)
 		return NULL;
@@ -249,7 +249,7 @@ static void serve_mailbox(const struct pairs *p, int i) {
 }
 
 static void serve_mailboxes(const struct pairs *p) {
-	for (int i = 0; p->is_lent && i < p->t->n; i++)
+	for (int i = 0; p->is_read_remotely && i < p->t->n; i++)
 		if (i != p->t->me)
 			serve_mailbox(p, i);
 }
@@ -356,7 +356,7 @@ static int find_pair_entry(const struct pairs *p, int i, const struct pair_entry
 static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct gompi_pair_block *b, int entry,
 						  uint64_t address) {
 	struct remote_block from = {b->member, entry, address, !gompi_node.has_cma || p->t->no_direct};
-	p->has_borrowed = true;
+	p->reads_remote = true;
 	return b->buf.type == NULL ? read_remote(p, &from, 0, b->buf.at, block_bytes(b))
 				   : read_remote_typed(p, &from, &b->buf);
 }
@@ -416,7 +416,7 @@ static int pairs_receive(struct pairs *p, int i) {
 			gompi_buffer_copy(&b->buf, &p->local_block->buf, b->buf.size);
 		return 0;
 	}
-	struct gompi_shm_head *h = gompi_shm_head(t, b->member, p->number);
+	struct gompi_shm_header *h = gompi_shm_header(t, b->member, p->number);
 	uint64_t w = gompi_signature_word(c->kind, c->root, 0), format = gompi_load(&h->format);
 	if (__builtin_expect(gompi_load(&h->signature) != w, 0)) {
 		if (!gompi_coll_mismatch(c))
@@ -431,7 +431,7 @@ static int pairs_receive(struct pairs *p, int i) {
 	uint64_t entries = format >> 16;
 	if ((format & SINGLE_BLOCK) != 0)
 		return receive_single(p, b, format >> 16, slot, capacity);
-	p->has_borrowed = p->has_borrowed || bodies;
+	p->reads_remote = p->reads_remote || bodies;
 	if (__builtin_expect((format & TABLE_REMOTE) != 0, 0))
 		return receive_by_remote_table(p, i, table, slot, entries);
 	if (entries * sizeof *table > capacity)
@@ -450,7 +450,7 @@ static int receive_by_remote_table(struct pairs *p, int i, const struct pair_ent
 	const struct gompi_pair_block *b = &p->c->from[i];
 	struct remote_block from = {b->member, -1, at->position & ~REMOTE_DATA, !gompi_node.has_cma || p->t->no_direct};
 	struct pair_entry *table = malloc(entries * sizeof *table);
-	p->has_borrowed = true;
+	p->reads_remote = true;
 	if (table == NULL)
 		return MPI_ERR_NO_MEM;
 	int rc = read_remote(p, &from, 0, (char *)table, entries * sizeof *table);
@@ -484,7 +484,7 @@ static bool all_readers_finished(void *arg) {
 	struct pairs *p = arg;
 	struct gompi_shm_coll *t = p->t;
 	bool all = true;
-	for (int i = 0; p->is_lent && i < t->n; i++) {
+	for (int i = 0; p->is_read_remotely && i < t->n; i++) {
 		// Acquire: pairs with gompi_shm_finish, so that all reads are over before the memory changes.
 		if (i == t->me || gompi_load_acquire(&t->member[i].finished) >= p->number || !is_receiver(p, i))
 			continue;
@@ -496,12 +496,12 @@ static bool all_readers_finished(void *arg) {
 
 static __attribute__((noinline)) int wait_for_readers(struct pairs *p) {
 	struct gompi_shm_coll *t = p->t;
-	for (int i = 0; p->has_borrowed && i < p->c->recv_count; i++) {
+	for (int i = 0; p->reads_remote && i < p->c->recv_count; i++) {
 		int member = p->c->from[i].member;
 		if (member >= 0 && member != t->me)
 			gompi_wake(&t->member[member].wait);
 	}
-	int rc = p->is_lent ? gompi_shm_wait_until(t, all_readers_finished, p) : 0;
+	int rc = p->is_read_remotely ? gompi_shm_wait_until(t, all_readers_finished, p) : 0;
 	free(p->packed);
 	return rc;
 }
@@ -510,7 +510,8 @@ static __attribute__((noinline)) int wait_for_readers(struct pairs *p) {
 // finished, and frees p->packed.
 static int pairs_finish(struct pairs *p) {
 	gompi_shm_finish(p->t);
-	return __builtin_expect(p->is_lent || p->has_borrowed || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
+	return __builtin_expect(p->is_read_remotely || p->reads_remote || p->packed != NULL, 0) ? wait_for_readers(p)
+												: 0;
 }
 
 // Runs MPI_Gatherv at a member that is not the root and whose block fits into its buffer. Waits only if the buffer is
@@ -532,7 +533,7 @@ static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	uint64_t w = gompi_signature_word(GOMPI_GATHERV, c->root, 0);
 	struct pairs p = {.t = t, .c = c, .local_block = c->send_count == 1 ? c->to : NULL};
-	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD), failed = 0, members_read = 0;
+	int rc = gompi_shm_begin(t, GOMPI_IN_HEADER), failed = 0, members_read = 0;
 	if (rc)
 		return rc;
 	p.number = t->seq;
@@ -545,7 +546,7 @@ static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 			if (rc == MPI_ERR_PROC_ABORTED)
 				return rc;
 			members_read++;
-			const struct gompi_shm_head *h = gompi_shm_head(t, b->member, p.number);
+			const struct gompi_shm_header *h = gompi_shm_header(t, b->member, p.number);
 			if (block_bytes(b) <= GOMPI_SHM_INLINE_BYTES && gompi_load(&h->signature) == w &&
 			    gompi_load(&h->format) == (block_bytes(b) << 16 | SINGLE_BLOCK)) {
 				gompi_buffer_unpack(&b->buf, 0, h->data, b->buf.size);
@@ -558,7 +559,7 @@ static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	}
 	if (members_read == t->n - 1)
 		t->acked = t->seq - 1;
-	if (__builtin_expect(p.has_borrowed || gompi_coll_mismatch(c), 0)) { // senders may wait for this member
+	if (__builtin_expect(p.reads_remote || gompi_coll_mismatch(c), 0)) { // senders may wait for this member
 		gompi_shm_finish(t);
 		wait_for_readers(&p);
 	} else {

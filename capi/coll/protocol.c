@@ -81,7 +81,7 @@ int gompi_shm_await_free(struct gompi_shm_coll *t, uint64_t depth) {
 }
 
 int gompi_shm_await_slow(struct gompi_shm_coll *t, int i) {
-	gompi_a64 *number = &gompi_shm_head(t, i, t->seq)->number;
+	gompi_a64 *number = &gompi_shm_header(t, i, t->seq)->number;
 	int rc = wait_word(t, number, t->seq, i);
 	if (rc)
 		return rc;
@@ -92,12 +92,12 @@ __attribute__((cold)) void gompi_shm_note_mismatch(struct gompi_shm_coll *t, str
 						   uint64_t w, uint64_t format) {
 	if (gompi_coll_mismatch(c))
 		return;
-	struct gompi_shm_head *h = gompi_shm_head(t, i, t->seq);
+	struct gompi_shm_header *h = gompi_shm_header(t, i, t->seq);
 	c->mismatch = (struct gompi_coll_mismatch){i, gompi_load(&h->signature), gompi_load(&h->format), w, format};
 }
 
 int gompi_shm_compare_calls(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format) {
-	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD);
+	int rc = gompi_shm_begin(t, GOMPI_IN_HEADER);
 	if (rc)
 		return rc;
 	gompi_shm_publish(t, w, format);
@@ -114,7 +114,7 @@ int gompi_shm_read_root_header(struct gompi_shm_coll *t, struct gompi_coll_call 
 	int rc = gompi_shm_await_prefetch(t, c->root);
 	if (rc)
 		return rc;
-	struct gompi_shm_head *h = gompi_shm_head(t, c->root, t->seq);
+	struct gompi_shm_header *h = gompi_shm_header(t, c->root, t->seq);
 	uint64_t peer_signature = gompi_load(&h->signature), peer_format = gompi_load(&h->format);
 	*bytes = peer_format >> 16;
 	if (__builtin_expect(peer_format == format && peer_signature == w, 1))

@@ -14,11 +14,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// Location of an operation's data: the head, a small body or a large body.
-enum gompi_size_class { GOMPI_IN_HEAD, GOMPI_IN_SMALL, GOMPI_IN_LARGE };
+// Location of an operation's data: the header, a small body or a large body.
+enum gompi_size_class { GOMPI_IN_HEADER, GOMPI_IN_SMALL, GOMPI_IN_LARGE };
 
 static inline uint64_t gompi_size_class_bytes(enum gompi_size_class p) {
-	return p == GOMPI_IN_HEAD    ? GOMPI_SHM_INLINE_BYTES
+	return p == GOMPI_IN_HEADER  ? GOMPI_SHM_INLINE_BYTES
 	       : p == GOMPI_IN_SMALL ? GOMPI_SHM_SMALL_BYTES
 				     : GOMPI_SHM_LARGE_BYTES;
 }
@@ -26,7 +26,7 @@ static inline uint64_t gompi_size_class_bytes(enum gompi_size_class p) {
 // Returns the smallest size class for this many bytes of one member. For GOMPI_IN_LARGE, the data may take more than
 // one operation.
 static inline enum gompi_size_class gompi_size_class_of(uint64_t bytes) {
-	return bytes <= GOMPI_SHM_INLINE_BYTES  ? GOMPI_IN_HEAD
+	return bytes <= GOMPI_SHM_INLINE_BYTES  ? GOMPI_IN_HEADER
 	       : bytes <= GOMPI_SHM_SMALL_BYTES ? GOMPI_IN_SMALL
 						: GOMPI_IN_LARGE;
 }
@@ -39,14 +39,14 @@ static inline uint64_t gompi_signature_word(int kind, int root, uint64_t bytes) 
 // Encodes a byte count below 2^47 and the low 16 bits of the element size. No operation splits an element.
 static inline uint64_t gompi_format_word(uint64_t bytes, uint64_t elem) { return bytes << 16 | (elem & 0xffff); }
 
-static inline struct gompi_shm_head *gompi_shm_head(struct gompi_shm_coll *t, int i, uint64_t number) {
-	return &t->member[i].head[number % GOMPI_SHM_HEADS];
+static inline struct gompi_shm_header *gompi_shm_header(struct gompi_shm_coll *t, int i, uint64_t number) {
+	return &t->member[i].header[number % GOMPI_SHM_HEADERS];
 }
 
 // Returns the address of member i's data in the operation with this number.
 static inline char *gompi_shm_data(struct gompi_shm_coll *t, int i, uint64_t number, enum gompi_size_class p) {
-	if (p == GOMPI_IN_HEAD)
-		return gompi_shm_head(t, i, number)->data;
+	if (p == GOMPI_IN_HEADER)
+		return gompi_shm_header(t, i, number)->data;
 	unsigned b = number % GOMPI_SHM_BODIES;
 	return p == GOMPI_IN_SMALL ? t->member[i].body[b] : t->large[i].body[b];
 }
@@ -62,7 +62,7 @@ void gompi_shm_note_mismatch(struct gompi_shm_coll *t, struct gompi_coll_call *c
 // Begins the next operation, in which this member fills its buffer. Waits until the buffer is free, that is, until all
 // members have finished the operation that used it last. Returns MPI_ERR_PROC_ABORTED if a process has failed.
 static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_class p) {
-	uint64_t depth = p == GOMPI_IN_HEAD ? GOMPI_SHM_HEADS : GOMPI_SHM_BODIES;
+	uint64_t depth = p == GOMPI_IN_HEADER ? GOMPI_SHM_HEADERS : GOMPI_SHM_BODIES;
 	if (__builtin_expect(++t->seq <= t->acked + depth, 1))
 		return 0;
 	return gompi_shm_await_free(t, depth);
@@ -72,36 +72,36 @@ static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_clas
 // other buffers while its stores still leave the CPU's store buffer. The check for sleepers needs a barrier, so this
 // member executes the barrier and the check (gompi_wake) only before a long wait and when the operation finishes.
 static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint64_t format) {
-	struct gompi_shm_head *h = gompi_shm_head(t, t->me, t->seq);
+	struct gompi_shm_header *h = gompi_shm_header(t, t->me, t->seq);
 	gompi_store(&h->signature, w);
 	gompi_store(&h->format, format);
 	gompi_store_release(&h->number, t->seq); // after the data; pairs with gompi_shm_await
-	gompi_prefetch_write(gompi_shm_head(t, t->me, t->seq + 1));
+	gompi_prefetch_write(gompi_shm_header(t, t->me, t->seq + 1));
 }
 
 // Waits for member i's buffer of the current operation. Returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN on failure.
 static inline int gompi_shm_await(struct gompi_shm_coll *t, int i) {
 	// Acquire: pairs with the release in gompi_shm_publish.
-	if (gompi_load_acquire(&gompi_shm_head(t, i, t->seq)->number) == t->seq)
+	if (gompi_load_acquire(&gompi_shm_header(t, i, t->seq)->number) == t->seq)
 		return 0;
 	return gompi_shm_await_slow(t, i);
 }
 
 // Waits for member i's buffer like gompi_shm_await, in collectives in which member i does not wait for this member and
-// may be several operations ahead. If the buffer is already filled, prefetches the head of the next operation.
-// Prefetches no later heads, because they are often not filled yet.
+// may be several operations ahead. If the buffer is already filled, prefetches the header of the next operation.
+// Prefetches no later headers, because they are often not filled yet.
 static inline int gompi_shm_await_prefetch(struct gompi_shm_coll *t, int i) {
 	// Acquire: pairs with the release in gompi_shm_publish.
-	if (gompi_load_acquire(&gompi_shm_head(t, i, t->seq)->number) != t->seq)
+	if (gompi_load_acquire(&gompi_shm_header(t, i, t->seq)->number) != t->seq)
 		return gompi_shm_await_slow(t, i);
-	__builtin_prefetch(gompi_shm_head(t, i, t->seq + 1));
+	__builtin_prefetch(gompi_shm_header(t, i, t->seq + 1));
 	return 0;
 }
 
 // Returns true if member i's call has the signature w and this format. If not, records the mismatch in c.
 static inline bool gompi_shm_check_signature(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w,
 					     uint64_t format) {
-	struct gompi_shm_head *h = gompi_shm_head(t, i, t->seq);
+	struct gompi_shm_header *h = gompi_shm_header(t, i, t->seq);
 	if (__builtin_expect(gompi_load(&h->signature) == w && gompi_load(&h->format) == format, 1))
 		return true;
 	gompi_shm_note_mismatch(t, c, i, w, format);

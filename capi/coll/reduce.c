@@ -43,8 +43,8 @@ static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *
 	gompi_shm_publish(t, w, format);
 	struct operands o = {t, t->seq, p, c->in + from, 0, 0};
 	if (c->in == c->out) { // the result overwrites the operand
-		o.local = p == GOMPI_IN_HEAD ? copy : slot;
-		if (p == GOMPI_IN_HEAD)
+		o.local = p == GOMPI_IN_HEADER ? copy : slot;
+		if (p == GOMPI_IN_HEADER)
 			gompi_copy_out(copy, c->in + from, bytes);
 	}
 	if (upto == t->n) {

@@ -47,15 +47,15 @@ int gompi_shm_allgather_internal(struct gompi_shm_coll *t, const void *mine, voi
 }
 
 void gompi_shm_coll_reset(struct gompi_shm_coll *t) {
-	// Does not write words that are zero, so that cache lines of unused heads stay valid in the caches of other
+	// Does not write words that are zero, so that cache lines of unused headers stay valid in the caches of other
 	// members.
 	for (int i = 0; i < t->n; i++) {
 		struct gompi_shm_member *m = &t->member[i];
 		if (gompi_load(&m->finished) != 0)
 			gompi_store(&m->finished, 0);
-		for (int k = 0; k < GOMPI_SHM_HEADS; k++)
-			if (gompi_load(&m->head[k].number) != 0)
-				gompi_store(&m->head[k].number, 0);
+		for (int k = 0; k < GOMPI_SHM_HEADERS; k++)
+			if (gompi_load(&m->header[k].number) != 0)
+				gompi_store(&m->header[k].number, 0);
 	}
 }
 

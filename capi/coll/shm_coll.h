@@ -3,11 +3,11 @@
 //
 // A call consists of one or more operations. All members make the same calls in the same order, so they give an
 // operation the same number. In an operation a member may fill its buffer and may read the buffers of other members;
-// then it publishes that it has finished the operation. A member's buffer (slot in the code) is a head, which holds a
-// few bytes of data, and a body for more data. Each member has several heads and bodies. Operation number k uses head k
-// % GOMPI_SHM_HEADS and body k % GOMPI_SHM_BODIES. A member refills a head or body only after all members have finished
-// the operation that used it last. So a member can run ahead of the slowest member, but by at most as many operations
-// as it has heads or bodies.
+// then it publishes that it has finished the operation. A member's buffer (slot in the code) is a header, which holds a
+// few bytes of data, and a body for more data. Each member has several headers and bodies. Operation number k uses
+// header k % GOMPI_SHM_HEADERS and body k % GOMPI_SHM_BODIES. A member refills a header or body only after all members
+// have finished the operation that used it last. So a member can be ahead of the slowest member by at most as many
+// operations as it has headers or bodies.
 //
 // The lengths that a member passes determine the number of operations. Members that pass different lengths would count
 // different numbers and hang, in this call or in a later one. Therefore a member whose arguments require more than one
@@ -55,10 +55,10 @@ enum {
 };
 
 enum {
-	GOMPI_SHM_INLINE_BYTES = 40,      // bytes of data in a head
+	GOMPI_SHM_INLINE_BYTES = 40,      // bytes of data in a header
 	GOMPI_SHM_SMALL_BYTES = 2 << 10,  // bytes of a small body, in the communicator's control block
 	GOMPI_SHM_LARGE_BYTES = 16 << 10, // bytes of a large body, which is allocated when first needed
-	GOMPI_SHM_HEADS = 16,             // number of heads of each member
+	GOMPI_SHM_HEADERS = 16,           // number of headers of each member
 	GOMPI_SHM_BODIES = 4,             // number of bodies of each member
 	GOMPI_PAIRWISE_MAX_RANKS = 64,    // maximum members for blocks of individual lengths
 };
@@ -68,7 +68,7 @@ enum {
 // and the rank of the next.
 enum { GOMPI_MAILBOX_IDLE, GOMPI_MAILBOX_FILLED, GOMPI_MAILBOX_REQUESTED /* plus the rank */ };
 
-struct gompi_shm_head {
+struct gompi_shm_header {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // operation whose data the buffer holds; written last
 	gompi_a64 signature;                         // collective, root and bytes (gompi_signature_word)
 	// byte count and element size (gompi_format_word); they determine how many operations the call takes and which
@@ -92,7 +92,7 @@ struct gompi_shm_member {
 	// Members that wait for this member sleep on this word. It has a cache line of its own: in a line with words
 	// that other members poll, each check for sleepers would miss the cache.
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
-	struct gompi_shm_head head[GOMPI_SHM_HEADS];
+	struct gompi_shm_header header[GOMPI_SHM_HEADERS];
 	_Alignas(GOMPI_CACHE_LINE) char body[GOMPI_SHM_BODIES][GOMPI_SHM_SMALL_BYTES];
 	struct gompi_shm_mailbox mail;
 };

@@ -84,11 +84,11 @@ type Control struct {
 // Spawner is the interface to a launcher that starts processes at run time. The Client of a process under gompirun
 // implements it.
 type Spawner interface {
-	// Spawn starts processes, and returns the index on this node of the first one. Errors: *pmi1.SpawnError if they
-	// cannot be started, and none has been.
+	// Spawn starts processes, and returns the index on this node of the first one. It starts all of them or none.
+	// Error: *pmi1.SpawnError if they cannot be started.
 	Spawn(s *pmi1.Spawn) (first int, err error)
 	// SpawnDone reports to the launcher whether this process has connected to the processes that Spawn has started,
-	// by s.Parent or, if s.Apart is true, s.Port. The launcher ends those to which it has not.
+	// by s.Parent or, if s.Apart is true, s.Port. If connected is false, the launcher ends these processes.
 	SpawnDone(parent string, connected bool) error
 	// Publish, Lookup and Unpublish access the table of published names. They return pmi1.ErrName for a name that
 	// exists already, or does not exist.

@@ -36,8 +36,8 @@ func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	return edges
 }
 
-// fileCycles returns the cycles of the graph (Tarjan's strongly connected components). Each is a set of object files of
-// which each needs all others, directly or indirectly.
+// fileCycles returns the cycles of the graph (Tarjan's strongly connected components). In a cycle, each object file
+// needs all other ones, directly or indirectly.
 func fileCycles(edges map[string]map[string][]string) (circles [][]string) {
 	index, low, stack := map[string]int{}, map[string]int{}, []string{}
 	var visit func(v string)

@@ -18,7 +18,7 @@ type operation struct {
 	began          timestamp // timestamp of the call
 	targetAccess   *access   // access at the target; nil if it touches no memory
 	originAccesses []*access // accesses to the origin's buffers
-	isFetched      bool      // the origin has fetched a result, and was ordered after the updates that it shows
+	isFetched      bool      // the result has arrived, so the origin's clock includes the updates in it
 	targetInfo     *targetInfo
 	isEarly        bool // the target has not posted the exposure epoch yet
 	isCompleted    bool // the access epoch has ended

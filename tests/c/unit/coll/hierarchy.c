@@ -2,8 +2,8 @@
  * any placement of ranks, any root and any sequence of calls. A reduction combines the results of the nodes in node
  * order, and the members of a node in rank order; a scan combines all members in rank order. All members make the same
  * decision whether a large operation uses messages instead. Members with mismatched calls get an error, and later calls
- * work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length) changes while a
- * member reads it, the member writes no byte beyond its result. */
+ * work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's header (status and length) changes while
+ * a member reads it, the member writes no byte beyond its result. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
@@ -249,7 +249,7 @@ static void damaged_open(void) {
 static int read_damaged(uint64_t signature, uint64_t format, char *out, int *differs) {
 	struct gompi_coll_call c = {
 		.kind = GOMPI_BCAST, .root = ROOT, .name = "test", .bytes = SMALL_BYTES, .out = out};
-	struct gompi_shm_head *h = &damaged_shm->member[0].head[(damaged_shm->seq + 1) % GOMPI_SHM_HEADS];
+	struct gompi_shm_header *h = &damaged_shm->member[0].header[(damaged_shm->seq + 1) % GOMPI_SHM_HEADERS];
 	gompi_store(&h->signature, signature);
 	gompi_store(&h->format, format);
 	memset(h->data, 1, sizeof h->data);
@@ -287,12 +287,12 @@ static void test_damaged_status(void) {
 
 static gompi_a32 reader_done;
 
-/* Changes the length in the leader's head in thread 1, as another process could, while thread 0 runs broadcasts. */
-static void test_changing_head(int i) {
+/* Changes the length in the leader's header in thread 1, as another process could, while thread 0 runs broadcasts. */
+static void test_changing_header(int i) {
 	uint64_t formats[2] = {gompi_format_word(SMALL_BYTES, 1), gompi_format_word(LARGE_BYTES, 1)};
 	for (uint64_t k = 0; i == 1 && gompi_load(&reader_done) == 0; k++)
-		for (int h = 0; h < GOMPI_SHM_HEADS; h++)
-			gompi_store(&damaged_shm->member[0].head[h].format, formats[k % 2]);
+		for (int h = 0; h < GOMPI_SHM_HEADERS; h++)
+			gompi_store(&damaged_shm->member[0].header[h].format, formats[k % 2]);
 	char out[LARGE_BYTES];
 	for (int k = 0; i == 0 && k < 8000; k++) {
 		int rank, written = SMALL_BYTES;
@@ -311,7 +311,7 @@ int main(void) {
 	unit_node(1);
 	damaged_open();
 	test_damaged_status();
-	unit_threads(2, test_changing_head);
+	unit_threads(2, test_changing_header);
 	gompi_hierarchy_close(damaged_view);
 	gompi_shm_coll_close(damaged_shm);
 	network_start();

@@ -49,7 +49,7 @@ static unsigned draw(unsigned *state, unsigned below) {
 /* Checks that each member's part of the area is still empty, or was written for the collective that owns the area. */
 static void check_owner(const struct gompi_nbc *b) {
 	for (int i = 0; i < b->n; i++) {
-		uint64_t there = gompi_load_acquire(&b->member[i].head[0].number);
+		uint64_t there = gompi_load_acquire(&b->member[i].header[0].number);
 		CHECK(there == 0 || there == b->number, "area of %d has the data of %d", (int)b->number, (int)there);
 	}
 }
@@ -64,9 +64,9 @@ static void member(int me) {
 		CHECK(messages == (b == NULL), "number %d: an area and messages", (int)number);
 		areas_of[me][number] = b != NULL ? (void *)b->member : NULL;
 		if (b != NULL) {
-			CHECK(gompi_load(&b->member[me].head[0].number) == 0, "the area of %d is not zero",
+			CHECK(gompi_load(&b->member[me].header[0].number) == 0, "the area of %d is not zero",
 			      (int)number);
-			gompi_store_release(&b->member[me].head[0].number, number);
+			gompi_store_release(&b->member[me].header[0].number, number);
 			check_owner(b);
 			live[count++] = b;
 		}
