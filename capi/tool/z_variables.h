@@ -12,7 +12,7 @@
 	.desc = "disables process_vm_readv and process_vm_writev. Large messages, and operations that a progress thread executes, then copy their data twice. Values: 0, 1; default 0"
 #define VARIABLE_GOMPIRMA_INTERFACE \
 	.name = "GOMPIRMA_INTERFACE", .fallback = "", .kind = CVAR_TEXT, \
-	.desc = "where TCP between nodes communicates (CLUSTER.md). gompirun --nodes sets the loopback interface if none is set. Values: interfaces or networks, such as eth0 or 10.1.0.0/16"
+	.desc = "the only interfaces or networks that TCP between nodes uses (CLUSTER.md). gompirun --nodes sets the loopback interface if none is set. Values: interfaces or networks, separated by commas: eth0,10.1.0.0/16"
 #define VARIABLE_GOMPIRMA_PORTS \
 	.name = "GOMPIRMA_PORTS", .fallback = "", .kind = CVAR_TEXT, \
 	.desc = "ports on which TCP between nodes listens. Values: ports, such as 20000-20999"
