@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the results of bench/run.sh, with and without -sweeps, into docs/MEASURED.md: bench/measured.sh BUILD. The
-# results are the main tables, the tables of the sweeps, and the charts in docs/charts.
+# Writes the results of bench/run.sh, with and without -sweeps: bench/measured.sh BUILD. The main tables go to
+# docs/MEASURED.md, the tables of the sweeps to docs/sweeps.txt, and the charts to docs/charts.
 set -eu
 build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."

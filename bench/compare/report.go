@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"text/tabwriter"
 )
 
 // results holds outcomes by measurement and library.
@@ -155,9 +157,9 @@ const (
 	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
 )
 
-// document replaces the text between two marks of the file `into` by tables of the report in the file `from`: the main
-// tables, or those of the sweeps. After the tables it shows their charts, which are in the directory charts next to the
-// document.
+// document replaces the text between two marks of the file `into` by the main tables of the report in the file `from`,
+// or by nothing if they are marks of the sweeps. The tables of the sweeps go to the file sweeps.txt next to the document.
+// After the tables it shows their charts, which are in the directory charts next to the document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {
@@ -169,7 +171,11 @@ func document(from, into string, sweeps bool) error {
 	}
 	words, first, last := all.main(), begin, end
 	if sweeps {
-		words, first, last = all.swept(), beginSweeps, endSweeps
+		if err := os.WriteFile(filepath.Join(filepath.Dir(into), "sweeps.txt"), aligned(all.swept()),
+			0o644); err != nil {
+			return err
+		}
+		words, first, last = "", beginSweeps, endSweeps
 	}
 	charts, err := filepath.Glob(filepath.Join(filepath.Dir(into), "charts", "*.svg"))
 	if err != nil {
@@ -209,6 +215,28 @@ func (all *report) swept() string {
 	all.head(&tables)
 	all.tables(&tables)
 	return tables.String()
+}
+
+// aligned returns the tables of a Markdown text as text with aligned columns.
+func aligned(text string) []byte {
+	var out bytes.Buffer
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "|--"):
+		case strings.HasPrefix(line, "| "):
+			cells := strings.Split(strings.Trim(line, "|\n"), "|")
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			fmt.Fprintln(table, "  "+strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+		default:
+			table.Flush()
+			out.WriteString(strings.TrimPrefix(line, "### "))
+		}
+	}
+	table.Flush()
+	return out.Bytes()
 }
 
 // replaced returns `text` with `words` in place of the text between the marks `begin` and `end`.

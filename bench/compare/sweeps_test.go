@@ -63,8 +63,8 @@ func TestSweepSummaries(t *testing.T) {
 | ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
 
-	// The function `document`, called for the sweeps, replaces only the text between the marks of the sweeps and
-	// shows only their charts. The main tables stay.
+	// The function `document`, called for the sweeps, writes their tables to sweeps.txt, and replaces only the text
+	// between the marks of the sweeps, by their charts. The main tables stay.
 	dir := t.TempDir()
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	defer func(before []measurement) { measurements = before }(measurements)
@@ -79,8 +79,24 @@ func TestSweepSummaries(t *testing.T) {
 	require.NoError(t, document(from, into, true))
 	text, err := os.ReadFile(into)
 	require.NoError(t, err)
-	require.Equal(t, kept+beginSweeps+all.swept()+
+	require.Equal(t, kept+beginSweeps+
 		"\n### Charts\n\n![sweeps-messages](charts/sweeps-messages.svg)\n"+endSweeps, string(text))
+
+	text, err = os.ReadFile(filepath.Join(dir, "sweeps.txt"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `
+One-sided, allocated windows
+
+  operation          median ratio  worst ratio  at size  spread
+  put, flush         2.00          0.50         2 B      3.00
+  get, flush         no peer
+  accumulate, flush  crash at 1 B
+
+Nonblocking collectives: overlap with a computation
+
+  % overlap  gompirma  MPICH  Open MPI  gompirma's lowest  at size
+  ibcast     35        20     -         20                 2 B
+`)
 
 	out.Reset()
 	all.worstFirst(&out)
