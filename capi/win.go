@@ -45,7 +45,7 @@ func (dataPath) Open(nd *shm.Node, all proc.Table) {
 func (dataPath) Permitted() boot.ListenSpec  { return permitted() }
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(c *comm.Comm)      { closeComm(c) }
-func (dataPath) Network() fabric.Network     { return network{} }
+func (dataPath) Network() fabric.Network     { return engine.Network{} }
 
 func (dataPath) OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error) { return engine.Open(p) }
 

@@ -157,9 +157,9 @@ const (
 	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
 )
 
-// document replaces the text between two marks of the file `into` by the main tables of the report in the file `from`,
-// or by nothing if they are marks of the sweeps. The tables of the sweeps go to the file sweeps.txt next to the document.
-// After the tables it shows their charts, which are in the directory charts next to the document.
+// document replaces the text between two marks of the file `into` by the main tables of the report in the file `from`.
+// For sweeps, it writes the tables to the file sweeps.txt next to the document instead. The text between the marks also
+// shows the charts of the tables, which are in the directory charts next to the document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {

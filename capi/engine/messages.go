@@ -1,5 +1,5 @@
-// Package engine implements the interface Carrier of core/p2p on the message engine in C: the messages of a process,
-// and its plans.
+// Package engine implements interfaces of core with C: Carrier of core/p2p (messages and plans), Network of
+// core/fabric, and the table of processes.
 //
 // Only this package connects core to the C packages: it implements interfaces of core, and the C packages do not import
 // core. So a change of Go code in core does not recompile C, and core is built without C.

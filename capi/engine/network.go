@@ -1,4 +1,4 @@
-package main
+package engine
 
 /*
 #include "fabric/progress_thread.h"
@@ -22,17 +22,17 @@ import (
 // maxForeign is the number of processes of other jobs that a process can connect to.
 const maxForeign = 16384
 
-// network implements fabric.Network, the network between nodes, with the functions of capi/fabric.
-type network struct{}
+// Network implements fabric.Network, the network between nodes, with the functions of capi/fabric.
+type Network struct{}
 
 // Choose implements fabric.Network.
-func (network) Choose(wanted string) (fabric.Provider, error) {
+func (Network) Choose(wanted string) (fabric.Provider, error) {
 	p, err := capifabric.Choose(wanted)
 	return fabric.Provider(p), err
 }
 
 // Open implements fabric.Network.
-func (network) Open(p fabric.Provider) (address, host string, err error) {
+func (Network) Open(p fabric.Provider) (address, host string, err error) {
 	var (
 		detail   [C.GOMPI_NET_ERROR_BYTES]C.char
 		endpoint C.struct_gompi_net_endpoint
@@ -49,7 +49,7 @@ func (network) Open(p fabric.Provider) (address, host string, err error) {
 }
 
 // Begin implements fabric.Network.
-func (network) Begin(j *fabric.Job) error {
+func (Network) Begin(j *fabric.Job) error {
 	var (
 		detail [C.GOMPI_NET_ERROR_BYTES]C.char
 		pin    runtime.Pinner
@@ -87,7 +87,7 @@ func (network) Begin(j *fabric.Job) error {
 }
 
 // Add implements fabric.Network.
-func (network) Add(f *fabric.Foreign) error {
+func (Network) Add(f *fabric.Foreign) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	address, host := []byte(f.Address), []byte(f.Host+"\x00") // the host is empty, unless the network is TCP
@@ -113,18 +113,18 @@ func (network) Add(f *fabric.Foreign) error {
 }
 
 // NotifyFinalize implements fabric.Network.
-func (network) NotifyFinalize(to []int32) {
+func (Network) NotifyFinalize(to []int32) {
 	C.gompi_health_notify_finalize((*C.int32_t)(unsafe.SliceData(to)), C.int(len(to)))
 }
 
 // Drain implements fabric.Network.
-func (network) Drain(ownJob bool, limit time.Duration) {
+func (Network) Drain(ownJob bool, limit time.Duration) {
 	C.gompi_net_drain(C.bool(ownJob), C.int(limit.Milliseconds()))
 }
 
 // Run and the following methods implement fabric.Network.
-func (network) Run()          { C.gompi_net_progress_run() }
-func (network) JobFinalized() { C.gompi_health_job_finalized() }
-func (network) JobEnding()    { C.gompi_health_stop() }
-func (network) Stop()         { C.gompi_net_progress_stop() }
-func (network) End()          { C.gompi_net_end() }
+func (Network) Run()          { C.gompi_net_progress_run() }
+func (Network) JobFinalized() { C.gompi_health_job_finalized() }
+func (Network) JobEnding()    { C.gompi_health_stop() }
+func (Network) Stop()         { C.gompi_net_progress_stop() }
+func (Network) End()          { C.gompi_net_end() }
