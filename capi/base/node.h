@@ -142,7 +142,7 @@ struct gompi_cell {
 // A failed process of another node. The entries fill the page of the node header.
 enum { GOMPI_FAILED_ENTRIES = 440 };
 struct gompi_failed_process {
-	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0 if this entry and all later entries are free
+	gompi_a32 rank;  // process number + 1; 0 if this entry and all later entries are free
 	gompi_a32 cause; // enum gompi_failure_cause
 };
 

@@ -66,7 +66,7 @@ struct gompi_nbc {
 	struct gompi_combining_lock lock;
 	struct gompi_nbc_member *member; // [n]
 	struct gompi_cell **cell;        // [n]: cells of the members' processes
-	int32_t *peers;                  // ranks in MPI_COMM_WORLD
+	int32_t *peers;                  // process numbers of the members
 	int n, me;
 	uint64_t last_started;       // number of the last collective that this process has started
 	uint64_t acked;              // all members are known to have finished all collectives up to this number
@@ -115,8 +115,8 @@ static inline char *gompi_nbc_body(const struct gompi_nbc *b, int i, uint64_t nu
 #pragma GCC visibility push(hidden)
 
 // Creates the view of rank `me` among n members. The argument `memory` points to n zeroed elements of struct
-// gompi_nbc_member, which the members share. Copies `peers`, the members' ranks in MPI_COMM_WORLD. Returns NULL if out
-// of memory.
+// gompi_nbc_member, which the members share. Copies `peers`, the members' process numbers. Returns NULL if out of
+// memory.
 struct gompi_nbc *gompi_nbc_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
 // Marks the communicator as freed. Returns true if requests still refer to it: the release of the last request then
 // calls gompi_go_callbacks.release_comm.

@@ -110,7 +110,7 @@ struct gompi_shm_coll {
 	bool large_failed;               // the allocation of `large` has failed (all members agree on this)
 	bool no_direct;                  // some member cannot read another's memory; all members agree on this
 	int n, me;
-	int32_t *peers;        // ranks in MPI_COMM_WORLD
+	int32_t *peers;        // process numbers of the members
 	uint64_t seq;          // number of the current operation
 	uint64_t acked;        // all members are known to have finished all operations up to this number
 	uint64_t object;       // handle of the communicator, for reports; 0 if the communicator has none
@@ -219,8 +219,8 @@ static inline bool gompi_shm_supports(int kind, int n) {
 const char *gompi_shm_error_text(int class);
 
 // Creates the view of rank `me` among n members. The argument `memory` points to n zeroed elements of struct
-// gompi_shm_member, which the members share. Copies `peers`, the members' ranks in MPI_COMM_WORLD. Returns NULL if out
-// of memory.
+// gompi_shm_member, which the members share. Copies `peers`, the members' process numbers. Returns NULL if out of
+// memory.
 struct gompi_shm_coll *gompi_shm_coll_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
 // Zeroes the operation numbers in the shared memory, but not the data. The caller ensures that no member uses the
 // memory any longer.

@@ -2,10 +2,10 @@
 // registered. It runs on an implementation of struct gompi_net_ops, for example on TCP sockets. core/fabric opens the
 // network when a job spans nodes. If all processes are on one node, the network is never opened.
 //
-// A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
-// use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
-// the next round of the progress thread. A frame with records uses a credit (flow control), which the peer returns when
-// it has received the frame. This bounds the receiver's memory, so that no frame is dropped for lack of memory. A reply
+// A peer is a process on another node, identified by its number (base/process.h). Connections are made at first use.
+// Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in the
+// next round of the progress thread. A frame with records uses a credit (flow control), which the peer returns when it
+// has received the frame. This bounds the receiver's memory, so that no frame is dropped for lack of memory. A reply
 // (FABRIC_ANSWER) never blocks the sender: without a credit, the reply waits in a queue of the sender.
 //
 // This directory knows neither windows nor messages. It passes each record to the handler of the port that is named in

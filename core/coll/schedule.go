@@ -173,7 +173,7 @@ func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 			if l.ranks != nil {
 				t.Peer = l.ranks[st.peer]
 			}
-			t.WorldRank, t.To = l.c.Peers().World(int(t.Peer)), t.From
+			t.Process, t.To = l.c.Peers().World(int(t.Peer)), t.From
 		case stepWait:
 			t.Kind = p2p.StepWait
 		case stepCopy:

@@ -39,7 +39,7 @@ type Shm interface {
 type ShmHost struct {
 	Comm  *comm.Comm
 	Block []byte  // comm.CollSize bytes, zeroed; nil if no other member is on this node
-	Peers []int32 // ranks in MPI_COMM_WORLD of the members on this node
+	Peers []int32 // process numbers of the members on this node
 }
 
 // OpenShm creates the shared-memory collectives of a communicator. It is nil in tests of this package; collectives then

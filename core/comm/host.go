@@ -11,19 +11,18 @@ type Host interface {
 	Recv(c *Comm, x Context, source int, tag int32, b []byte) error
 	// NewID returns a number that no other call in any process of the job returns; its low 4 bits are 0.
 	NewID() uint64
-	// Node returns the number of the node on which the process with world rank w runs. Two processes have the same
-	// number if and only if they share memory.
+	// Node returns the number of the node on which process w (package proc) runs. Two processes have the same
+	// node number if and only if they share memory.
 	Node(w int32) int
-	// Identify returns, for the process with world rank w, the number of its universe and its number in the
-	// universe. All processes use the same ones. Find is the inverse; it returns false if this process does not
-	// know the process.
+	// Identify returns, for process w, the number of its universe and its number in the universe. All
+	// processes use the same ones. Find is the inverse; it returns false if this process does not know the process.
 	Identify(w int32) (universe uint64, number uint32)
 	Find(universe uint64, number uint32) (w int32, ok bool)
 	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns the
 	// memory and its name.
 	AllocBlock(size int64) (b []byte, name uint64, err error)
 	// OpenBlock maps a block that a process of this node has allocated, and returns its memory. BlockMapped returns
-	// whether the process with world rank w has mapped this memory; OpenBlock cannot fail in that process.
+	// whether process w has mapped this memory; OpenBlock cannot fail in that process.
 	// Precondition of BlockMapped: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool

@@ -1,4 +1,5 @@
-// Package group owns MPI's groups: immutable ordered lists of processes. A process is identified by its world rank.
+// Package group owns MPI's groups: immutable ordered lists of processes. A process is identified by its
+// number in the process table (package proc).
 //
 // The package must not depend on communicators, nodes, messages or handles. MPI's calls on groups are implemented in C
 // (capi/group/), which has groups of its own. A Group is an ordinary Go value, which the garbage collector frees.
@@ -16,28 +17,28 @@ const Undefined = abi.MPI_UNDEFINED
 
 // Group is an ordered list of distinct processes. It is immutable and safe for concurrent use.
 //
-// A group with a constant distance between the world ranks of its members (COMM_WORLD, the ranks of one node, a split
-// into even and odd) is stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first
-// call of Rank.
+// A group with a constant distance between the process numbers of its members (COMM_WORLD, the ranks of one node, a
+// split into even and odd) is stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the
+// first call of Rank.
 type Group struct {
 	Session uint32 // handle of the session that the group is derived from; 0 if none
 
 	n             int32
 	first, stride int32   // used if list is nil
-	list          []int32 // world rank of each member; nil if their distance is constant
+	list          []int32 // process number of each member; nil if their distance is constant
 
 	once   sync.Once
-	sorted []int32 // ranks in the order of their world ranks; the first call of Rank creates the slice
+	sorted []int32 // ranks in the order of their process numbers; the first call of Rank creates the slice
 }
 
 // Empty is the group without members (MPI_GROUP_EMPTY).
 var Empty = &Group{}
 
-// Range returns the group of the n processes with the world ranks first, first+stride, ...
+// Range returns the group of the n processes with the numbers first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
 
-// Of returns the group of the processes with the given world ranks, which must be distinct. The group refers to the
-// slice, except if the distance between the ranks is constant. The caller must not change the slice afterwards.
+// Of returns the group of the processes with the given numbers, which must be distinct. The group refers to the slice,
+// except if the distance between the numbers is constant. The caller must not change the slice afterwards.
 func Of(world []int32) *Group {
 	if len(world) == 0 {
 		return Empty
@@ -65,7 +66,7 @@ func (g *Group) DerivedFrom(from *Group) *Group {
 // Size returns the number of members.
 func (g *Group) Size() int { return int(g.n) }
 
-// World returns the world rank of the member of rank i. Precondition: 0 <= i < Size().
+// World returns the process number of the member of rank i. Precondition: 0 <= i < Size().
 func (g *Group) World(i int) int32 {
 	if g.list != nil {
 		return g.list[i]
@@ -77,7 +78,7 @@ func (g *Group) World(i int) int32 {
 // otherwise `list` has the members. The caller must not change it.
 func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
 
-// Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)
+// Rank returns the rank of the process with number w, Undefined if it is not a member. It costs O(log n), or O(1)
 // if the distance between the members is constant.
 func (g *Group) Rank(w int32) int {
 	if g.list == nil {
@@ -101,7 +102,7 @@ func (g *Group) Rank(w int32) int {
 	return int(g.sorted[i])
 }
 
-// Members returns the world ranks of all members in order, in a new slice.
+// Members returns the process numbers of all members in order, in a new slice.
 func (g *Group) Members() []int32 {
 	out := make([]int32, g.n)
 	for i := range out {

@@ -119,7 +119,7 @@ type Step struct {
 	CallsUser   bool  // calls a function of the application, so the progress thread does not execute it
 	SkipOnError bool  // the step is not executed after an error
 	Peer        int32 // rank in the communicator
-	WorldRank   int32 // rank of Peer in MPI_COMM_WORLD
+	Process     int32 // process number of the peer
 	From, To    uintptr
 	Bytes       int64
 }

@@ -110,7 +110,7 @@ func (e *Engine) Close() { e.m.Close() }
 // Shared returns the shared memory of the node that the engine works on.
 func (e *Engine) Shared() *shm.Node { return e.nd }
 
-// NodeIndex returns the index on this node of the process with world rank w, -1 if it is on another node.
+// NodeIndex returns the index on this node of the process with number w (package proc), -1 if it is on another node.
 func (e *Engine) NodeIndex(w int32) int {
 	return int(e.processes.At(w).Index)
 }

@@ -63,7 +63,7 @@ type Plan struct {
 	Rows     Rows
 	MemberOf func(rank int) Member
 	// Leaders and Node are set only at the member with the lowest rank on its node; Leaders is nil at all other
-	// members. Leaders has the rank in MPI_COMM_WORLD of the lowest member of each node. Node is the index of this
+	// members. Leaders has the process number of the lowest member of each node. Node is the index of this
 	// process in Leaders. LeadersContext is the context of the leaders' messages.
 	Leaders        []int32
 	Node           int

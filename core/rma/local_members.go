@@ -21,7 +21,7 @@ type localMembers struct {
 }
 
 // localMembersOf returns which of the n members of a window are on the node of this process. The argument `rank` is the
-// rank of this process. The function `world` returns the world rank of a member.
+// rank of this process. The function `world` returns the process number of a member.
 func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMembers {
 	v := localMembers{members: n}
 	for i := range n {
@@ -52,7 +52,7 @@ func (v localMembers) leader() int { return int(v.ranks[0]) }
 // isLeader returns whether this process is the node leader.
 func (v localMembers) isLeader() bool { return v.me == 0 }
 
-// leaders returns the world rank of the lowest member of each node, and the index of this process in that list.
+// leaders returns the process number of the lowest member of each node, and the index of this process in that list.
 // Precondition: this process is the lowest member of its node.
 func (w *Window) leaders() (list []int32, me int) {
 	seen := map[int32]bool{}

@@ -21,13 +21,13 @@ import (
 // Host holds the functions and data of the process that windows need. Package core provides it.
 type Host struct {
 	Node *shm.Node
-	// NodeOf returns the node number of the process with a world rank.
+	// NodeOf returns the node number of a process, which is given by its number (package proc).
 	NodeOf func(world int32) int32
 	Data   DataPath
-	// NodeIndex returns the index on this node of the process with a world rank, -1 if it is on another node.
+	// NodeIndex returns the index on this node of a process, -1 if it is on another node.
 	NodeIndex func(world int32) int
-	// IsForeign returns whether the process with a world rank belongs to a job that this process' job is only
-	// connected to. Processes may use different world ranks for it. nil if there are none.
+	// IsForeign returns whether a process belongs to a job that this process' job is only connected to. Other
+	// processes may use different numbers for it. nil if there are none.
 	IsForeign func(world int32) bool
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)

@@ -320,8 +320,8 @@ func (nd *Node) MarkFailed(i int) {
 	nd.RecheckWaits()
 }
 
-// MarkRemoteFailed records that a process of another node has ended without MPI_Finalize, by its rank in
-// MPI_COMM_WORLD, and ends the waits for it on this node.
+// MarkRemoteFailed records that a process of another node, given by its number, has ended without MPI_Finalize. It
+// ends the waits for the process on this node.
 func (nd *Node) MarkRemoteFailed(rank int) {
 	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(headerFailedProcesses+8*i)) }
 	for i < FailedEntries && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
@@ -338,7 +338,7 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 	nd.RecheckWaits()
 }
 
-// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of that failed process of another node which was recorded first.
+// FirstRemoteFailed returns the number of that failed process of another node which was recorded first.
 // It returns -1 if none has been recorded.
 func (nd *Node) FirstRemoteFailed() int {
 	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))

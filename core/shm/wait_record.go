@@ -14,7 +14,7 @@ type Reason uint32
 type Waiting struct {
 	// Name of the MPI function that the application called, at most 31 bytes. The caller of Await need not set it.
 	Call   string
-	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll, PeersAny, PeersSeveral
+	Peer   int32  // number of the awaited process, or PeersAll, PeersAny, PeersSeveral
 	Object uint64 // handle of the window or communicator; 0 for no object
 
 	// Survives is true for a wait that no failure of a process ends. A failure makes it check its condition.
