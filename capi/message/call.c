@@ -3,6 +3,7 @@
 #include "base/failure.h"
 #include "comm/failures.h"
 #include "datatype/label.h"
+#include "message/messages.h"
 #include "message/remote.h"
 #include "win/win.h"
 
@@ -120,7 +121,9 @@ static bool request_is_over(void *arg) {
 		return true;
 	struct gompi_vci *l = r->vci;
 	if (gompi_vci_has_work(l))
-		gompi_vci_progress(l);
+		gompi_vci_progress_until(l, r);
+	else if (__builtin_expect(r->buf.size >= INBOX_MIN_CHUNKED_BYTES, 0) && gompi_vci_has_interim(l))
+		gompi_vci_receive_chunks(l, r);
 	gompi_request_progress(r);
 	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->inbox_error) != 0;
 }

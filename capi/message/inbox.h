@@ -5,8 +5,12 @@
 // precedes it. A producer reserves lines by moving the tail, writes the record, and then stores the record's valid flag
 // with release order. The valid flag is the record's position plus a random key of the owner. Positions never repeat,
 // so no two records of an inbox have the same valid flag. Data of an old record may lie where the next record will
-// begin. This data equals the expected flag only with a probability of 1 in 2^64. Therefore the owner need not clear
+// begin. This data equals the expected flag only with a probability of 1 in 2^58. Therefore the owner need not clear
 // the space that it releases, and never writes to the lines.
+//
+// The low 6 bits of a valid flag are 0. While a producer writes a long payload, it stores interim flags: the valid flag
+// plus 1 plus the number of chunks of the payload that are complete. So the owner can copy the first chunks while the
+// producer writes the following ones. The owner may ignore interim flags.
 //
 // A producer that fails before it has written the valid flag blocks the ring. Waits that need the owner then end with
 // MPI_ERR_PROC_ABORTED (base/failure.c).
@@ -66,6 +70,23 @@ static inline void gompi_inbox_publish(struct gompi_reservation space, uint64_t 
 	space.record->word = word;
 	gompi_store_release((gompi_a64 *)&space.record->valid_flag,
 			    space.valid_flag); // pairs with the acquire in gompi_inbox_has_record
+}
+
+// The bytes of a chunk of a long payload, and the least payload that is written in chunks.
+enum { INBOX_CHUNK_BYTES = 4096, INBOX_MIN_CHUNKED_BYTES = 8192 };
+_Static_assert(RECORD_MAX_DATA / INBOX_CHUNK_BYTES + 1 < GOMPI_CACHE_LINE, "interim flags have 6 bits");
+
+// Publishes a record before its payload is complete. The caller has written all fields and `chunks` chunks of the
+// payload.
+static inline void gompi_inbox_publish_interim(struct gompi_reservation space, uint64_t word, int chunks) {
+	gompi_inbox_publish((struct gompi_reservation){space.record, space.valid_flag + 1 + (uint64_t)chunks}, word);
+}
+
+// Returns the number of complete chunks plus 1 if the record at address `at` has an interim flag. Otherwise returns 0,
+// or a value of GOMPI_CACHE_LINE or more.
+static inline uint64_t gompi_inbox_interim(const char *at, uint64_t valid_flag) {
+	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) -
+	       valid_flag; // pairs with the release in gompi_inbox_publish
 }
 
 // Registers that the process with index `me` on the node waits for space. The owner will notify this process. Returns

@@ -44,6 +44,7 @@ static bool open_vci(struct gompi_messages *m, int i) {
 	l->links++;
 	if (!gompi_random(&l->flag_key, sizeof l->flag_key))
 		return false;
+	l->flag_key &= -(uint64_t)GOMPI_CACHE_LINE;
 	gompi_store(&l->inbox->key, l->flag_key);
 	gompi_store(&l->expected_flag, l->flag_key + l->read_position);
 	gompi_store(&l->next_record, l->read_at);

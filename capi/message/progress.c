@@ -110,8 +110,7 @@ static inline __attribute__((always_inline)) bool drain(struct gompi_vci *l, con
 			gompi_handle_record(l, &h,
 					    gompi_record_data((struct gompi_record *)at,
 							      gompi_record_data_size(gompi_record_length(h.word))));
-		l->read_at = gompi_inbox_next_record(b, at, gompi_record_length(h.word));
-		l->read_position += (uint64_t)gompi_round_to_lines(gompi_record_length(h.word));
+		gompi_vci_skip_record(l, h.word);
 		if (l->read_position - l->released_position >= INBOX_DATA / 4)
 			release_space(l);
 		if (until != NULL && gompi_load(&until->state) != REQUEST_ACTIVE)
@@ -150,6 +149,15 @@ bool gompi_progress_locked(struct gompi_vci *l) {
 		if (!progressed)
 			return worked;
 	}
+}
+
+void gompi_vci_progress_until(struct gompi_vci *l, const struct gompi_request *r) {
+	if (!gompi_vci_trylock(l))
+		return;
+	gompi_vci_drain_until(l, r);
+	if (gompi_load(&r->state) == REQUEST_ACTIVE)
+		gompi_progress_locked(l);
+	gompi_vci_unlock(l);
 }
 
 bool gompi_vci_progress(struct gompi_vci *l) {

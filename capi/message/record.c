@@ -22,10 +22,22 @@ static enum gompi_notify_mode notice_of(const struct gompi_request *r) {
 	return r->urgent ? NOTIFY_DOORBELL : NOTIFY_WAITERS;
 }
 
+// Writes the payload of an eager record in chunks, and publishes each of them. The caller then publishes the record.
+static void write_chunks(struct gompi_reservation space, const char *from, int64_t bytes, uint64_t word) {
+	char *to = gompi_record_data(space.record, bytes);
+	for (int64_t done = 0; done < bytes; done += INBOX_CHUNK_BYTES) {
+		gompi_inbox_publish_interim(space, word, (int)(done / INBOX_CHUNK_BYTES));
+		gompi_copy_out(to + done, from + done, (uint64_t)gompi_min_i64(bytes - done, INBOX_CHUNK_BYTES));
+	}
+}
+
+enum payload { PAYLOAD_WHOLE, PAYLOAD_CHUNKS };
+
 // Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if the record can
 // never be sent.
 static inline __attribute__((always_inline)) int send_eager_record(struct gompi_link *p, const struct gompi_request *r,
-								   uint64_t id, unsigned flags, bool remote) {
+								   uint64_t id, unsigned flags, bool remote,
+								   enum payload payload) {
 	int64_t n = gompi_record_size(r->buf.size);
 	int class;
 	struct gompi_reservation space = gompi_record_reserve(r->vci, p, n, remote, FABRIC_TRY, &class);
@@ -39,21 +51,31 @@ static inline __attribute__((always_inline)) int send_eager_record(struct gompi_
 	h->class = 0;
 	h->size = (uint64_t)r->buf.size;
 	h->id = id;
-	gompi_buffer_pack(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
-	gompi_record_commit(p, space, gompi_record_word(RECORD_EAGER, flags, n), remote, urgency_of(r), notice_of(r));
+	const uint64_t word = gompi_record_word(RECORD_EAGER, flags, n);
+	if (payload == PAYLOAD_CHUNKS)
+		write_chunks(space, r->buf.at, r->buf.size, word);
+	else
+		gompi_buffer_pack(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
+	gompi_record_commit(p, space, word, remote, urgency_of(r), notice_of(r));
 	return MPI_SUCCESS;
 }
 
+static inline bool may_be_eager(const struct gompi_link *p, const struct gompi_request *r) {
+	return r->buf.size <= RECORD_MAX_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->pending_count) == 0 &&
+	       !wants_rendezvous(p);
+}
+
 bool gompi_try_eager(struct gompi_link *p, const struct gompi_request *r) {
-	if (r->buf.size > RECORD_MAX_DATA || r->mode == MODE_SYNCHRONOUS || gompi_load(&p->pending_count) != 0 ||
-	    wants_rendezvous(p))
-		return false;
-	return send_eager_record(p, r, 0, 0, false) == MPI_SUCCESS;
+	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_WHOLE) == MPI_SUCCESS;
+}
+
+bool gompi_try_eager_chunks(struct gompi_link *p, const struct gompi_request *r) {
+	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_CHUNKS) == MPI_SUCCESS;
 }
 
 bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r) {
 	return r->buf.size <= REMOTE_MAX_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->pending_count) == 0 &&
-	       gompi_load(&p->flow) == FLOW_EAGER && send_eager_record(p, r, 0, 0, true) == MPI_SUCCESS;
+	       gompi_load(&p->flow) == FLOW_EAGER && send_eager_record(p, r, 0, 0, true, PAYLOAD_WHOLE) == MPI_SUCCESS;
 }
 
 // Returns RECORD_DOORBELL if a plan or later buffered sends depend on the completion of this send. Otherwise returns 0:
@@ -138,7 +160,7 @@ bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct go
 	}
 	if (kind == RECORD_EAGER) {
 		unsigned flags = r->id != 0 ? RECORD_SYNC | doorbell_flag(r) : 0;
-		class = send_eager_record(p, r, r->id, flags, remote);
+		class = send_eager_record(p, r, r->id, flags, remote, PAYLOAD_WHOLE);
 		if (class == MPI_SUCCESS && flags == 0)
 			gompi_send_complete(l, r, MPI_SUCCESS);
 	} else if (kind == RECORD_RTS) {

@@ -129,6 +129,64 @@ void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, con
 	gompi_add_unexpected(l, q, m);
 }
 
+// Maximum number of polls for a chunk. The sender needs less than a microsecond to write one.
+enum { MAX_CHUNK_POLLS = 64 };
+
+// Returns true if the record h is an eager message without acknowledgement that matches the posted receive r.
+static bool matches(struct gompi_vci *l, const struct gompi_request *r, const struct gompi_record *h) {
+	if (h->word != gompi_record_word(RECORD_EAGER, 0, gompi_record_length(h->word)) || h->tag < 0 ||
+	    h->source < 0 || h->context != r->context || !r->posted ||
+	    gompi_messages_node_index(l->messages, h->from) < 0 ||
+	    (uint64_t)gompi_record_data_size(gompi_record_length(h->word)) != h->size)
+		return false;
+	struct gompi_queue *q = gompi_queue_of(&l->queues, h->context);
+	return gompi_list_find_receive(&q->posted, h->source, h->tag) == &r->entry;
+}
+
+// Copies the chunks of the next record to the buffer of r, and stores the record's fixed part in *h. Returns true if
+// the whole record has been copied. Returns false if the record does not match r. Also returns false if the sender
+// writes no chunk for some polls, because it may have been preempted or killed: the record is handled as usual later.
+static bool copy_chunks(struct gompi_vci *l, const struct gompi_request *r, struct gompi_record *h) {
+	const char *at = l->read_at;
+	const uint64_t flag = l->flag_key + l->read_position;
+	uint64_t interim = gompi_inbox_interim(at, flag);
+	if (interim - 1 >= GOMPI_CACHE_LINE - 1)
+		return false;
+	memcpy(h, at, sizeof *h);
+	if (gompi_inbox_is_damaged(l->inbox, h->word, at) || !matches(l, r, h) || r->buf.type != NULL ||
+	    (int64_t)h->size > r->buf.size)
+		return false;
+	const char *payload = gompi_record_data((struct gompi_record *)(uintptr_t)at, (int64_t)h->size);
+	int64_t done = 0;
+	for (int polls = 0; polls < MAX_CHUNK_POLLS; polls++) {
+		const int64_t written = interim == 0 ? (int64_t)h->size : (int64_t)(interim - 1) * INBOX_CHUNK_BYTES;
+		if (written > (int64_t)h->size)
+			return false; // no valid flag
+		if (written > done) {
+			gompi_copy_in(r->buf.at + done, payload + done, (uint64_t)(written - done));
+			done = written;
+			polls = 0;
+		}
+		if (interim == 0)
+			return true;
+		gompi_pause();
+		interim = gompi_inbox_interim(at, flag);
+	}
+	return false;
+}
+
+void gompi_vci_receive_chunks(struct gompi_vci *l, struct gompi_request *r) {
+	struct gompi_record h;
+	if (!gompi_vci_trylock(l))
+		return;
+	if (gompi_load(&l->inbox_error) == 0 && copy_chunks(l, r, &h)) {
+		gompi_vci_skip_record(l, h.word);
+		gompi_unpost_receive(l, r);
+		gompi_receive_copied(l, r, h.source, h.tag, (int64_t)h.size);
+	}
+	gompi_vci_unlock(l);
+}
+
 void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_message *m) {
 	gompi_remove_unexpected(l, gompi_queue_of(&l->queues, context), m);
 	gompi_list_add(&l->extracted, &m->entry);

@@ -238,6 +238,18 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 	       gompi_load(&l->busy) != 0;
 }
 
+// Returns true if a producer writes the payload of the next record (unlocked check).
+GOMPI_RACY_READ static inline bool gompi_vci_has_interim(struct gompi_vci *l) {
+	return gompi_load((gompi_a64 *)gompi_load(&l->next_record)) - gompi_load(&l->expected_flag) - 1 <
+	       GOMPI_CACHE_LINE - 1;
+}
+
+// Advances to the next record, after the record with this word. The caller holds the lock.
+static inline void gompi_vci_skip_record(struct gompi_vci *l, uint64_t word) {
+	l->read_at = gompi_inbox_next_record(l->inbox, l->read_at, gompi_record_length(word));
+	l->read_position += (uint64_t)gompi_round_to_lines(gompi_record_length(word));
+}
+
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
 // Tries to acquire the lock in order to make progress. Returns false if another thread holds the lock. That thread then
 // makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. The

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct gompi_inbox) + INBOX_DATA <= GOMPI_INBOX_SIZE && IN
 /* --- Several producers, one owner */
 
 enum { PRODUCERS = 4, EACH = 30000, LONGEST = 3000 };
-static const uint64_t KEY = 0x123456789abcdef0;
+static const uint64_t KEY = 0x123456789abcdec0;
 
 static struct gompi_inbox *shared;
 static gompi_a32 notified[PRODUCERS + 1]; /* [i] is 1 if the owner has notified producer i of free space */
