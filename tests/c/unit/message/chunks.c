@@ -93,7 +93,7 @@ static void send_or_receive(int i) {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		const int64_t bytes = MIN_BYTES + next(&x) % (RECORD_MAX_DATA - MIN_BYTES + 1);
 		if (i == 1) {
-			UNIT_UNTIL(gompi_load_acquire(&turn) == 2 * round + 1);
+			UNIT_UNTIL(gompi_load_acquire(&turn) >= 2 * round + 1);
 			fill(source, bytes, round);
 			struct gompi_request s = {.vci = gompi_vci_of(process[1], WORLD),
 						  .context = WORLD,
@@ -101,7 +101,7 @@ static void send_or_receive(int i) {
 						  .tag = TAG,
 						  .buf = {.at = source, .size = bytes}};
 			CHECK(gompi_try_eager_chunks(gompi_link_to(s.vci, 0), &s), "round %u: not sent", round);
-			UNIT_UNTIL(gompi_load_acquire(&turn) == 2 * round + 2);
+			UNIT_UNTIL(gompi_load_acquire(&turn) >= 2 * round + 2);
 			continue;
 		}
 		struct gompi_request *r = receive_from(0, 1, WORLD, TAG, target, sizeof target);
