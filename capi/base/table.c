@@ -10,6 +10,8 @@ enum {
 	FIRST_ENTRIES = 64,
 	// an entry uses at least 2^REUSE_DELAY_BITS numbers before it uses a number again
 	REUSE_DELAY_BITS = 3,
+	// outgrown tables are trimmed once most of at least this number of objects have been removed
+	MIN_TRIMMED_PEAK = 4096,
 };
 
 // Guards changes of all free lists (struct gompi_free_list), and of all tables except those in struct gompi_handles.
@@ -74,9 +76,22 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	} else {
 		gompi_store_release(&e->object, object); // the entry is free, so no lookup matches it yet
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
+		gompi_live_count_inc(&t->live_count);
 	}
 	pthread_mutex_unlock(&tables_lock);
 	return object;
+}
+
+// Returns the pages of outgrown tables to the system. A thread that still reads such a table finds zeros, which match
+// no handle except 0.
+static void trim_outgrown(struct gompi_table *table) {
+	enum { PAGE = 4096 };
+	for (struct gompi_table_entries *t = gompi_load(&table->entries)->previous; t != NULL; t = t->previous) {
+		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
+			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
 }
 
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
@@ -86,13 +101,16 @@ void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
 	if (handle_in(e) == handle) {
 		object = object_in(e);
 		gompi_table_free_entry(e, (uint32_t)handle);
+		if (gompi_live_count_dec_from(&t->live_count, MIN_TRIMMED_PEAK))
+			trim_outgrown(t);
 	}
 	pthread_mutex_unlock(&tables_lock);
 	return object;
 }
 
 void gompi_handles_open(struct gompi_handles *s, uint32_t kind_bits, uint32_t max_number) {
-	*s = (struct gompi_handles){.table = {&gompi_table_empty}, .kind_bits = kind_bits, .max_number = max_number};
+	*s = (struct gompi_handles){
+		.table = {.entries = &gompi_table_empty}, .kind_bits = kind_bits, .max_number = max_number};
 }
 
 struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
@@ -127,13 +145,7 @@ struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
 }
 
 void gompi_handles_trim(struct gompi_handles *s) {
-	enum { PAGE = 4096 };
-	for (struct gompi_table_entries *t = gompi_load(&s->table.entries)->previous; t != NULL; t = t->previous) {
-		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
-			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
-		if (from < to)
-			madvise((void *)from, to - from, MADV_DONTNEED);
-	}
+	trim_outgrown(&s->table);
 	malloc_trim(0);
 }
 

@@ -25,10 +25,31 @@ struct gompi_table_entries {
 	struct gompi_table_entry entry[];
 };
 
+// The number of objects of a kind. The owner's lock guards it.
+struct gompi_live_count {
+	int64_t live, peak; // peak: maximum of `live` since memory was last returned to the system
+};
+
+static inline void gompi_live_count_inc(struct gompi_live_count *c) {
+	if (++c->live > c->peak)
+		c->peak = c->live;
+}
+
+// Decrements the count. Returns true once when `live` has fallen to an eighth of `peak`, if `peak` is at least
+// min_peak. The caller should then return memory to the system.
+static inline bool gompi_live_count_dec_from(struct gompi_live_count *c, int64_t min_peak) {
+	if (--c->live > c->peak / 8 || c->peak < min_peak)
+		return false;
+	c->peak = c->live;
+	return true;
+}
+static inline bool gompi_live_count_dec(struct gompi_live_count *c) { return gompi_live_count_dec_from(c, 65536); }
+
 // A larger table replaces one that is too small. The old table stays valid for threads that still read it. These
 // threads look up handles that are older than the new table, so the old table contains them.
 struct gompi_table {
 	struct gompi_table_entries *_Atomic entries; // a release store to this field publishes the entries
+	struct gompi_live_count live_count;          // counts the objects that gompi_table_put has stored
 };
 
 // A table whose handles C creates, by core/handle's rule. It never shrinks. The owner's lock guards changes.
@@ -50,26 +71,6 @@ struct gompi_free_list {
 	size_t object_bytes, link_offset; // size of an object; offset of the link to the next object
 	void *head;
 };
-
-// The number of objects of a kind. The owner's lock guards it.
-struct gompi_live_count {
-	int64_t live, peak; // peak: maximum of `live` since memory was last returned to the system
-};
-
-static inline void gompi_live_count_inc(struct gompi_live_count *c) {
-	if (++c->live > c->peak)
-		c->peak = c->live;
-}
-
-// Decrements the count. Returns true once when `live` has fallen to an eighth of `peak`, if `peak` is at least
-// min_peak. The caller should then return memory to the system.
-static inline bool gompi_live_count_dec(struct gompi_live_count *c) {
-	const int64_t min_peak = 65536;
-	if (--c->live > c->peak / 8 || c->peak < min_peak)
-		return false;
-	c->peak = c->live;
-	return true;
-}
 
 #pragma GCC visibility push(hidden)
 

@@ -9,7 +9,7 @@
 #include "comm/z_calls.h"
 #include "info/info.h"
 
-struct gompi_table gompi_comms = {&gompi_table_empty}, gompi_usable_comms = {&gompi_table_empty};
+struct gompi_table gompi_comms = {.entries = &gompi_table_empty}, gompi_usable_comms = {.entries = &gompi_table_empty};
 static struct gompi_free_list free_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 

@@ -3,7 +3,7 @@
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 
-struct gompi_table gompi_type_attributes[2] = {{&gompi_table_empty}, {&gompi_table_empty}};
+struct gompi_table gompi_type_attributes[2] = {{.entries = &gompi_table_empty}, {.entries = &gompi_table_empty}};
 
 struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle) {
 	struct gompi_attributes *_Atomic made = NULL;

@@ -11,7 +11,7 @@
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 _Alignas(64) struct gompi_type_props_slot gompi_type_props_slots[GOMPI_TYPE_PREDEFINED];
-struct gompi_handles gompi_types = {.table = {&gompi_table_empty},
+struct gompi_handles gompi_types = {.table = {.entries = &gompi_table_empty},
 				    .kind_bits = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
 				    .max_number = (1 << GOMPI_KIND_BITS) - 1};
 
