@@ -56,9 +56,15 @@ enum gompi_file_hint {
 // Values of GOMPI_HINT_CB_READ to GOMPI_HINT_DS_WRITE.
 enum gompi_file_choice { GOMPI_FILE_AUTOMATIC, GOMPI_FILE_ENABLE, GOMPI_FILE_DISABLE };
 
+enum {
+	GOMPI_FILE_TEXT_HINTS = 5,
+	GOMPI_FILE_TEXT_BYTES = 128, // longer values are ignored
+};
+
 struct gompi_file_hints {
 	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of one of the words in hints.c
-	char access_style[64];           // the hint as the application has set it; "" if it has set none
+	// Hints without effect, as the application has set them; "" if it has not. Their names are in hints.c.
+	char text[GOMPI_FILE_TEXT_HINTS][GOMPI_FILE_TEXT_BYTES];
 	// mpi_assert_memory_alloc_kinds (info/values.h), if has_alloc_kinds
 	char alloc_kinds[MPI_MAX_INFO_VAL];
 	bool has_alloc_kinds;

@@ -33,18 +33,22 @@ static const struct hint {
 	{"file_perm", NULL, 0, 0, -1},
 };
 
+// The keys of gompi_file_hints.text.
+static const char *const text_keys[GOMPI_FILE_TEXT_HINTS] = {"access_style", "chunked", "chunked_item", "chunked_size",
+							     "io_node_list"};
+
 void gompi_file_hints_default(struct gompi_file_hints *hints, int cb_nodes) {
 	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
 		hints->value[i] = known[i].standard;
 	hints->value[GOMPI_HINT_CB_NODES] = cb_nodes;
-	hints->access_style[0] = 0;
+	memset(hints->text, 0, sizeof hints->text);
 	hints->has_alloc_kinds = false;
 }
 
-// Returns the index of a key among the known hints, or -1.
+// Returns the index of a key among the known hints, GOMPI_FILE_HINTS + its index in text_keys, or -1.
 static int hint_index(struct gompi_text_view key) {
-	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
-		if (gompi_text_view_equals(key, known[i].key))
+	for (int i = 0; i < GOMPI_FILE_HINTS + GOMPI_FILE_TEXT_HINTS; i++)
+		if (gompi_text_view_equals(key, i < GOMPI_FILE_HINTS ? known[i].key : text_keys[i - GOMPI_FILE_HINTS]))
 			return i;
 	return -1;
 }
@@ -60,9 +64,11 @@ static void set_file_hint(struct gompi_file_hints *hints, struct gompi_text_view
 		if (on >= 0)
 			hints->value[GOMPI_HINT_CB_READ] = hints->value[GOMPI_HINT_CB_WRITE] =
 				on ? GOMPI_FILE_ENABLE : GOMPI_FILE_DISABLE;
-	} else if (gompi_text_view_equals(key, "access_style") && value.length < sizeof hints->access_style) {
-		memcpy(hints->access_style, value.at, value.length);
-		hints->access_style[value.length] = 0;
+	} else if (i >= GOMPI_FILE_HINTS) {
+		if (value.length < GOMPI_FILE_TEXT_BYTES) {
+			memcpy(hints->text[i - GOMPI_FILE_HINTS], value.at, value.length);
+			hints->text[i - GOMPI_FILE_HINTS][value.length] = 0;
+		}
 	} else if (gompi_text_view_equals(key, GOMPI_KEY_ASSERT_KINDS) && value.length < sizeof hints->alloc_kinds) {
 		char *kinds = NULL;
 		gompi_memory_kinds_set(&kinds, value);
@@ -106,7 +112,7 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 		return;
 	char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
 	// If several lines have the same key, the first one applies, as in ROMIO.
-	bool is_set[GOMPI_FILE_HINTS] = {false};
+	bool is_set[GOMPI_FILE_HINTS + GOMPI_FILE_TEXT_HINTS] = {false};
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key == NULL || value == NULL || key[0] == '#')
@@ -135,8 +141,10 @@ int gompi_file_hints_info(const struct gompi_file *f, MPI_Info *info, struct gom
 		gompi_info_add(x, known[i].key, known[i].words != NULL ? known[i].words[value] : number);
 	}
 	gompi_info_add(x, "collective_buffering", switches[f->hints.value[GOMPI_HINT_CB_WRITE] != GOMPI_FILE_DISABLE]);
-	if (f->hints.access_style[0] != 0)
-		gompi_info_add(x, "access_style", f->hints.access_style);
+	for (int i = 0; i < GOMPI_FILE_TEXT_HINTS; i++)
+		if (f->hints.text[i][0] != 0)
+			gompi_info_add(x, text_keys[i], f->hints.text[i]);
+	gompi_info_add(x, "cb_config_list", "*:*"); // only cb_nodes limits the number of aggregators of a host
 	const char *asserted = f->hints.has_alloc_kinds ? f->hints.alloc_kinds : NULL;
 	if (asserted != NULL)
 		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, asserted);

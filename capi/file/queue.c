@@ -23,8 +23,17 @@ static void describe_access_wait(const struct gompi_request *r, struct gompi_wai
 	t->operation = ((struct gompi_file_transfer_desc *)r->object)->call;
 }
 
+// Implements MPI_Cancel, which has no effect on an independent access: it completes as usual. Collective calls on files
+// have the same restrictions as collective communication (MPI-5.0 14.6.5), whose requests cannot be cancelled.
+static int cancel_access(struct gompi_request *r, struct gompi_error_status *v) {
+	if (!((struct gompi_file_transfer_desc *)r->object)->collective)
+		return MPI_SUCCESS;
+	return gompi_set_error(v, MPI_ERR_REQUEST, "the request of a collective access cannot be cancelled");
+}
+
 // The field `object` of a request of this kind is the address of the access.
 static const struct gompi_request_kind file_kind = {.describe_wait = describe_access_wait,
+						    .cancel = cancel_access,
 						    .free_object = free_access,
 						    .error_detail = gompi_request_text_detail,
 						    .keeps_handle = true};

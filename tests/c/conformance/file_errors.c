@@ -81,6 +81,10 @@ static void arguments(void) {
 	CHECK_OK(MPI_File_write_all_end(f, data, MPI_STATUS_IGNORE));
 	CHECK_CLASS(MPI_File_write_all_end(f, data, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
 	CHECK_CLASS(MPI_File_iread_at(f, 0, data, -2, MPI_INT, &q), MPI_ERR_COUNT);
+	/* the request of a collective access cannot be cancelled */
+	CHECK_OK(MPI_File_iwrite_all(f, data, 2, MPI_INT, &q));
+	CHECK_CLASS(MPI_Cancel(&q), MPI_ERR_REQUEST);
+	CHECK_OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
 	CHECK_OK(MPI_File_close(&f));
 	CHECK_CLASS(MPI_File_get_position(closed, &at), MPI_ERR_FILE);
 	CHECK_CLASS(MPI_File_close(&closed), MPI_ERR_FILE);

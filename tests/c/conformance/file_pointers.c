@@ -231,6 +231,30 @@ static void seeks(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Checks that MPI_Cancel has no effect on independent accesses. A thread of gompirma executes the long access; the call
+ * that starts the short access also executes it. */
+static void cancels(void) {
+	enum { LONG = 1 << 18 };
+	static int data[LONG], copy[LONG];
+	static const int counts[] = {4, LONG};
+	for (int i = 0; i < LONG; i++)
+		data[i] = check_rank + i;
+	for (int i = 0; i < 4; i++) {
+		MPI_Offset at = (MPI_Offset)check_rank * LONG;
+		MPI_Request q;
+		MPI_Status s;
+		int n = counts[i / 2], writes = i % 2 == 0, is_cancelled = -1;
+		CHECK_OK(writes ? MPI_File_iwrite_at(f, at, data, n, MPI_INT, &q)
+				: MPI_File_iread_at(f, at, copy, n, MPI_INT, &q));
+		CHECK_OK(MPI_Cancel(&q));
+		CHECK_OK(MPI_Wait(&q, &s));
+		CHECK_OK(MPI_Test_cancelled(&s, &is_cancelled));
+		CHECK(!is_cancelled, "MPI_Cancel has cancelled an access to a file");
+		CHECK_COUNT(&s, MPI_INT, n);
+		CHECK(writes || memcmp(data, copy, (size_t)n * sizeof *data) == 0, "the read of %d ints is wrong", n);
+	}
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	f = file_create("pointers");
@@ -241,6 +265,8 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	shared();
 	seeks();
+	MPI_Barrier(MPI_COMM_WORLD);
+	cancels();
 	CHECK_OK(MPI_File_close(&f));
 	CHECK(f == MPI_FILE_NULL, "MPI_File_close left the handle");
 	return check_end();
