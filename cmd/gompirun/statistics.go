@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,6 +74,7 @@ type summary struct {
 	Ranks     []rankSummary     `json:"ranks"`
 	Functions []functionSummary `json:"functions"` // in descending order of time
 	Windows   []windowSummary   `json:"windows"`
+	Accesses  []accessSummary   `json:"file_accesses"`
 	Files     fileSummary       `json:"aggregated_file_writes"`
 	Costs     []string          `json:"costs"` // the most expensive functions, as text
 }
@@ -163,6 +165,39 @@ type windowSummary struct {
 	isOthers bool
 }
 
+// accessSummary holds the sums of the blocking and split collective calls that read files, or of those that write.
+type accessSummary struct {
+	Kind string `json:"kind"` // read or write
+	use
+	Bandwidth float64 `json:"bytes_per_second"` // bytes, divided by the longest time of a rank in these calls
+}
+
+// fileAccesses sums the calls that read files and those that write files. It omits nonblocking calls, because the
+// program waits for their data in other calls.
+func fileAccesses(functions []functionSummary, ranks int) (all []accessSummary) {
+	for _, kind := range []string{"read", "write"} {
+		a, seconds := accessSummary{Kind: kind}, make([]float64, ranks)
+		for _, f := range functions {
+			if f.Calls == 0 || !strings.HasPrefix(f.Name, "MPI_File_"+kind) {
+				continue
+			}
+			if !strings.HasSuffix(f.Name, "_end") { // a split collective is one access
+				a.Calls += f.Calls
+			}
+			a.Bytes += f.Bytes
+			a.Seconds += f.Seconds
+			for i, t := range f.ByRank {
+				seconds[i] += t
+			}
+		}
+		if a.Calls > 0 {
+			a.Bandwidth = float64(a.Bytes) / max(slices.Max(seconds), 1e-9)
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // summarize evaluates the counters of the ranks of all jobs. now is the end time of ranks that did not call
 // MPI_Finalize.
 func summarize(m *insight.Memory, jobs insight.Jobs, now time.Duration) *summary {
@@ -210,6 +245,7 @@ func summarize(m *insight.Memory, jobs insight.Jobs, now time.Duration) *summary
 			s.Functions = append(s.Functions, f)
 		}
 	}
+	s.Accesses = fileAccesses(s.Functions, m.Ranks())
 	slices.SortStableFunc(s.Functions, func(a, b functionSummary) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	s.Imbalance = s.imbalance()
 	s.Costs = s.costs()

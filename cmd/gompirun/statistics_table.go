@@ -58,6 +58,13 @@ func (s *summary) table() string {
 			fmt.Fprintf(&b, "    %-28s %12d %10s %10s\n", u, c.Calls, formatBytes(c.Bytes), waited)
 		}
 	}
+	if len(s.Accesses) > 0 {
+		fmt.Fprintf(&b, "\n  %-30s %12s %10s %10s %12s\n", "files", "count", "bytes", "time", "bandwidth")
+	}
+	for _, a := range s.Accesses {
+		fmt.Fprintf(&b, "    %-28s %12d %10s %10s %10s/s\n", a.Kind, a.Calls, formatBytes(a.Bytes),
+			formatSeconds(a.Seconds), formatBytes(uint64(a.Bandwidth)))
+	}
 	if f := s.Files; f.Calls > 0 {
 		fmt.Fprintf(&b, "\n  Collective file writes executed by aggregators: %d %s, %s; written in %d %s, %s\n",
 			f.Calls, plural(int(f.Calls), "call"), formatBytes(f.Bytes), f.Writes,

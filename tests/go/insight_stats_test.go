@@ -43,7 +43,13 @@ type statsOutput struct {
 			Ways         map[string]struct{ Calls, Bytes int64 }
 		}
 	}
-	Costs []string
+	Costs    []string
+	Accesses []struct {
+		Kind         string
+		Calls, Bytes int64
+		Seconds      float64
+		Bandwidth    float64 `json:"bytes_per_second"`
+	} `json:"file_accesses"`
 	Files struct {
 		Calls, Bytes, Writes int64
 		WrittenBytes         int64 `json:"written_bytes"`
@@ -94,6 +100,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
 	MPI_File_write_at(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+	MPI_File_read_at_all_begin(file, 0, data, sizeof data, MPI_BYTE);
+	MPI_File_read_at_all_end(file, data, MPI_STATUS_IGNORE);
 	MPI_File_close(&file);
 	MPI_Type_free(&blocks);
 	MPI_Finalize();
@@ -101,7 +109,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestStatsFiles checks that --stats counts the collective writes that aggregators execute, and no other writes.
+// TestStatsFiles checks that --stats counts the collective writes that aggregators execute, and no other writes, and
+// that it sums the calls that access files.
 func TestStatsFiles(t *testing.T) {
 	t.Parallel()
 	program := compile(t, fileProgram)
@@ -112,8 +121,17 @@ func TestStatsFiles(t *testing.T) {
 		require.Equal(t, s.Files.Bytes, s.Files.WrittenBytes)
 		require.Positive(t, s.Files.Writes)
 		require.Less(t, s.Files.Writes, int64(20))
+		require.Len(t, s.Accesses, 2)
+		read, write := s.Accesses[0], s.Accesses[1]
+		require.Equal(t, "read write", read.Kind+" "+write.Kind)
+		require.Equal(t, []int64{2, 2 * 64 << 10}, []int64{read.Calls, read.Bytes})
+		require.Equal(t, []int64{8, 8 * 64 << 10}, []int64{write.Calls, write.Bytes})
+		// the longest time of a rank is between the mean and the sum of the times of the two ranks
+		require.GreaterOrEqual(t, write.Bandwidth, 0.99*float64(write.Bytes)/write.Seconds)
+		require.LessOrEqual(t, write.Bandwidth, 2.01*float64(write.Bytes)/write.Seconds)
 	}
 	_, _, stderr := gompirun(t, "--stats", "-n", "2", program, filepath.Join(t.TempDir(), "file"))
+	require.Regexp(t, `\n    write +8 +512 KiB +\S+ \S+ +[0-9.]+ .iB/s\n`, stderr)
 	require.Contains(t, stderr, "Collective file writes executed by aggregators: 6 calls, 384 KiB; written in ")
 }
 
