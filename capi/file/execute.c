@@ -106,4 +106,7 @@ void gompi_file_execute(struct gompi_file_transfer_desc *d) {
 	count(d);
 	if (d->collective)
 		gompi_file_agree(d->f->comm, d->f->rank, d->f->size, &d->error);
+	// an aggregator has failed, which may have had data of this process
+	if (two_phases && d->error.class != MPI_SUCCESS)
+		d->done_bytes = 0;
 }

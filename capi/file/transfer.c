@@ -256,14 +256,15 @@ int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const str
 	if (bytes == 0)
 		return MPI_SUCCESS;
 	// A write beyond f->max_bytes would end the process with SIGXFSZ.
-	int64_t first, end = 0;
+	int64_t first = 0, end = 0;
 	if (write && f->max_bytes != INT64_MAX)
 		gompi_file_range(view, pos, bytes, &first, &end);
 	if (end > f->max_bytes)
-		return gompi_set_error(v, MPI_ERR_QUOTA,
-				       "the access would extend the file beyond %lld bytes, the limit on the size of "
-				       "files (ulimit -f)",
-				       (long long)f->max_bytes);
+		return gompi_set_error(
+			v, MPI_ERR_QUOTA,
+			"the write of %lld bytes at offset %lld would extend the file beyond %lld bytes, "
+			"the limit on the size of files (ulimit -f)",
+			(long long)bytes, (long long)first, (long long)f->max_bytes);
 	bool packs = b->type != NULL;
 	if (view->is_contiguous) {
 		int64_t offset = view->disp + view->tile->origin + pos;
