@@ -100,7 +100,7 @@ func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []by
 }
 
 // Recv receives a message of a member on this node. For any other member it stores zeros, which mean success.
-func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
+func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte, _ []int32) error {
 	clear(b)
 	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
 		copy(b, <-m.from[source])

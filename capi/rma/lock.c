@@ -87,8 +87,9 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 		gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
 		if (!(state & TARGET_NOCHECK)) {
 			if (__builtin_expect(w->needs_ordered_locks, 0))
-				gompi_forget_lock(w, rank);
-			gompi_unlock(w, rank, state & TARGET_EXCLUSIVE);
+				gompi_unlock_any(w, rank, state & TARGET_EXCLUSIVE);
+			else
+				gompi_unlock(w, rank, state & TARGET_EXCLUSIVE);
 		} else
 			gompi_full_fence();
 	}
@@ -100,8 +101,10 @@ GOMPI_ENTRY(MPI_Win_unlock, gompi_win_unlock);
 // Releases the locks of the first n members on this node.
 static void unlock_local(struct gompi_win *w, int n) {
 	for (int i = 0; i < n; i++) {
-		gompi_forget_lock(w, gompi_win_rank_of_local(w, i));
-		gompi_unlock(w, gompi_win_rank_of_local(w, i), false);
+		if (__builtin_expect(w->shared_locks != NULL, 0))
+			gompi_unlock_any(w, gompi_win_rank_of_local(w, i), false);
+		else
+			gompi_unlock(w, gompi_win_rank_of_local(w, i), false);
 	}
 }
 

@@ -132,12 +132,8 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 }
 
 static int node_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {
-	int rc = gompi_lock_try(gompi_member(w, target), exclusive, false)
-			 ? MPI_SUCCESS
-			 : gompi_lock_wait(w, target, exclusive, call);
-	if (rc == MPI_SUCCESS)
-		gompi_note_lock(w, target, exclusive);
-	return rc;
+	return gompi_lock_try_newcomer(w, target, exclusive) ? MPI_SUCCESS
+							     : gompi_lock_wait(w, target, exclusive, call);
 }
 
 // Waits until the member `target` has applied the operations that this process has sent to it.
@@ -150,8 +146,7 @@ static int flush_target(struct gompi_win *w, int target, const char *call) {
 
 static int node_unlock(struct gompi_win *w, int target, bool exclusive, const char *call) {
 	int rc = flush_target(w, target, call);
-	gompi_forget_lock(w, target);
-	gompi_unlock(w, target, exclusive);
+	gompi_unlock_any(w, target, exclusive);
 	return rc;
 }
 

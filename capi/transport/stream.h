@@ -85,6 +85,7 @@ struct gompi_stream {
 	bool is_started;                 // the member's access epoch is in progress
 	bool is_stopped;                 // after an error: no more records of the member are applied
 	uint32_t ticket;                 // place in the queue of this process' lock (win/lock.h), during WAITS_FOR_LOCK
+	uint32_t lock_failures;          // that field of this process (win/win.h) at the beginning of the wait
 	struct gompi_stream *next_lock;  // next in the list of streams that hold a lock or wait for a lock
 	char *queue;                     // queued records, each preceded by its length
 	uint64_t queue_first, queue_end; // start and end of the content of `queue`, in bytes

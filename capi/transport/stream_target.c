@@ -117,23 +117,23 @@ static void remove_from_locks(struct gompi_stream *s) {
 
 // Acquires this process' lock for the stream's member, or queues for the lock. Returns 0 or an error class.
 static int acquire_lock_for(struct gompi_stream *s, bool exclusive) {
-	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (s->lock_held != HOLDS_NOTHING)
 		return gompi_set_error_detail(MPI_ERR_INTERN, DETAIL_ALREADY_LOCKED, s->applied + 1, s->lock_held);
 	s->is_exclusive = exclusive;
 	s->next_lock = lock_streams;
 	lock_streams = s;
-	if (gompi_lock_try(m, exclusive, false)) {
+	if (gompi_lock_try_newcomer(s->w, s->w->me, exclusive)) {
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
 	// This addition precedes gompi_lock_enqueue. Once the lock's queue has this ticket, an unlock may ring this
 	// process' doorbell, and has_lock_work must then return true.
 	gompi_add_seq_cst(&locks_waiting, 1);
-	s->ticket = gompi_lock_enqueue(m);
-	// An unlock between gompi_lock_try and gompi_lock_enqueue has found no ticket and rung no doorbell, so try once
-	// more.
-	if (gompi_lock_try_ticket(m, s->ticket, exclusive)) {
+	s->lock_failures = gompi_load(&gompi_member(s->w, s->w->me)->lock_failures);
+	s->ticket = gompi_lock_enqueue(s->w);
+	// An unlock between gompi_lock_try_newcomer and gompi_lock_enqueue has found no ticket and rung no doorbell, so
+	// try once more.
+	if (gompi_lock_try_ticket(s->w, s->ticket, exclusive)) {
 		gompi_sub_seq_cst(&locks_waiting, 1);
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
@@ -149,7 +149,7 @@ static int release_lock_for(struct gompi_stream *s) {
 	bool exclusive = s->lock_held == HOLDS_EXCLUSIVE;
 	s->lock_held = HOLDS_NOTHING;
 	remove_from_locks(s);
-	gompi_unlock(s->w, s->w->me, exclusive);
+	gompi_unlock_any(s->w, s->w->me, exclusive);
 	return MPI_SUCCESS;
 }
 
@@ -283,6 +283,8 @@ static void resume_stream(struct gompi_stream *s) {
 static void resume_locked_stream(struct gompi_stream *s) {
 	gompi_sub_seq_cst(&locks_waiting, 1);
 	s->lock_held = s->is_exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+	if (gompi_load(&gompi_member(s->w, s->w->me)->lock_failures) != s->lock_failures)
+		s->unanswered_class = MPI_ERR_PROC_ABORTED; // a holder has failed during the wait
 	resume_stream(s);
 }
 
@@ -356,8 +358,8 @@ static void abort_lock_wait(struct gompi_stream *s) {
 	stop_stream(s, MPI_ERR_PROC_ABORTED);
 }
 
-// Grants locks to waiting streams, and releases the locks of failed origins. If a member on this node has failed, ends
-// the waits for locks that this member may hold. Returns true if it has granted a lock.
+// Grants locks to waiting streams, and releases the locks of failed origins and members. Returns true if it has granted
+// a lock.
 static bool poll_lock_queue(void) {
 	bool progressed = false;
 	if (!has_lock_work())
@@ -368,14 +370,15 @@ static bool poll_lock_queue(void) {
 	for (struct gompi_stream *s = lock_streams, *next; s != NULL; s = next) {
 		next = s->next_lock;
 		bool peer_failed = gompi_fabric_peer_failed(s->peer);
-		if (s->waits_for == WAITS_FOR_LOCK &&
-		    gompi_lock_try_ticket(gompi_member(s->w, s->w->me), s->ticket, s->is_exclusive)) {
+		if (s->waits_for == WAITS_FOR_LOCK && gompi_lock_try_ticket(s->w, s->ticket, s->is_exclusive)) {
 			resume_locked_stream(s);
 			progressed = true;
 			// the queued records of s may have released a lock that other streams wait for
 			next = lock_streams;
 		} else if (s->waits_for == WAITS_FOR_LOCK && __builtin_expect(gompi_failure_count() != 0, 0)) {
-			if (gompi_win_failed_local(s->w) != GOMPI_NONE_FAILED)
+			if (s->w->shared_locks != NULL)
+				gompi_lock_release_failed(s->w, s->w->me);
+			else if (gompi_win_failed_local(s->w) != GOMPI_NONE_FAILED)
 				abort_lock_wait(s);
 		}
 		if ((peer_failed || s->is_stopped) && s->lock_held != HOLDS_NOTHING) {

@@ -86,27 +86,20 @@ void gompi_activity_acquire(void) {
 	}
 }
 
-// Releases the lock that a failed process held.
-static void unlock_word(struct gompi_win_member *m) {
-	gompi_store(&m->accumulate_last_owner, 0);
-	if (gompi_swap_seq_cst(&m->accumulate_state, ACCUMULATE_BULK) & ACCUMULATE_SLEEPERS)
+static void wake_sleepers(struct gompi_win_member *m, uint32_t old_word) {
+	if (old_word & ACCUMULATE_SLEEPERS)
 		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-// Looks for a failed holder of the lock of m's memory, and releases its lock. Returns a failed process of the window,
-// or GOMPI_NONE_FAILED if the holder has not failed. The holder stores its owner id soon after it has acquired the
-// lock. So the caller must have found the failed holder in several calls, which *sleeps counts.
-static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_member *m, int *sleeps) {
-	enum { MIN_SLEEPS = 3 };
-	const uint32_t id = gompi_load(&m->accumulate_last_owner);
-	const int process = (int)((id >> ACCUMULATE_OWNER_SHIFT) / GOMPI_ACTIVITY_SLOTS);
-	if (id == 0 || gompi_load_seq_cst(&gompi_cell(process)->state) != GOMPI_STATE_FAILED) {
-		*sleeps = 0;
+// Releases the lock if the holder that `word` identifies has failed. Returns a failed process of the window, or
+// GOMPI_NONE_FAILED if the holder has not failed. The mode becomes SMALL: so the next holder waits for small updates
+// that the failed process has not waited for.
+static int release_failed(const struct gompi_win *w, struct gompi_win_member *m, uint32_t word) {
+	const int process = (int)((word >> ACCUMULATE_OWNER_SHIFT) / GOMPI_ACTIVITY_SLOTS);
+	if (gompi_load_seq_cst(&gompi_cell(process)->state) != GOMPI_STATE_FAILED)
 		return GOMPI_NONE_FAILED;
-	}
-	if (++*sleeps < MIN_SLEEPS)
-		return GOMPI_NONE_FAILED;
-	unlock_word(m);
+	if (gompi_cas_strong(&m->accumulate_state, &word, 0))
+		wake_sleepers(m, word);
 	return gompi_win_failed_local(w);
 }
 
@@ -114,13 +107,14 @@ static int find_failed_holder_of(const struct gompi_win *w, struct gompi_win_mem
 // or MPI_ERR_PROC_ABORTED.
 static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint32_t *old_word) {
 	gompi_a32 *word = &m->accumulate_state;
-	int sleeps = 0;
+	const uint32_t locked = ACCUMULATE_LOCKED | ACCUMULATE_BULK |
+				(uint32_t)(gompi_node.local_index * GOMPI_ACTIVITY_SLOTS) << ACCUMULATE_OWNER_SHIFT;
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
 			// seq_cst: acquires the stores that the last holder released by its unlock, and precedes the
 			// membarrier(2) in gompi_accumulate_lock
-			if (gompi_cas_weak_seq_cst(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
+			if (gompi_cas_weak_seq_cst(word, &v, locked)) {
 				*old_word = v;
 				return 0;
 			}
@@ -135,8 +129,7 @@ static int lock_word(const struct gompi_win *w, struct gompi_win_member *m, uint
 			continue;
 		}
 		if (gompi_failure_count() != 0) {
-			int failed = gompi_node.is_fault_tolerant ? find_failed_holder_of(w, m, &sleeps)
-								  : gompi_win_failed_local(w);
+			int failed = gompi_node.is_fault_tolerant ? release_failed(w, m, v) : gompi_win_failed_local(w);
 			gompi_note_failed(failed);
 			if (failed != GOMPI_NONE_FAILED)
 				return MPI_ERR_PROC_ABORTED;
@@ -204,7 +197,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		if (!wait_for_owner(old_word)) {
 			// otherwise the lock stays held, as if the failed process held it
 			if (gompi_node.is_fault_tolerant)
-				unlock_word(m);
+				wake_sleepers(m, gompi_swap_seq_cst(&m->accumulate_state, ACCUMULATE_BULK));
 			return MPI_ERR_PROC_ABORTED;
 		}
 		gompi_store(&m->accumulate_small_streak, 0);
@@ -237,8 +230,7 @@ static uint32_t next_mode(struct gompi_win_member *m, bool small) {
 
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	if (gompi_swap_seq_cst(&m->accumulate_state, next_mode(m, small)) & ACCUMULATE_SLEEPERS)
-		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+	wake_sleepers(m, gompi_swap_seq_cst(&m->accumulate_state, next_mode(m, small)));
 }
 
 void gompi_owner_release(struct gompi_win_member *m) {

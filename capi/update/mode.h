@@ -27,8 +27,9 @@ enum {
 	ACCUMULATE_BULK = 1,
 	ACCUMULATE_LOCKED = 2,
 	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
-	// if ACCUMULATE_OWNED is set, the bits from ACCUMULATE_OWNER_SHIFT on identify the owner: index of its process
-	// on the node * GOMPI_ACTIVITY_SLOTS + index of its activity flag
+	// If ACCUMULATE_OWNED is set, the bits from ACCUMULATE_OWNER_SHIFT on identify the owner: index of its process
+	// on the node * GOMPI_ACTIVITY_SLOTS + index of its activity flag. If ACCUMULATE_LOCKED is set, they identify
+	// the process of the lock holder in the same way, with the index 0 of a flag.
 	ACCUMULATE_OWNED = 8,
 	ACCUMULATE_OWNER_SHIFT = 4,
 	CONTENDED_MIN_TRANSFERS = 64, // value of accumulate_transfers from which gompi_is_contended returns true

@@ -30,27 +30,74 @@ static void serve_next_ticket(struct gompi_win_member *m) {
 	gompi_wake_lock_waiters(m);
 }
 
-uint32_t gompi_lock_enqueue(struct gompi_win_member *m) {
-	// Counts the remote waiter before the lock word shows a queued waiter. Pairs with gompi_unlock: an unlocker
-	// that sees the waiter must also see that the waiter needs a doorbell.
-	gompi_add_seq_cst(&m->lock_remote_waiters, 1);
-	gompi_add_seq_cst(&m->lock, LOCK_QUEUED);
-	uint32_t ticket = gompi_add(&m->lock_next, 1);
-	gompi_full_fence(); // before the caller checks for its turn: pairs with the fence in gompi_wake_lock_waiters
-	return ticket;
+// --- Fault-tolerant jobs
+
+// Returns the number of shared locks that the member with index `origin` on the node holds, or is about to acquire, at
+// the member `rank`.
+static gompi_a32 *shared_locks_of(const struct gompi_win *w, int origin, int rank) {
+	return &w->shared_locks[(size_t)gompi_win_local_rank(w, rank) * (size_t)w->local_size + (size_t)origin];
 }
 
-bool gompi_lock_try_ticket(struct gompi_win_member *m, uint32_t ticket, bool exclusive) {
-	if (!try_ticket(&(struct lock_ticket){m, ticket, exclusive}))
+static bool has_readers(const struct gompi_win *w, int rank) {
+	for (int i = 0; i < w->local_size; i++)
+		if (gompi_load_seq_cst(shared_locks_of(w, i, rank)) != 0)
+			return true;
+	return false;
+}
+
+static void release_tolerant(struct gompi_win *w, int rank, bool exclusive) {
+	struct gompi_win_member *m = gompi_member(w, rank);
+	// seq_cst, hence a release: all accesses of this process under the lock come before it
+	if (exclusive)
+		gompi_sub_seq_cst(&m->lock, LOCK_WRITER | (uint64_t)w->local_rank);
+	else
+		gompi_sub_seq_cst(shared_locks_of(w, w->local_rank, rank), 1);
+	if (gompi_load_seq_cst(&m->lock) >= LOCK_QUEUED)
+		gompi_wake_lock_waiters(m);
+}
+
+// Tries once to acquire the lock. Returns true on success. seq_cst orders the write of a reader or writer before its
+// check for the other one, and acquires the stores of the last holder.
+static bool try_tolerant(struct gompi_win *w, int rank, bool exclusive) {
+	struct gompi_win_member *m = gompi_member(w, rank);
+	uint64_t v = gompi_load_seq_cst(&m->lock);
+	if ((v & LOCK_WRITER) || (exclusive && has_readers(w, rank)))
 		return false;
-	gompi_sub_seq_cst(&m->lock_remote_waiters, 1);
-	serve_next_ticket(m);
-	return true;
+	if (exclusive) {
+		while (!gompi_cas_weak_seq_cst(&m->lock, &v, v | LOCK_WRITER | (uint64_t)w->local_rank))
+			if (v & LOCK_WRITER)
+				return false;
+	} else {
+		gompi_add_seq_cst(shared_locks_of(w, w->local_rank, rank), 1);
+	}
+	if (!(exclusive ? has_readers(w, rank) : (gompi_load_seq_cst(&m->lock) & LOCK_WRITER) != 0))
+		return true;
+	release_tolerant(w, rank, exclusive);
+	return false;
 }
 
-static int failed_lock_member(const void *of, struct gompi_stuck_entry *place) { return gompi_win_failed_local(of); }
+static bool has_member_failed(const struct gompi_win *w, int index) {
+	return gompi_is_failed(gompi_member(w, gompi_win_rank_of_local(w, index))->peer);
+}
 
-// A wait for a lock in a fault-tolerant job. The waiters need no turn, because the waiter whose turn it is may fail.
+uint32_t gompi_lock_release_failed(struct gompi_win *w, int rank) {
+	struct gompi_win_member *m = gompi_member(w, rank);
+	uint32_t released = 0;
+	uint64_t v = gompi_load_seq_cst(&m->lock);
+	while ((v & LOCK_WRITER) && has_member_failed(w, (int)(v & (LOCK_WRITER - 1))) && released == 0)
+		released = gompi_cas_weak_seq_cst(&m->lock, &v, v & ~(LOCK_QUEUED - 1));
+	for (int i = 0; i < w->local_size; i++) {
+		gompi_a32 *shared = shared_locks_of(w, i, rank);
+		if (gompi_load(shared) != 0 && has_member_failed(w, i) && gompi_swap_seq_cst(shared, 0) != 0)
+			released++;
+	}
+	uint32_t total = gompi_add_seq_cst(&m->lock_failures, released) + released;
+	if (released != 0)
+		gompi_wake_lock_waiters(m);
+	return total;
+}
+
+// A wait for a lock in a fault-tolerant job.
 struct survivor {
 	struct gompi_win *w;
 	int rank;
@@ -58,24 +105,11 @@ struct survivor {
 	uint32_t failures_seen; // lock_failures at the beginning of the wait
 };
 
+// Returns false if the lock of a failed holder has been released during the wait: then the wait ends with an error.
 static bool try_as_survivor(void *arg) {
 	struct survivor *s = arg;
-	return gompi_lock_try(gompi_member(s->w, s->rank), s->exclusive, true);
-}
-
-// Releases the locks that failed members of the node hold at `rank`, and notifies the waiters.
-static void release_failed_locks(struct gompi_win *w, int rank) {
-	struct gompi_win_member *m = gompi_member(w, rank);
-	for (int i = 0; i < w->local_size; i++) {
-		_Atomic uint8_t *held = gompi_held_lock(w, i, rank);
-		uint8_t kind = gompi_load(held);
-		if (kind == GOMPI_HELD_NONE || !gompi_is_failed(gompi_member(w, gompi_win_rank_of_local(w, i))->peer) ||
-		    gompi_swap_seq_cst(held, GOMPI_HELD_NONE) == GOMPI_HELD_NONE)
-			continue;
-		gompi_add_seq_cst(&m->lock_failures, 1);
-		gompi_sub_seq_cst(&m->lock, kind == GOMPI_HELD_EXCLUSIVE ? LOCK_WRITER : 1);
-		gompi_wake_lock_waiters(m);
-	}
+	return gompi_load(&gompi_member(s->w, s->rank)->lock_failures) == s->failures_seen &&
+	       try_tolerant(s->w, s->rank, s->exclusive);
 }
 
 // Implements find_failed (struct gompi_wait_desc): the wait ends if the target or a holder of the lock has failed.
@@ -84,8 +118,8 @@ static int find_failed_holder(const void *of, struct gompi_stuck_entry *place) {
 	struct gompi_win_member *m = gompi_member(s->w, s->rank);
 	if (gompi_is_failed(m->peer))
 		return m->peer;
-	release_failed_locks(s->w, s->rank);
-	return gompi_load(&m->lock_failures) != s->failures_seen ? gompi_win_failed_local(s->w) : GOMPI_NONE_FAILED;
+	return gompi_lock_release_failed(s->w, s->rank) != s->failures_seen ? gompi_win_failed_local(s->w)
+									    : GOMPI_NONE_FAILED;
 }
 
 static int wait_as_survivor(struct gompi_win *w, int rank, bool exclusive, const char *call) {
@@ -100,14 +134,53 @@ static int wait_as_survivor(struct gompi_win *w, int rank, bool exclusive, const
 						.find_failed_arg = &s};
 	gompi_add_seq_cst(&m->lock, LOCK_QUEUED);
 	int rc = gompi_await(&m->lock_wait, try_as_survivor, &s, &waiting);
-	if (rc != MPI_SUCCESS)
-		gompi_sub_seq_cst(&m->lock, LOCK_QUEUED);
+	gompi_sub_seq_cst(&m->lock, LOCK_QUEUED);
 	return rc;
 }
 
+// --- All jobs
+
+bool gompi_lock_try_newcomer(struct gompi_win *w, int rank, bool exclusive) {
+	return w->shared_locks == NULL ? gompi_lock_try(gompi_member(w, rank), exclusive, false)
+				       : try_tolerant(w, rank, exclusive);
+}
+
+void gompi_unlock_any(struct gompi_win *w, int rank, bool exclusive) {
+	if (w->shared_locks == NULL)
+		gompi_unlock(w, rank, exclusive);
+	else
+		release_tolerant(w, rank, exclusive);
+}
+
+uint32_t gompi_lock_enqueue(struct gompi_win *w) {
+	struct gompi_win_member *m = gompi_member(w, w->me);
+	// Counts the remote waiter before the lock word shows a queued waiter. Pairs with gompi_unlock: an unlocker
+	// that sees the waiter must also see that the waiter needs a doorbell.
+	gompi_add_seq_cst(&m->lock_remote_waiters, 1);
+	gompi_add_seq_cst(&m->lock, LOCK_QUEUED);
+	uint32_t ticket = gompi_add(&m->lock_next, 1);
+	gompi_full_fence(); // before the caller checks for its turn: pairs with the fence in gompi_wake_lock_waiters
+	return ticket;
+}
+
+bool gompi_lock_try_ticket(struct gompi_win *w, uint32_t ticket, bool exclusive) {
+	struct gompi_win_member *m = gompi_member(w, w->me);
+	if (w->shared_locks != NULL ? !try_tolerant(w, w->me, exclusive)
+				    : !try_ticket(&(struct lock_ticket){m, ticket, exclusive}))
+		return false;
+	gompi_sub_seq_cst(&m->lock_remote_waiters, 1);
+	if (w->shared_locks != NULL)
+		gompi_sub_seq_cst(&m->lock, LOCK_QUEUED);
+	else
+		serve_next_ticket(m);
+	return true;
+}
+
+static int failed_lock_member(const void *of, struct gompi_stuck_entry *place) { return gompi_win_failed_local(of); }
+
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	if (w->held_locks != NULL)
+	if (w->shared_locks != NULL)
 		return wait_as_survivor(w, rank, exclusive, call);
 	for (int i = 0; i < (gompi_node.policy.is_oversubscribed ? GOMPI_LOCK_TRIES_OVERSUB : GOMPI_LOCK_TRIES); i++) {
 		if (gompi_node.policy.is_oversubscribed)

@@ -14,6 +14,12 @@
 //
 // For a process on another node, the member's own process draws a ticket. It cannot block for another process, so it
 // polls for the turn of the ticket. Each unlocker rings the doorbell of the progress thread of the member's process.
+//
+// In a fault-tolerant job the lock can be released whenever its holder fails, because each step of acquiring it also
+// records the holder. The low bits of the word are 0, or LOCK_WRITER and the writer's index on the node. Readers are
+// counted apart (shared_locks in struct gompi_win). A reader counts itself, and then checks for a writer. A writer
+// stores its index, and then checks for readers. So at least one of them sees the other and withdraws. There are no
+// tickets, because the waiter whose turn it is may fail.
 #ifndef GOMPI_LOCK_H
 #define GOMPI_LOCK_H
 
@@ -21,11 +27,6 @@
 #include "win/win.h"
 
 #pragma GCC visibility push(hidden)
-
-// Returns the byte for the lock that the member with index `origin` on the node holds at the member `rank`.
-static inline _Atomic uint8_t *gompi_held_lock(const struct gompi_win *w, int origin, int rank) {
-	return &w->held_locks[(size_t)origin * (size_t)w->local_size + (size_t)gompi_win_local_rank(w, rank)];
-}
 
 #define LOCK_WRITER ((uint64_t)1 << 31)
 #define LOCK_QUEUED ((uint64_t)1 << 32)
@@ -46,7 +47,8 @@ static inline bool gompi_lock_try_bypass(struct gompi_win_member *m) {
 	       gompi_add(&m->lock_bypass_count, 1) < MAX_LOCK_BYPASSES;
 }
 
-// Tries once to acquire the lock. at_head is true if this thread is at the head of the queue. Returns true on success.
+// Tries once to acquire the lock, in a job that is not fault-tolerant. at_head is true if this thread is at the head of
+// the queue. Returns true on success.
 static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bool at_head) {
 	uint64_t v = gompi_load(&m->lock);
 	while ((exclusive ? (uint32_t)v == 0 : !(v & LOCK_WRITER)) &&
@@ -59,35 +61,30 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 	return false;
 }
 
+// Tries once to acquire the lock of the memory of `rank`, in any job. Returns true on success.
+bool gompi_lock_try_newcomer(struct gompi_win *w, int rank, bool exclusive);
 // Acquires the lock of the memory of `rank` after a failed attempt, for the MPI function named `call`. Blocks. Returns
 // 0 or MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
-// Records that this process holds the lock of the memory of `rank`. gompi_forget_lock records that this process is
-// about to release the lock. If this process fails, other members release the lock. Both functions have an effect only
-// in a fault-tolerant job.
-static inline void gompi_note_lock(struct gompi_win *w, int rank, bool exclusive) {
-	if (w->held_locks != NULL)
-		gompi_store_seq_cst(gompi_held_lock(w, w->local_rank, rank),
-				    exclusive ? GOMPI_HELD_EXCLUSIVE : GOMPI_HELD_SHARED);
-}
-static inline void gompi_forget_lock(struct gompi_win *w, int rank) {
-	if (w->held_locks != NULL)
-		gompi_store_seq_cst(gompi_held_lock(w, w->local_rank, rank), GOMPI_HELD_NONE);
-}
-
-// Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: at once, each
-// time it serves requests, and when the doorbell of its progress thread is rung.
-uint32_t gompi_lock_enqueue(struct gompi_win_member *m);
+// Draws a ticket for the lock of this process' memory, for a process on another node. On its behalf this process polls
+// gompi_lock_try_ticket: at once, each time it serves requests, and when the doorbell of its progress thread is rung.
+uint32_t gompi_lock_enqueue(struct gompi_win *w);
 // Acquires the lock if it is the turn of the ticket, and the lock is free or, if `exclusive` is false, held only by
-// readers. Returns true on success.
-bool gompi_lock_try_ticket(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
+// readers. In a fault-tolerant job it is always the turn of the ticket. Returns true on success.
+bool gompi_lock_try_ticket(struct gompi_win *w, uint32_t ticket, bool exclusive);
+
+// Releases the locks that failed members of the node hold at `rank` in a fault-tolerant job, and notifies the waiters.
+// Returns the number of such locks since the window was created.
+uint32_t gompi_lock_release_failed(struct gompi_win *w, int rank);
 
 // Notifies the waiters in the queue that the lock may be free or that another ticket has its turn. The caller's last
 // action before this call must be a seq_cst read-modify-write, which serves as the full fence of the wake-up.
 void gompi_wake_lock_waiters(struct gompi_win_member *m);
 
-// Releases the lock of the memory of `rank` and notifies the waiters in the queue.
+// Releases the lock of the memory of `rank` and notifies the waiters in the queue, in any job.
+void gompi_unlock_any(struct gompi_win *w, int rank, bool exclusive);
+// Releases the lock as gompi_unlock_any does, in a job that is not fault-tolerant.
 static inline void gompi_unlock(struct gompi_win *w, int rank, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	// seq_cst, hence a release: all accesses of this process under the lock come before it

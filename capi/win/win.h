@@ -49,9 +49,9 @@ struct gompi_win_member {
 // opened for member `origin`, modulo 256. Only the target writes the count, so no atomic read-modify-write is needed. A
 // byte suffices, because at any time at most one post has not been consumed by MPI_Win_start.
 //
-// In a fault-tolerant job, held_locks[origin * local_size + target] follows: the lock that member `origin` holds at
-// member `target` (enum gompi_held_lock).
-enum gompi_held_lock { GOMPI_HELD_NONE, GOMPI_HELD_SHARED, GOMPI_HELD_EXCLUSIVE };
+// In a fault-tolerant job, shared_locks[target * local_size + origin] follows, in whole words: the number of shared
+// locks of member `origin` at member `target` (lock.h). Only at itself a member can have several, for origins on other
+// nodes.
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
@@ -153,8 +153,8 @@ struct gompi_win {
 	// ranks is NULL if all members are on this node.
 	int local_size, local_rank;
 	int32_t *ranks;
-	_Atomic uint8_t *posts;      // see struct gompi_win_shared
-	_Atomic uint8_t *held_locks; // see struct gompi_win_shared; NULL if the job is not fault-tolerant
+	_Atomic uint8_t *posts;  // see struct gompi_win_shared
+	gompi_a32 *shared_locks; // see struct gompi_win_shared; NULL if the job is not fault-tolerant
 	// leaders synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a node
 	// leader. The field `partner` is -1 except in this case: there are exactly two nodes, and this process is the
 	// only member on its node. Then `partner` is the leader of the other node.
@@ -180,7 +180,7 @@ struct gompi_win {
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
 	// true if the job has a network: MPI_Win_lock must then first acquire the lock that this thread has requested
-	// before (gompi_acquire_deferred_lock). Also true if held_locks is not NULL
+	// before (gompi_acquire_deferred_lock). Also true if shared_locks is not NULL
 	bool needs_ordered_locks;
 	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.

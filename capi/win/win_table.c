@@ -160,7 +160,9 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * entry_bytes);
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)ranks_spanned * entry_bytes);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_size);
-	w->held_locks = gompi_node.is_fault_tolerant ? w->posts + (size_t)local_size * (size_t)local_size : NULL;
+	if (gompi_node.is_fault_tolerant)
+		w->shared_locks =
+			(gompi_a32 *)(void *)(w->posts + ((size_t)local_size * (size_t)local_size + 3) / 4 * 4);
 	w->model = MPI_WIN_UNIFIED;
 	gompi_errhandler_init(&w->errhandler, (uintptr_t)MPI_ERRORS_ARE_FATAL);
 	w->needs_ordered_locks = gompi_fabric_is_open() || plan->local_size < plan->n || gompi_node.is_fault_tolerant;

@@ -78,8 +78,8 @@ func (v localMembers) barrierOff() int64 {
 	return WinMemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)
 }
 
-// TracksLocks is true in a fault-tolerant job. The control memory then also has a byte for each pair of members on the
-// node, for the lock that one of them holds at the other. It is set before the first window is created.
+// TracksLocks is true in a fault-tolerant job. The control memory then also has a word for each pair of members on the
+// node, for the shared locks that one of them holds at the other. It is set before the first window is created.
 var TracksLocks bool
 
 // leaveOff returns the offset of the cache line that counts the members that have left the control memory.
@@ -87,7 +87,7 @@ func (v localMembers) leaveOff() int64 {
 	n := len(v.ranks)
 	used := v.barrierOff() + shm.BarrierSize(n) + int64(n)*int64(n)
 	if TracksLocks {
-		used += int64(n) * int64(n)
+		used = (used+3)/4*4 + 4*int64(n)*int64(n)
 	}
 	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
 }

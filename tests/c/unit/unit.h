@@ -130,7 +130,9 @@ static void unit_node(int n) {
 
 /* Returns the size of a window's control memory with `lines` member entries, for n members on this node. */
 static size_t unit_control(int lines, int n) {
-	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
+	size_t pairs = (size_t)n * (size_t)n;
+	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) +
+	       (gompi_node.is_fault_tolerant ? (pairs + 3) / 4 * 4 + 4 * pairs : pairs);
 }
 
 /* Creates a window of n members with size bytes each. This process is member 0. The memory of member i begins at base +
