@@ -102,6 +102,9 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 	me := ranks.Rank(int32(c.rank))
 	n := c.child(g, me)
 	t := &team{c: c, x: x, tag: tag, members: ranks, me: me}
+	if x == GroupCreation {
+		t.processes = g.Members()
+	}
 	if err := t.agree(n); err != nil {
 		return nil, err
 	}

@@ -7,8 +7,9 @@ const MaxShortBytes = 40
 type Host interface {
 	// Send sends b to the member of rank dest in c.Peers(). It may block until the message is received.
 	Send(c *Comm, x Context, dest int, tag int32, b []byte) error
-	// Recv receives a message of exactly len(b) bytes from the member of rank source.
-	Recv(c *Comm, x Context, source int, tag int32, b []byte) error
+	// Recv receives a message of exactly len(b) bytes from the member of rank source. It also ends if one of the
+	// processes in `team` (numbers) fails; nil if they are unknown.
+	Recv(c *Comm, x Context, source int, tag int32, b []byte, team []int32) error
 	// NewID returns a number that no other call in any process of the job returns; its low 4 bits are 0.
 	NewID() uint64
 	// Node returns the number of the node on which process w (package proc) runs. Two processes have the same

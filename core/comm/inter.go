@@ -52,7 +52,7 @@ func (l *leaderLink) begin(mine []byte) error {
 
 func (l *leaderLink) end() ([]byte, error) {
 	in := l.head[1][:]
-	if err := l.c.host.Recv(l.c, l.x, l.peer, l.tag, in); err != nil {
+	if err := l.c.host.Recv(l.c, l.x, l.peer, l.tag, in, nil); err != nil {
 		return nil, err
 	}
 	size := binary.LittleEndian.Uint64(in)
@@ -70,7 +70,7 @@ func (l *leaderLink) end() ([]byte, error) {
 		case speak && len(l.mine) > firstSwapBytes:
 			return l.c.host.Send(l.c, l.x, l.peer, l.tag, l.mine[firstSwapBytes:])
 		case !speak && size > firstSwapBytes:
-			return l.c.host.Recv(l.c, l.x, l.peer, l.tag, theirs[firstSwapBytes:])
+			return l.c.host.Recv(l.c, l.x, l.peer, l.tag, theirs[firstSwapBytes:], nil)
 		}
 		return nil
 	}

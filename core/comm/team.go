@@ -17,6 +17,9 @@ type team struct {
 	root         int
 	me           int  // index of this process in members
 	isCollective bool // this is a collective call of all members of c: see collectiveTeam
+	// Numbers of the members if they are a part of c and the other members of c do not take part in the call, else
+	// nil.
+	processes []int32
 }
 
 func (c *Comm) newTeam(x Context, tag int32) *team {
@@ -59,7 +62,7 @@ func (t *team) send(to int, b []byte) error {
 }
 
 func (t *team) recv(from int, b []byte) error {
-	return t.c.host.Recv(t.c, t.x, t.member(from), t.tag, b)
+	return t.c.host.Recv(t.c, t.x, t.member(from), t.tag, b, t.processes)
 }
 
 // bcast broadcasts b from the leader to all members.

@@ -30,12 +30,15 @@ func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) 
 func dependsOnAll(x comm.Context) bool { return x == comm.Creation || x == comm.IdupCreation }
 
 // Recv implements comm.Host.
-func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte) error {
+func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte, team []int32) error {
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
-	o.DependsOnAll = dependsOnAll(x)
+	o.DependsOnAll = dependsOnAll(x) || (c.Handle == 0 && team != nil)
 	if c.Handle == 0 && (o.DependsOnAll || h.isConnected.Load()) {
-		members := c.Processes()
+		members := team
+		if team == nil {
+			members = c.Processes()
+		}
 		defer runtime.KeepAlive(members)
 		o.Members, o.MemberCount = addressOf(members), int32(len(members))
 	}
