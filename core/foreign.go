@@ -381,7 +381,12 @@ func (p *Instance) meet(c *comm.Comm, root int, accepts bool,
 	// Networks without connections drop messages of processes that the receiver does not know yet.
 	agrees := provider.Name != "" && provider.Name != fabric.OwnProvider
 	n, err := c.NewInterOver(root, accepts, agrees, mine, func(all []byte) ([]byte, error) {
-		return boot.Exchange(link, all, maxGroupBytes)
+		theirs, err := boot.Exchange(link, all, maxGroupBytes)
+		if err != nil {
+			err = mpierr.New(abi.MPI_ERR_PROC_ABORTED, "the leader of the other group has ended, or its "+
+				"connection has broken: %v", err)
+		}
+		return theirs, err
 	}, func(theirs []byte) ([]int32, error) {
 		if failure != nil {
 			return nil, mpierr.New(abi.MPI_ERR_OTHER, "%v", failure)
