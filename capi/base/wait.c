@@ -156,11 +156,11 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 // Foreign members (gompi_awaited_foreign), by index of the wait record.
 static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 
-gompi_a64 gompi_foreign_member_ns = 1000000000;
+enum { FOREIGN_MEMBER_NS = 1000000000 };
 
 // Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait.
-// Returns -1 if there is none. A process returns each such member for gompi_foreign_member_ns, in a circular order. Its
-// own number determines the first member, so that several processes probe different members.
+// Returns -1 if there is none. A process returns each such member for FOREIGN_MEMBER_NS, in a circular order. Its own
+// number determines the first member, so that several processes probe different members.
 static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
 	const struct gompi_processes *p = gompi_node.processes;
 	if (!knows_other_jobs())
@@ -183,7 +183,7 @@ static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) 
 		}
 		if (count == 0)
 			return -1;
-		chosen = (p->self - p->world_first + now / (int64_t)gompi_load(&gompi_foreign_member_ns)) % count;
+		chosen = (p->self - p->world_first + now / FOREIGN_MEMBER_NS) % count;
 	}
 	return -1;
 }

@@ -117,10 +117,8 @@ void gompi_wait_end(struct gompi_wait *t);
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 // Returns a process of another job and node that is a member of the object in a published wait record, or -1. If there
-// are several, returns each of them for gompi_foreign_member_ns.
+// are several, returns each of them for one second.
 int gompi_awaited_foreign(int record);
-// The network sets this time. It is longer than the silence after which a process counts as failed.
-extern gompi_a64 gompi_foreign_member_ns __attribute__((visibility("hidden")));
 
 // Wakes all threads of this process that sleep in a wait, so that they check whether a failure or a revocation ends it.
 // The caller has changed gompi_failure_count before.

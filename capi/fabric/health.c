@@ -20,6 +20,7 @@ enum {
 	// notice of MPI_Finalize from that job can arrive first.
 	FOREIGN_REFUSED_NS = 2000000000,
 	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
+	FOREIGN_CHECK_NS = 500000000, // interval of the checks while calls wait for several members of another job
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
 	// maximum number of other processes of a node to probe when its lowest process is silent
 	WITNESSES = 3,
@@ -69,8 +70,6 @@ bool gompi_health_open(int64_t timeout) {
 	health.node = node_of(gompi_node.self);
 	health.timeout_ns = timeout;
 	health.interval_ns = timeout > 0 && timeout / 8 < PROBE_NS ? timeout / 8 : PROBE_NS;
-	if (timeout > 0)
-		gompi_store(&gompi_foreign_member_ns, (uint64_t)(timeout + timeout / 2));
 	gompi_fabric_set_handler(FABRIC_FAILURES, &handler);
 	return true;
 }
@@ -341,26 +340,35 @@ static int64_t check_busy_peers(int64_t now, int64_t next) {
 	int awaited[2] = {-1, -1}, class;
 	if (health.timeout_ns > 0)
 		find_awaited_peers(awaited);
-	for (int k = 0; k < 2; k++)
-		if (awaited[k] >= 0 && gompi_peer_get(awaited[k], &class) != NULL && next > idle_probe_ns)
-			next = idle_probe_ns;
+	for (int k = 0; k < 2; k++) {
+		struct gompi_peer *p = awaited[k] < 0 ? NULL : gompi_peer_get(awaited[k], &class);
+		if (p == NULL)
+			continue;
+		const int64_t check_ns = k == 1 && FOREIGN_CHECK_NS < idle_probe_ns ? FOREIGN_CHECK_NS : idle_probe_ns;
+		if (next > check_ns)
+			next = check_ns;
+		if (k == 1) // longer than the silence after which the peer counts as failed
+			p->awaited_until_ns = now + health.timeout_ns + health.timeout_ns / 2;
+	}
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
 		if (gompi_load(&p->has_failed) != 0)
 			continue;
 		bool busy = gompi_peer_busy(p);
-		if (!busy && p->rank != awaited[0] && p->rank != awaited[1]) {
+		if (!busy && p->rank != awaited[0] && now >= p->awaited_until_ns) {
 			p->busy_since_ns = 0;
 			continue;
 		}
 		if (busy && next > health.interval_ns)
 			next = health.interval_ns;
+		// a process of another job is probed at once, since it may have ended long ago
+		const bool is_new = p->busy_since_ns == 0 && p->last_heard_ns == 0 && p->rank >= gompi_net.size;
 		if (p->busy_since_ns == 0)
 			p->busy_since_ns = now;
 		int64_t heard = update_last_heard(p, now, p->busy_since_ns);
 		if (is_silent(heard, now))
 			declare_failed(p->rank, GOMPI_FAILED_TIMEOUT);
 		else if (p->rank != health.probed_rank &&
-			 now - heard >= (busy ? health.interval_ns / 2 : idle_probe_ns))
+			 (is_new || now - heard >= (busy ? health.interval_ns / 2 : idle_probe_ns)))
 			probe_peer(p, now);
 	}
 	return next;

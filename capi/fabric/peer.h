@@ -69,7 +69,8 @@ struct gompi_peer {
 	// Times in ns, 0 if not set. last_heard_ns: arrival of the last frame. watched_since_ns: when this process
 	// began to probe the peer as the lowest process of the next node. busy_since_ns: the first check that found
 	// operations in progress with the peer. refused_since_ns: the first refused connection since the last success.
-	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns;
+	// awaited_until_ns: time until which the peer, of another job, is probed because calls wait for it.
+	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns, awaited_until_ns;
 	struct gompi_peer *next; // next peer in the list of all peers
 };
 
