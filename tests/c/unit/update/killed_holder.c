@@ -1,6 +1,8 @@
 /* Proves: in a fault-tolerant job, the lock that accumulates take (update/mode.h) becomes free if its holder is killed
  * after any instruction of acquiring or releasing it. The lock of a live process stays held.
- * sanitizer: address (one thread) */
+ *
+ * sanitizer: address (one thread)
+ */
 #include "../killed.h"
 
 #include "update/mode.h"

@@ -1,7 +1,9 @@
 /* Proves: in a fault-tolerant job, the lock of a member's memory (win/lock.h) becomes free if its holder is killed
  * after any instruction of acquiring or releasing it. A wait for the lock of a failed holder ends with an error, later
  * requests succeed, and the locks of live members stay held.
- * sanitizer: address (one thread) */
+ *
+ * sanitizer: address (one thread)
+ */
 #include "../killed.h"
 
 #include "win/lock.h"
