@@ -28,7 +28,8 @@ static void compare_with_array(void) {
 	static char object[MAX_LIVE];
 	static char *live[MAX_LIVE];
 	static uintptr_t handle[MAX_LIVE], old[OLD];
-	struct gompi_table put_table = {.entries = &gompi_table_empty}; /* a table for given handles, with the same entries */
+	/* a table for given handles, with the same entries */
+	struct gompi_table put_table = {.entries = &gompi_table_empty};
 	int n = 0, olds = 0;
 	uint32_t x = 5;
 	open_one();

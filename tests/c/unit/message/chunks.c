@@ -87,7 +87,8 @@ static void left_alone(void) {
 
 static gompi_a32 turn; /* 2 * round + 1: the receive is posted; 2 * round + 2: the message is received */
 
-/* Sends or receives: one thread sends, and the other one receives by gompi_vci_receive_chunks only, while the record is written. */
+/* Sends or receives: one thread sends, and the other one receives by gompi_vci_receive_chunks only, while the record is
+ * written. */
 static void send_or_receive(int i) {
 	uint32_t x = 1, copied = 0;
 	for (uint32_t round = 0; round < ROUNDS; round++) {
