@@ -195,6 +195,9 @@ func runCtest(ctx context.Context, build string, patterns []string, round int) (
 	if runErr != nil && ctx.Err() == nil && !errors.As(runErr, &ended) || err != nil {
 		return nil, errors.Join(runErr, err)
 	}
+	if strings.Contains(string(text), "No tests were found") {
+		return nil, fmt.Errorf("no test of ctest matches %s", strings.Join(patterns, " or "))
+	}
 	return ctestResults(string(text)), nil
 }
 

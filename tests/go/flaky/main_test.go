@@ -83,8 +83,8 @@ func TestChangedTests(t *testing.T) {
 	got, err := changedTests(diff, functions)
 	require.NoError(t, err)
 	require.Equal(t, selection{goTests: []string{"TestA$", "TestC$"},
-		ctests: []string{`(^|/)conformance/put\.`, `(^|/)unit/win/lock\.`,
-			`(^|/)check/call_send_(clean|race|error)\.`}}, got)
+		ctests: []string{`conformance/put\.`, `unit/win/lock\.`,
+			`check/call_send_[a-z]+\.`}}, got)
 }
 
 // TestChangedSince checks that -changed does not select a test if only a comment of the test has changed. It must
@@ -115,7 +115,7 @@ func TestChangedSince(t *testing.T) {
 	run("add", ".")
 	got, err := changedSince("HEAD")
 	require.NoError(t, err)
-	require.Equal(t, selection{ctests: []string{`(^|/)litmus/four\.`, `(^|/)litmus/two\.`}}, got)
+	require.Equal(t, selection{ctests: []string{`litmus/four\.`, `litmus/two\.`}}, got)
 	write("a/a_test.go", goTest, "b", "2")
 	got, err = changedSince("HEAD")
 	require.NoError(t, err)
