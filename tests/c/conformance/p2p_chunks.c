@@ -61,7 +61,6 @@ static void receive(int round, int bytes, int from) {
 		break;
 	case 4:
 		CHECK_CLASS(MPI_Recv(in, SHORT, MPI_CHAR, from, round, MPI_COMM_WORLD, &status[0]), MPI_ERR_TRUNCATE);
-		check_data(names[how], round, SHORT, 1);
 		CHECK(in[SHORT] == 0x55, "round %d: the byte after the buffer was written", round);
 		return;
 	default: /* the thread waits for the message that is sent second */
