@@ -156,11 +156,12 @@ static void write_pending_members(struct gompi_wait_record *r, const struct gomp
 // Foreign members (gompi_awaited_foreign), by index of the wait record.
 static gompi_ai32 foreign_members[GOMPI_WAIT_RECORDS];
 
-enum { FOREIGN_MEMBER_NS = 1000000000 };
+enum { FOREIGN_MEMBER_NS = 1000000000 }; // how long a process probes one foreign member
 
-// Returns a member of the wait's object that is of another job and on another node, other than the peer of the wait.
-// Returns -1 if there is none. A process returns each such member for FOREIGN_MEMBER_NS, in a circular order. Its own
-// number determines the first member, so that several processes probe different members.
+// Selects a member of the wait's object that the network should probe: a process of another job on another node, but
+// not the peer of the wait. If there are several, selects each of them for FOREIGN_MEMBER_NS, in turn. The first one
+// depends on the number of this process, so that several processes probe different members. Returns the process number
+// of the member, or -1 if there is none.
 static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
 	const struct gompi_processes *p = gompi_node.processes;
 	if (!knows_other_jobs())

@@ -62,14 +62,13 @@ static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct 
 		    struct gompi_file_transfer_desc *d) {
 	struct gompi_error_status *v = &d->error;
 	int64_t etypes = 0, first = 0;
-	memset(d, 0, offsetof(struct gompi_file_transfer_desc, error)); // not the long text of `error`
-	d->f = f;
-	d->call = a->call;
-	d->write = a->write;
-	d->collective = a->collective;
-	d->datatype = a->datatype;
-	d->count = a->count;
-	d->buf = a->buf;
+	*d = (struct gompi_file_transfer_desc){.f = f,
+					       .call = a->call,
+					       .write = a->write,
+					       .collective = a->collective,
+					       .datatype = a->datatype,
+					       .count = a->count,
+					       .buf = a->buf};
 	v->class = MPI_SUCCESS;
 	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED || f->split.executed != NULL))
 		gompi_file_await_collectives(f, a->call);

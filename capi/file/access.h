@@ -31,11 +31,11 @@ struct gompi_file_transfer_desc {
 	MPI_Datatype datatype; // datatype of the buffer; used if the view has a datarep
 	MPI_Count count;
 	const void *buf;
-	int64_t done_bytes; // result: bytes of the buffer that have been transferred
+	int64_t done_bytes;              // result: bytes of the buffer that have been transferred
+	struct gompi_error_status error; // result; class MPI_SUCCESS if there is none
 	// The request and the next access in the queue, for a nonblocking access.
 	struct gompi_request *request;
 	struct gompi_file_transfer_desc *next;
-	struct gompi_error_status error; // result; class MPI_SUCCESS if there is none
 };
 
 #pragma GCC visibility push(hidden)

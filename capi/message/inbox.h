@@ -9,8 +9,8 @@
 // the space that it releases, and never writes to the lines.
 //
 // The low 6 bits of a valid flag are 0. While a producer writes a long payload, it stores interim flags: the valid flag
-// plus 1 plus the number of chunks of the payload that are complete. So the owner can copy the first chunks while the
-// producer writes the following ones. The owner may ignore interim flags.
+// plus 1 plus the number of complete chunks of the payload. So the owner can copy the first chunks while the producer
+// writes the following ones. The owner may ignore interim flags.
 //
 // A producer that fails before it has written the valid flag blocks the ring. Waits that need the owner then end with
 // MPI_ERR_PROC_ABORTED (base/failure.c).
@@ -82,8 +82,8 @@ static inline void gompi_inbox_publish_interim(struct gompi_reservation space, u
 	gompi_inbox_publish((struct gompi_reservation){space.record, space.valid_flag + 1 + (uint64_t)chunks}, word);
 }
 
-// Returns the number of complete chunks plus 1 if the record at address `at` has an interim flag. Otherwise returns 0,
-// or a value of GOMPI_CACHE_LINE or more.
+// Returns the number of complete chunks plus 1 if the record at address `at` has an interim flag. Returns 0 if it has
+// its valid flag, and a value of at least GOMPI_CACHE_LINE if it has neither.
 static inline uint64_t gompi_inbox_interim(const char *at, uint64_t valid_flag) {
 	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) -
 	       valid_flag; // pairs with the release in gompi_inbox_publish

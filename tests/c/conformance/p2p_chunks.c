@@ -1,6 +1,7 @@
 /* Proves: messages of 4 to 20 KiB, which the receiver may copy while their sender writes them, arrive whole and in
  *   order. The receive is blocking or nonblocking, has wildcards, a longer or a shorter buffer or a strided datatype,
- *   or is for another message than the one that arrives first. MPI-5.0 3.2, 3.5, 3.7
+ *   or is for another message than the one that arrives first. Both ranks may send 8 KiB before they receive, on
+ *   which programs rely. MPI-5.0 3.2, 3.5, 3.7
  * np: 2 4
  * ref: mpich
  * nodes: 2
@@ -103,5 +104,10 @@ int main(int argc, char **argv) {
 				MPI_Send(out, bytes, MPI_CHAR, other, round, MPI_COMM_WORLD);
 		}
 	}
+	enum { BUFFERED = 8 << 10 };
+	fill(ROUNDS, BUFFERED);
+	MPI_Send(out, BUFFERED, MPI_CHAR, other, 0, MPI_COMM_WORLD);
+	MPI_Recv(in, BUFFERED, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	check_data("both send first", ROUNDS, BUFFERED, 1);
 	return check_end();
 }

@@ -519,6 +519,30 @@ static void one_process_per_node(void) {
 	one_per_node = false;
 }
 
+/* --- Waiting for a receive */
+
+/* Tests a wait for the first of two messages that have arrived. It leaves the second one in the inbox, so that its data
+ * is not copied to an unexpected message. Progress without a receive handles the second one. */
+static void waiting_for_the_first(void) {
+	struct gompi_engine_counts counts;
+	char in[100], out[100];
+	open_all(2, false);
+	struct gompi_request *first = receive_from(0, 1, WORLD, 1, in, sizeof in);
+	for (int tag = 1; tag <= 2; tag++)
+		CHECK(finish(1, send_to(1, 0, WORLD, tag, out, sizeof out, MODE_STANDARD)).class == MPI_SUCCESS,
+		      "send");
+	gompi_vci_progress_until(gompi_vci_of(process[0], WORLD), first);
+	gompi_engine_counts(process[0], &counts);
+	CHECK(is_done(first) && counts.unexpected == 0, "done %d, %d unexpected", is_done(first),
+	      (int)counts.unexpected);
+	finish(0, first);
+	gompi_engine_progress(process[0]);
+	gompi_engine_counts(process[0], &counts);
+	CHECK(counts.unexpected == 1, "%d unexpected", (int)counts.unexpected);
+	finish(0, receive_from(0, 1, WORLD, 2, in, sizeof in));
+	close_all();
+}
+
 int main(void) {
 	unit_node(1);
 	failed_peers();
@@ -531,6 +555,7 @@ int main(void) {
 		premature_answer(RECORD_ACK, no_cma);
 		premature_answer(RECORD_CTS, no_cma);
 	}
+	waiting_for_the_first();
 	forged_fragments();
 	many_messages();
 	reminding();
