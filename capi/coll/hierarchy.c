@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
-#include "base/table.h"
+#include "base/failure.h"
 #include "base/go_callbacks.h"
+#include "base/table.h"
 #include "coll/protocol.h"
+#include "comm/failures.h"
 #include "errors/codes.h"
 #include "fabric/fabric.h"
+#include "message/messages.h"
 
 // --- Sizes
 
@@ -136,14 +139,28 @@ static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format
 
 // Publishes the status of a call that has failed at this leader, or whose members' calls differ. Returns status, or an
 // error class if the publication failed.
-static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_call *c, int me, int status) {
+static int publish_leader_status(const struct gompi_hierarchy *s, struct gompi_coll_call *c, int status) {
 	const struct gompi_coll_mismatch *d = &c->mismatch;
 	const struct header_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
 	const bool differs = status == GOMPI_COLL_MISMATCH;
-	int rc = publish_to_node(t, (uint64_t)(differs ? HIERARCHY_MISMATCH : HIERARCHY_FAILED) << 56,
-				 differs ? (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank : (uint64_t)status, two,
+	const int class = gompi_fault_class(status, s->object) == MPIX_ERR_REVOKED ? MPIX_ERR_REVOKED : status;
+	int rc = publish_to_node(s->shm_coll, (uint64_t)(differs ? HIERARCHY_MISMATCH : HIERARCHY_FAILED) << 56,
+				 differs ? (uint64_t)(uint32_t)s->me << 32 | (uint32_t)d->rank : (uint64_t)class, two,
 				 sizeof two);
 	return rc ? rc : status;
+}
+
+// Returns the error class of a call that failed with `class` at the leader. If the leader knows of a revocation, this
+// member may not have been notified of it, so it revokes the communicator, too. Otherwise its call would raise
+// MPIX_ERR_PROC_FAILED.
+static int class_from_leader(const struct gompi_hierarchy *s, int class) {
+	if (class != MPIX_ERR_REVOKED)
+		return class;
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)s->object);
+	if (c != NULL)
+		gompi_revoke(c);
+	gompi_note_failed(GOMPI_REVOKED);
+	return MPI_ERR_PROC_ABORTED;
 }
 
 // Reads the signature and the format of a header once, because another process may change them at any time.
@@ -158,7 +175,7 @@ static int read_leader_status(const struct gompi_hierarchy *s, struct gompi_coll
 			      const struct gompi_shm_header *h, const struct header_words *words, uint64_t w,
 			      uint64_t format) {
 	if (words->signature == (uint64_t)HIERARCHY_FAILED << 56)
-		return gompi_error_class_of_peer(words->format);
+		return class_from_leader(s, gompi_error_class_of_peer(words->format));
 	if (words->signature != (uint64_t)HIERARCHY_MISMATCH << 56)
 		return 0;
 	struct header_words two[2];
@@ -205,7 +222,7 @@ static int distribute_result(const struct leader_call *g, int rc, const char *re
 	const int outcome = g->division.segments > 0 ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
 	if (s->leaders != NULL) {
 		if (rc && t != NULL)
-			return publish_leader_status(t, g->call, s->me, rc);
+			return publish_leader_status(s, g->call, rc);
 		if (rc == 0 && t != NULL)
 			rc = publish_to_node(t, g->signature, g->format, result, bytes);
 		if (rc == 0 && receives)
@@ -666,7 +683,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 		if (rc == 0 && (bytes != by.segment_bytes || words.signature >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // not a value that a leader sends
 		if (!is_root_local && t != NULL)
-			rc = rc ? publish_leader_status(t, c, s->me, rc)
+			rc = rc ? publish_leader_status(s, c, rc)
 				: publish_to_node(t, words.signature, words.format, data, bytes);
 	}
 	// From here on every member knows the root's words and first segment.

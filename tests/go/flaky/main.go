@@ -88,7 +88,7 @@ type result struct {
 
 // runner runs once the selected tests of ctest or of one Go package. When ctx ends, the runner ends the tests that
 // still run, and returns only the results of the tests that had ended before.
-type runner func(ctx context.Context, round int) ([]result, error)
+type runner func(ctx context.Context) ([]result, error)
 
 // command returns a command that receives SIGINT when `ctx` ends, so that the command can end its own processes.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
@@ -106,8 +106,8 @@ func repeat(out io.Writer, build string, want selection, times int, limit time.D
 	}
 	var runners []runner
 	if len(want.ctests) > 0 {
-		runners = append(runners, func(ctx context.Context, round int) ([]result, error) {
-			return runCtest(ctx, build, want.ctests, round)
+		runners = append(runners, func(ctx context.Context) ([]result, error) {
+			return runCtest(ctx, build, want.ctests)
 		})
 	}
 	if len(want.goTests) > 0 {
@@ -130,7 +130,7 @@ func repeat(out io.Writer, build string, want selection, times int, limit time.D
 			if ctx.Err() != nil {
 				break
 			}
-			results, err := run(ctx, round)
+			results, err := run(ctx)
 			if err != nil {
 				return 2, err
 			}
@@ -185,15 +185,14 @@ func sortedKeys[V any](m map[string]V) []string {
 var ctestLine = regexp.MustCompile(`(?m)^ *\d+/\d+ Test +#\d+: (\S+) \.*( +|\*\*\*)(\S.*?) +[\d.]+ sec`)
 
 // runCtest runs once each test of ctest whose name matches one of the patterns.
-func runCtest(ctx context.Context, build string, patterns []string, round int) ([]result, error) {
-	log := filepath.Join(build, "flaky", fmt.Sprintf("ctest.%d.log", round))
-	cmd := command(ctx, "ctest", "--test-dir", build, "--output-on-failure", "--output-log", log,
-		"--timeout", "120", "-j", strconv.Itoa(runtime.NumCPU()), "-R", strings.Join(patterns, "|"))
-	runErr := cmd.Run()
-	text, err := os.ReadFile(log)
+func runCtest(ctx context.Context, build string, patterns []string) ([]result, error) {
+	// ctest stores the log of --output-log only if it ends by itself, not if it is interrupted
+	cmd := command(ctx, "ctest", "--test-dir", build, "--output-on-failure", "--timeout", "120",
+		"-j", strconv.Itoa(runtime.NumCPU()), "-R", strings.Join(patterns, "|"))
+	text, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
-	if runErr != nil && ctx.Err() == nil && !errors.As(runErr, &ended) || err != nil {
-		return nil, errors.Join(runErr, err)
+	if err != nil && ctx.Err() == nil && !errors.As(err, &ended) {
+		return nil, err
 	}
 	if strings.Contains(string(text), "No tests were found") {
 		return nil, fmt.Errorf("no test of ctest matches %s", strings.Join(patterns, " or "))
@@ -244,7 +243,7 @@ func goRunners(out io.Writer, dir string, tests []string) ([]runner, error) {
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("%s: %w", folder, err)
 		}
-		runners = append(runners, func(ctx context.Context, _ int) ([]result, error) {
+		runners = append(runners, func(ctx context.Context) ([]result, error) {
 			cmd := command(ctx, program, "-test.v", "-test.timeout=1200s", "-test.run="+pattern)
 			cmd.Dir = folder
 			text, err := cmd.CombinedOutput()
