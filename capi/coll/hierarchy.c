@@ -145,7 +145,7 @@ static int publish_leader_status(const struct gompi_hierarchy *s, struct gompi_c
 	const bool differs = status == GOMPI_COLL_MISMATCH;
 	const int class = gompi_fault_class(status, s->object) == MPIX_ERR_REVOKED ? MPIX_ERR_REVOKED : status;
 	int rc = publish_to_node(s->shm_coll, (uint64_t)(differs ? HIERARCHY_MISMATCH : HIERARCHY_FAILED) << 56,
-				 differs ? (uint64_t)(uint32_t)s->me << 32 | (uint32_t)d->rank : (uint64_t)class, two,
+				 differs ? (uint64_t)(uint32_t)s->me << 32 | (uint32_t)d->rank : (uint64_t) class, two,
 				 sizeof two);
 	return rc ? rc : status;
 }
