@@ -222,13 +222,13 @@ calls and arguments of each row, and lists the functions that are not measured.
 %d rows call Go. An empty Go function in a library of its own takes %.0f ns when C calls it. The fastest row with one
 call into Go takes %.0f ns (%s).
 
-| calls into Go | rows |
+| calls into Go | number of rows |
 |---|---|
 %s
 | why not measured | number of functions |
 |---|---|
 %s`, all.Runs, len(lines), len(functions), compared, below, first, grouped(reasons), len(calls), all.Empty,
-		fastest.mine.value, fastest.Label, grouped(calls), perReason(census.Unmeasured()))
+		fastest.mine.value, fastest.Label, perReason(calls), perReason(census.Unmeasured()))
 }
 
 // grouped returns the lines of a table: each reason, and the names with this reason.
