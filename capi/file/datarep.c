@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/minmax.h"
+#include "datatype/recipe.h"
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 #include "file/transfer.h"
 #include "file/types.h"
 #include "file/z_calls.h"
-#include "pack/z_calls.h"
+#include "pack/convert.h"
 
 struct gompi_datarep {
 	struct gompi_datarep *next;
@@ -104,8 +105,11 @@ static int conversion_error(const struct gompi_datarep *rep, const char *functio
 // Stores in *extent the number of bytes that an element of a predefined type has in the file.
 static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Aint *extent,
 			  struct gompi_error_status *v) {
-	int rc = rep == &external32 ? gompi_pack_external_size(external32.name, 1, type, extent)
-				    : rep->extent(type, extent, rep->extra_state);
+	if (rep == &external32) {
+		*extent = gompi_type_props_get(type)->external_bytes;
+		return MPI_SUCCESS;
+	}
+	int rc = rep->extent(type, extent, rep->extra_state);
 	if (rc != MPI_SUCCESS)
 		return conversion_error(rep, "extent", rc, v);
 	const int64_t size = gompi_type_get_any(type)->size;
@@ -117,191 +121,151 @@ static int extent_in_file(const struct gompi_datarep *rep, MPI_Datatype type, MP
 	return MPI_SUCCESS;
 }
 
-// The arguments from which a type was constructed.
-struct contents {
-	MPI_Count integer_count, address_count, count_count, type_count;
-	int combiner;
-	int *integers;
-	MPI_Aint *addresses;
-	MPI_Count *counts;
-	MPI_Datatype *types;
-};
-
-static void free_contents(struct contents *c) {
-	for (MPI_Count i = 0; c->types != NULL && i < c->type_count; i++)
-		if (gompi_type_props_get(c->types[i]) != NULL)
-			gompi_file_type_free(&c->types[i]);
-	free(c->integers), free(c->addresses), free(c->counts), free(c->types);
-}
-
-static bool read_contents(MPI_Datatype type, struct contents *c) {
-	*c = (struct contents){0};
-	if (gompi_type_get_envelope_c(type, &c->integer_count, &c->address_count, &c->count_count, &c->type_count,
-				      &c->combiner) != MPI_SUCCESS)
-		return false;
-	c->integers = calloc((size_t)c->integer_count + 1, sizeof *c->integers);
-	c->addresses = calloc((size_t)c->address_count + 1, sizeof *c->addresses);
-	c->counts = calloc((size_t)c->count_count + 1, sizeof *c->counts);
-	c->types = calloc((size_t)c->type_count + 1, sizeof *c->types);
-	return c->integers != NULL && c->addresses != NULL && c->counts != NULL && c->types != NULL &&
-	       gompi_type_get_contents_c(type, c->integer_count, c->address_count, c->count_count, c->type_count,
-					 c->integers, c->addresses, c->counts, c->types) == MPI_SUCCESS;
-}
-
-// Constructs a type from the arguments in c, but from the datatypes `types` instead of those in c.
-static int construct_again(const struct contents *c, const MPI_Datatype *types, MPI_Datatype *made) {
-	const int *i = c->integers;
-	const MPI_Aint *a = c->addresses;
-	const MPI_Count *n = c->counts;
-	bool large = c->count_count > 0;
-	switch (c->combiner) {
-	case MPI_COMBINER_DUP:
-		return gompi_type_contiguous(1, types[0], made);
-	case MPI_COMBINER_CONTIGUOUS:
-		return large ? gompi_type_contiguous_c(n[0], types[0], made)
-			     : gompi_type_contiguous(i[0], types[0], made);
-	case MPI_COMBINER_VECTOR:
-		return large ? gompi_type_vector_c(n[0], n[1], n[2], types[0], made)
-			     : gompi_type_vector(i[0], i[1], i[2], types[0], made);
-	case MPI_COMBINER_HVECTOR:
-		return large ? gompi_type_create_hvector_c(n[0], n[1], n[2], types[0], made)
-			     : gompi_type_create_hvector(i[0], i[1], a[0], types[0], made);
-	case MPI_COMBINER_INDEXED:
-		return large ? gompi_type_indexed_c(n[0], n + 1, n + 1 + n[0], types[0], made)
-			     : gompi_type_indexed(i[0], i + 1, i + 1 + i[0], types[0], made);
-	case MPI_COMBINER_HINDEXED:
-		return large ? gompi_type_create_hindexed_c(n[0], n + 1, n + 1 + n[0], types[0], made)
-			     : gompi_type_create_hindexed(i[0], i + 1, a, types[0], made);
-	case MPI_COMBINER_INDEXED_BLOCK:
-		return large ? gompi_type_create_indexed_block_c(n[0], n[1], n + 2, types[0], made)
-			     : gompi_type_create_indexed_block(i[0], i[1], i + 2, types[0], made);
-	case MPI_COMBINER_HINDEXED_BLOCK:
-		return large ? gompi_type_create_hindexed_block_c(n[0], n[1], n + 2, types[0], made)
-			     : gompi_type_create_hindexed_block(i[0], i[1], a, types[0], made);
-	case MPI_COMBINER_STRUCT:
-		return large ? gompi_type_create_struct_c(n[0], n + 1, n + 1 + n[0], types, made)
-			     : gompi_type_create_struct(i[0], i + 1, a, types, made);
-	case MPI_COMBINER_SUBARRAY:
-		return large ? gompi_type_create_subarray_c(i[0], n, n + i[0], n + 2 * i[0], i[1], types[0], made)
-			     : gompi_type_create_subarray(i[0], i + 1, i + 1 + i[0], i + 1 + 2 * i[0], i[1 + 3 * i[0]],
-							  types[0], made);
-	case MPI_COMBINER_DARRAY:
-		return large ? gompi_type_create_darray_c(i[0], i[1], i[2], n, i + 3, i + 3 + i[2], i + 3 + 2 * i[2],
-							  i[3 + 3 * i[2]], types[0], made)
-			     : gompi_type_create_darray(i[0], i[1], i[2], i + 3, i + 3 + i[2], i + 3 + 2 * i[2],
-							i + 3 + 3 * i[2], i[3 + 4 * i[2]], types[0], made);
-	case MPI_COMBINER_RESIZED:
-		return large ? gompi_type_create_resized_c(types[0], n[0], n[1], made)
-			     : gompi_type_create_resized(types[0], a[0], a[1], made);
-	default:
-		return MPI_ERR_TYPE;
-	}
-}
-
 // Makes an uncommitted type that describes data of a type of the application in the file. For a predefined type, this
 // is as many MPI_BYTE as an element has in the file. Any other type is constructed again with the same arguments, from
-// types that describe its component types in the file.
-static int make_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *made,
+// types that describe its component types in the file. Returns MPI_SUCCESS or the error class in v.
+static int make_file_type(const struct gompi_datarep *rep, const struct gompi_type *t, MPI_Datatype *made,
 			  struct gompi_error_status *v) {
-	*made = MPI_DATATYPE_NULL;
-	if (gompi_type_is_library_owned(gompi_type_props_get(type))) {
+	struct gompi_recipe r;
+	MPI_Datatype byte = MPI_BYTE, *types = NULL;
+	int64_t n = 0;
+	int rc;
+	uintptr_t handle;
+	if (gompi_type_is_basic(t)) {
 		MPI_Aint extent;
-		if (extent_in_file(rep, type, &extent, v) != MPI_SUCCESS)
-			return v->class;
-		gompi_type_contiguous_c(extent, MPI_BYTE, made);
+		rc = extent_in_file(rep, (MPI_Datatype)t->elem, &extent, v);
+		r = (struct gompi_recipe){
+			.combiner = MPI_COMBINER_CONTIGUOUS, .n = extent, .type_count = 1, .types = &byte};
 	} else {
-		struct contents c;
-		MPI_Datatype *types = NULL;
-		int rc = MPI_SUCCESS;
-		if (read_contents(type, &c) && (types = calloc((size_t)c.type_count + 1, sizeof *types)) != NULL) {
-			MPI_Count n = 0;
-			for (; n < c.type_count && rc == MPI_SUCCESS; n++)
-				rc = make_file_type(rep, c.types[n], &types[n], v);
-			if (rc == MPI_SUCCESS)
-				construct_again(&c, types, made);
-			for (MPI_Count i = 0; i < n; i++)
-				if (types[i] != MPI_DATATYPE_NULL)
-					gompi_type_free(&types[i]);
+		const struct gompi_recipe *stored = gompi_type_meta(t)->recipe;
+		types = calloc((size_t)stored->type_count + 1, sizeof *types);
+		rc = types != NULL ? MPI_SUCCESS
+				   : gompi_set_error(v, MPI_ERR_NO_MEM,
+						     "out of memory for a datatype in the data representation \"%s\"",
+						     rep->name);
+		while (rc == MPI_SUCCESS && n < stored->type_count) {
+			rc = make_file_type(rep, gompi_recipe_type(stored, n), &types[n], v);
+			n += rc == MPI_SUCCESS;
 		}
-		free(types);
-		free_contents(&c);
-		if (rc != MPI_SUCCESS)
-			return rc;
+		r = *stored;
+		r.is_stored = false;
+		r.types = types;
 	}
-	return *made != MPI_DATATYPE_NULL
-		       ? MPI_SUCCESS
-		       : gompi_set_error(v, MPI_ERR_NO_MEM,
-					 "out of memory for a datatype in the data representation \"%s\"", rep->name);
+	r.call = "MPI_File_set_view";
+	if (rc == MPI_SUCCESS && (rc = gompi_recipe_new(&r, &handle, v)) == MPI_SUCCESS)
+		*made = (MPI_Datatype)handle;
+	while (n-- > 0)
+		gompi_type_free(&types[n]);
+	free(types);
+	return rc;
 }
 
 int gompi_datarep_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *in_file,
 			    struct gompi_error_status *v) {
-	if (make_file_type(rep, type, in_file, v) != MPI_SUCCESS)
+	if (make_file_type(rep, gompi_type_get_any(type), in_file, v) != MPI_SUCCESS)
 		return v->class;
 	gompi_type_commit(in_file);
 	return MPI_SUCCESS;
 }
 
+// An amount of data. An item is an element of a predefined type; a pair type has one item.
+struct amount {
+	int64_t items, native_bytes, file_bytes;
+	bool is_cut; // the next item does not fit
+};
+
+// Adds the items of count copies of a type to *a, in typemap order, as long as a->file_bytes is at most `limit`.
+// Returns MPI_SUCCESS or the error class in v.
+static int add_items(const struct gompi_datarep *rep, const struct gompi_type *t, int64_t count, int64_t limit,
+		     struct amount *a, struct gompi_error_status *v) {
+	const bool is_basic = gompi_type_is_basic(t);
+	const int64_t components = is_basic ? 0 : gompi_type_meta(t)->recipe->type_count;
+	struct amount one = {0};
+	int64_t n, whole = count;
+	int rc = MPI_SUCCESS;
+	if (count == 0)
+		return rc;
+	if (is_basic) {
+		MPI_Aint extent;
+		if ((rc = extent_in_file(rep, (MPI_Datatype)t->elem, &extent, v)) == MPI_SUCCESS)
+			one = (struct amount){t->size > 0, t->size, extent, false};
+	}
+	for (int64_t i = 0; i < components && !one.is_cut && rc == MPI_SUCCESS; i++) {
+		const struct gompi_type *old = gompi_type_component(t, i, &n);
+		rc = add_items(rep, old, n, INT64_MAX, &one, v);
+	}
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (one.file_bytes > 0)
+		whole = gompi_min_i64(count, (limit - a->file_bytes) / one.file_bytes);
+	a->items += whole * one.items;
+	a->native_bytes += whole * one.native_bytes;
+	a->file_bytes += whole * one.file_bytes;
+	a->is_cut = one.is_cut || (is_basic && whole < count);
+	for (int64_t i = 0; i < components && whole < count && !a->is_cut && rc == MPI_SUCCESS; i++) {
+		const struct gompi_type *old = gompi_type_component(t, i, &n);
+		rc = add_items(rep, old, n, limit, a, v);
+	}
+	return rc;
+}
+
 int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, int64_t count, int64_t *bytes,
 			     struct gompi_error_status *v) {
-	MPI_Datatype in_file;
-	MPI_Aint extent;
-	*bytes = 0;
-	if (count == 0 || gompi_type_get(datatype)->size == 0)
-		return MPI_SUCCESS;
-	if (gompi_type_is_library_owned(gompi_type_props_get(datatype))) {
-		if (extent_in_file(f->view.datarep, datatype, &extent, v) != MPI_SUCCESS)
-			return v->class;
-		*bytes = extent;
-	} else {
-		if (gompi_datarep_file_type(f->view.datarep, datatype, &in_file, v) != MPI_SUCCESS)
-			return v->class;
-		*bytes = gompi_type_get(in_file)->size;
-		gompi_type_free(&in_file);
-	}
-	if (__builtin_mul_overflow(*bytes, count, bytes))
+	struct amount all = {0};
+	if (add_items(f->view.datarep, gompi_type_get(datatype), count, INT64_MAX, &all, v) != MPI_SUCCESS)
+		return v->class;
+	if (all.is_cut)
 		return gompi_set_error(v, MPI_ERR_COUNT, "%lld elements need more than 2^63 - 1 bytes in the file",
 				       (long long)count);
+	*bytes = all.file_bytes;
 	return MPI_SUCCESS;
 }
 
-// Converts count copies of the datatype between memory and the buffer in_file, which has the form of the file. A write
-// converts from memory to in_file, a read from in_file to memory.
-static int convert(const struct gompi_file_transfer_desc *d, int64_t count, char *in_file,
+// Converts the first `bytes` bytes at in_file, which have the form of the file. A write converts from memory to
+// in_file, a read from in_file to memory. An incomplete item at the end is not converted. Stores in *native_bytes how
+// many bytes the converted data has in memory.
+static int convert(const struct gompi_file_transfer_desc *d, int64_t bytes, char *in_file, int64_t *native_bytes,
 		   struct gompi_error_status *v) {
 	const struct gompi_datarep *rep = d->f->view.datarep;
-	MPI_Count position = 0;
+	const struct gompi_type *t = gompi_type_get(d->datatype);
+	const bool is_external = rep == &external32;
+	const int swap_unit = is_external ? gompi_type_props_of(t)->swap_unit_bytes : 1;
 	void *memory = (void *)(uintptr_t)d->buf;
-	int rc;
-	if (rep == &external32) {
-		rc = d->write ? gompi_pack_external_c(rep->name, memory, count, d->datatype, in_file, d->bytes,
-						      &position)
-			      : gompi_unpack_external_c(rep->name, in_file, d->bytes, &position, memory, count,
-							d->datatype);
-	} else if ((d->write ? rep->write.large : rep->read.large) == NULL) {
+	if (is_external && swap_unit == 0)
+		return gompi_external_convert(v, t, d->count, memory, in_file, bytes, d->write, native_bytes);
+	if (is_external || (d->write ? rep->write.large : rep->read.large) == NULL) {
 		if (d->bytes != d->b.size)
 			return gompi_set_error(v, MPI_ERR_CONVERSION,
 					       "the data representation \"%s\" has no %s conversion function, but its "
 					       "extents differ from the extents in memory",
 					       rep->name, d->write ? "write" : "read");
-		const int64_t bytes = count * (d->b.size / d->count);
+		*native_bytes = bytes - bytes % swap_unit;
 		if (d->write)
 			gompi_buffer_pack(&d->b, in_file, 0, bytes);
-		else
-			gompi_buffer_unpack(&d->b, 0, in_file, bytes);
-		rc = MPI_SUCCESS;
-	} else if (rep->is_large) {
-		rc = (d->write ? rep->write.large : rep->read.large)(memory, d->datatype, count, in_file, 0,
-								     rep->extra_state);
-	} else if (count > INT_MAX) {
-		return gompi_set_error(v, MPI_ERR_COUNT,
-				       "count is %lld, but the conversion functions of the data representation \"%s\" "
-				       "have int counts: register them with MPI_Register_datarep_c",
-				       (long long)count, rep->name);
-	} else {
-		rc = (d->write ? rep->write.small : rep->read.small)(memory, d->datatype, (int)count, in_file, 0,
-								     rep->extra_state);
+		if (is_external)
+			gompi_swap_bytes(in_file, in_file, *native_bytes, swap_unit);
+		if (!d->write)
+			gompi_buffer_unpack(&d->b, 0, in_file, *native_bytes);
+		return MPI_SUCCESS;
 	}
+	struct amount a = {0};
+	int rc = add_items(rep, t, d->count, bytes, &a, v);
+	*native_bytes = a.native_bytes;
+	if (rc != MPI_SUCCESS || a.items == 0)
+		return rc;
+	// the count of a conversion function is in items (MPI-5.0 14.5.3)
+	if (rep->is_large)
+		rc = (d->write ? rep->write.large : rep->read.large)(memory, d->datatype, a.items, in_file, 0,
+								     rep->extra_state);
+	else if (a.items > INT_MAX)
+		return gompi_set_error(v, MPI_ERR_COUNT,
+				       "the data has %lld items, but the conversion functions of the data "
+				       "representation \"%s\" have int counts: register them with "
+				       "MPI_Register_datarep_c",
+				       (long long)a.items, rep->name);
+	else
+		rc = (d->write ? rep->write.small : rep->read.small)(memory, d->datatype, (int)a.items, in_file, 0,
+								     rep->extra_state);
 	return rc == MPI_SUCCESS ? rc : conversion_error(rep, d->write ? "write conversion" : "read conversion", rc, v);
 }
 
@@ -315,15 +279,15 @@ int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, st
 				       "out of memory for %lld bytes in the data representation \"%s\"",
 				       (long long)d->bytes, d->f->view.datarep_name);
 	struct gompi_buffer b = {.at = in_file, .size = d->bytes};
-	int rc = d->write ? convert(d, d->count, in_file, v) : MPI_SUCCESS;
-	int64_t moved = 0;
+	int64_t native_bytes = 0, moved = 0;
+	int rc = d->write ? convert(d, d->bytes, in_file, &native_bytes, v) : MPI_SUCCESS;
 	if (rc == MPI_SUCCESS)
 		rc = gompi_file_transfer(d->f, d->write, d->pos, &b, d->bytes, &moved, v);
-	// Only whole copies of the datatype are converted.
-	int64_t copies = moved / (d->bytes / d->count);
-	if (!d->write && copies > 0 && rc == MPI_SUCCESS)
-		rc = convert(d, copies, in_file, v);
-	*done = copies * (d->b.size / d->count);
+	if (!d->write && moved > 0 && rc == MPI_SUCCESS)
+		rc = convert(d, moved, in_file, &native_bytes, v);
+	// after an error, a write may have transferred less
+	if (rc == MPI_SUCCESS)
+		*done = native_bytes;
 	free(in_file);
 	return rc;
 }

@@ -144,7 +144,9 @@ struct converter {
 	const struct gompi_type *t;
 	int64_t count;
 	void *data;
-	char *external; // the part that is not converted yet
+	char *external;         // the part that is not converted yet
+	int64_t external_bytes; // bytes of that part
+	bool is_full;           // the next number does not fit into that part
 	bool is_pack;
 	int64_t position, used, filled; // position of the segment in the packed data; its converted and its total bytes
 	char native[4096];              // the segment
@@ -162,7 +164,7 @@ static void next_segment(struct converter *x) {
 		gompi_typed_pack(x->native, x->filled, x->data, x->count, x->t, x->position);
 }
 
-// Converts n elements of a predefined type.
+// Converts n elements of a predefined type. Stops with x->is_full set before a number that does not fit.
 static int convert_elements(struct gompi_error_status *v, struct converter *x, const struct gompi_type *basic,
 			    int64_t n) {
 	uintptr_t value, index;
@@ -175,11 +177,17 @@ static int convert_elements(struct gompi_error_status *v, struct converter *x, c
 		if (x->used + basic->size > x->filled)
 			next_segment(x);
 		for (int i = 0; i < 2 && parts[i] != NULL; i++) {
+			const int64_t bytes = gompi_type_props_of(parts[i])->external_bytes;
+			if (bytes > x->external_bytes) {
+				x->is_full = true;
+				return MPI_SUCCESS;
+			}
 			int class = convert_number(v, parts[i], x->native + x->used, x->external, x->is_pack);
 			if (class != MPI_SUCCESS)
 				return class;
 			x->used += parts[i]->size;
-			x->external += gompi_type_props_of(parts[i])->external_bytes;
+			x->external += bytes;
+			x->external_bytes -= bytes;
 		}
 	}
 	return MPI_SUCCESS;
@@ -193,15 +201,20 @@ struct level {
 };
 
 int gompi_external_convert(struct gompi_error_status *v, const struct gompi_type *t, int64_t count, void *data,
-			   char *external, bool is_pack) {
-	struct converter x = {.t = t, .count = count, .data = data, .external = external, .is_pack = is_pack};
+			   char *external, int64_t external_bytes, bool is_pack, int64_t *native_bytes) {
+	struct converter x = {.t = t,
+			      .count = count,
+			      .data = data,
+			      .external = external,
+			      .external_bytes = external_bytes,
+			      .is_pack = is_pack};
 	struct level *stack = malloc(sizeof *stack);
 	int64_t depth = 0, capacity = 1;
 	int class = MPI_SUCCESS;
 	if (stack != NULL)
 		stack[depth++] = (struct level){t, 0, count};
 	next_segment(&x);
-	while (depth > 0 && class == MPI_SUCCESS) {
+	while (depth > 0 && class == MPI_SUCCESS && !x.is_full) {
 		struct level *top = &stack[depth - 1];
 		if (gompi_type_is_basic(top->t)) {
 			class = convert_elements(v, &x, top->t, top->copies);
@@ -229,8 +242,9 @@ int gompi_external_convert(struct gompi_error_status *v, const struct gompi_type
 		}
 		stack[depth++] = (struct level){old, 0, n};
 	}
-	if (class == MPI_SUCCESS && (stack == NULL || depth > 0))
+	if (class == MPI_SUCCESS && (stack == NULL || (depth > 0 && !x.is_full)))
 		class = gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for the conversion of a datatype");
+	*native_bytes = x.position + x.used;
 	if (class == MPI_SUCCESS && !is_pack)
 		next_segment(&x);
 	free(stack);

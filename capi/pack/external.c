@@ -96,11 +96,12 @@ static int check_arguments(struct gompi_error_status *v, const struct external *
 static __attribute__((noinline)) int external_slow(const struct external *x, bool is_pack) {
 	struct gompi_error_status v;
 	const struct gompi_type *t;
-	int64_t bytes;
+	int64_t bytes, native_bytes;
 	int class = check_arguments(&v, x, &t, &bytes);
 	if (class == MPI_SUCCESS && bytes > 0)
 		class = gompi_external_convert(&v, t, x->count, (void *)(uintptr_t)x->data,
-					       (char *)(uintptr_t)x->packed + *x->position, is_pack);
+					       (char *)(uintptr_t)x->packed + *x->position, bytes, is_pack,
+					       &native_bytes);
 	if (class != MPI_SUCCESS)
 		return gompi_return_error(class, x->call, v.text, GOMPI_ON_NONE, 0);
 	*x->position += bytes;

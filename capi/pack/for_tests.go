@@ -6,9 +6,10 @@ package pack
 
 // Converts copies of the type with this handle at an address. The address may be outside of all memory.
 static int convert(struct gompi_error_status *v, uintptr_t handle, int64_t count, uintptr_t data, void *external,
-		   bool is_pack) {
-	return gompi_external_convert(v, gompi_type_get_any((MPI_Datatype)handle), count, (void *)data, external,
-				      is_pack);
+		   int64_t bytes, bool is_pack) {
+	int64_t native_bytes;
+	return gompi_external_convert(v, gompi_type_get_any((MPI_Datatype)handle), count, (void *)data, external, bytes,
+				      is_pack, &native_bytes);
 }
 */
 import "C"
@@ -25,5 +26,5 @@ func Convert(h, address uintptr, count int64, external []byte, isPack bool) (cla
 		return 0
 	}
 	return int32(C.convert(&v, C.uintptr_t(h), C.int64_t(count), C.uintptr_t(address),
-		unsafe.Pointer(&external[0]), C.bool(isPack)))
+		unsafe.Pointer(&external[0]), C.int64_t(len(external)), C.bool(isPack)))
 }
