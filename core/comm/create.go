@@ -203,6 +203,23 @@ func (c *Comm) Synchronize() (err error) {
 	return err
 }
 
+// Confirm returns nil if the argument is nil at all members of an intracommunicator. Otherwise every member gets an
+// error: its own one, if it has one. Collective. Precondition: no earlier part of the call has failed because of a
+// failed process, since the other members may still execute that part.
+func (c *Comm) Confirm(mine error) error {
+	if c.size == 1 {
+		return mine
+	}
+	class, err := c.collectiveTeam().maxClass(mpierr.ClassOf(mine))
+	switch {
+	case mine != nil:
+		return mine
+	case err == nil && class != abi.MPI_SUCCESS:
+		err = mpierr.New(class, "the call failed on another process of the communicator")
+	}
+	return err
+}
+
 // ranksIn returns the ranks in c of the members of g. Errors: MPI_ERR_GROUP if a process of g is not a member of c.
 func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	ranks := make([]int32, g.Size())
