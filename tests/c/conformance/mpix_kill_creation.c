@@ -1,6 +1,7 @@
 /* Proves: if a rank is killed while the members of a communicator create an object from it, no member waits forever,
  *   and the call of each member succeeds or raises MPIX_ERR_PROC_FAILED (ULFM). MPI_File_open raises its errors only on
- *   MPI_FILE_NULL. After a call of MPI_Comm_create_group that failed, one with the same tag for the other ranks succeeds.
+ *   MPI_FILE_NULL. If a call of MPI_Comm_create_group has failed, a call with the same tag for the other ranks
+ *   succeeds.
  * np: 4 8
  * nodes: 2
  * args: dup idup split group some allocate create dynamic file inter cart
