@@ -18,7 +18,7 @@ import (
 
 // gompi_make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
 // is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
-// gompi_error_status *)0)->text bytes.
+// gompi_error_status *)0)->text bytes, and stores 0 or the handle of a communicator that the caller must free.
 //
 //gompi:callback int (uintptr_t comm, uintptr_t *own_comm, char *text)
 //export gompi_make_file_comm
@@ -37,7 +37,7 @@ func makeFileComm(commHandle, ownComm uintptr) error {
 		return err
 	}
 	n.Topology, n.Errhandler = nil, abi.MPI_ERRORS_RETURN
-	return storeComm(n, ownComm) // frees n if it fails
+	return c.Confirm(storeComm(n, ownComm)) // storeComm frees n if it fails
 }
 
 // gompi_make_file_window creates a window on the communicator of a file, with `bytes` bytes of memory at this process,

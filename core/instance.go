@@ -112,6 +112,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.sessionComm = p.Messages.NewSessionComm()
 	p.Coll = coll.New(p.Messages)
 	rma.TracksLocks = boot.IsFaultTolerant()
+	comm.IsFaultTolerant = rma.TracksLocks
 	p.Windows = &rma.Host{
 		Node: p.Node, Data: data, IsForeign: p.isForeign,
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },

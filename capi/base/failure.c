@@ -153,7 +153,7 @@ int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_
 			       ? desc->peer
 			       : GOMPI_NONE_FAILED;
 	int rank, i = 0;
-	for (; (rank = gompi_services_member(desc->object, i)) >= 0; i++)
+	for (; !desc->only_members && (rank = gompi_services_member(desc->object, i)) >= 0; i++)
 		if (gompi_is_unreachable(rank, stuck))
 			return rank;
 	if (i > 0)

@@ -67,9 +67,11 @@ struct gompi_wait_desc {
 	// Handle of another communicator, or 0: its revocation, and the failure of its members, also end the wait.
 	uint64_t outer;
 	// Numbers of the awaited processes of this node, for an object that has no handle, such as a communicator that
-	// is being created. Ignored if `object` has members. May be NULL if all are of this job.
+	// is being created. Ignored if `object` has members and only_members is false. May be NULL if all are of this
+	// job.
 	const int32_t *members;
 	int member_count;
+	bool only_members;   // the failure of a member of the object ends the wait only if it is one of `members`
 	bool depends_on_all; // the peer must act next, but a failure of any member of the object ends the wait
 	uint8_t reason;      // enum gompi_wait_reason
 	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and

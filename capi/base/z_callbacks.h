@@ -90,7 +90,7 @@ struct gompi_go_callbacks {
     int (*comm_shrink)(uintptr_t comm, uintptr_t newcomm, uintptr_t request);
     // make_file_comm duplicates a communicator, without its attributes, for a file, and stores the handle. The call
     // is collective. It returns 0 or an error class. With an error it writes the detail to `text`, of sizeof ((struct
-    // gompi_error_status *)0)->text bytes.
+    // gompi_error_status *)0)->text bytes, and stores 0 or the handle of a communicator that the caller must free.
     int (*make_file_comm)(uintptr_t comm, uintptr_t *own_comm, char *text);
     // make_file_window creates a window on the communicator of a file, with `bytes` bytes of memory at this process,
     // and stores the handle. The displacement unit is 8. The call is collective, and its errors are those of

@@ -70,6 +70,12 @@ int gompi_file_split_active_error(const struct gompi_file *f, struct gompi_error
 			       f->split.begun);
 }
 
+int gompi_file_exchange_error(struct gompi_error_status *v, int class) {
+	return gompi_set_error(v, class,
+			       class == MPIX_ERR_REVOKED ? "the communicator has been revoked"
+							 : "a process of the communicator of the file has failed");
+}
+
 const char *gompi_file_short_name(const char *name) {
 	size_t length = strlen(name), most = GOMPI_FILE_LABEL - sizeof " on file \"\"";
 	return length > most ? name + length - most : name;
@@ -94,11 +100,11 @@ static int agree(MPI_Comm comm, int rank, int size, const int64_t *values, int n
 		return v->class;
 	int rc = gompi_allreduce_c(mine, all, 1 + 2 * n, MPI_INT64_T, MPI_MIN, comm);
 	if (rc != MPI_SUCCESS)
-		return gompi_set_error(v, rc, "a process of the communicator of the file has failed");
+		return gompi_file_exchange_error(v, rc);
 	if (all[0] < size) {
 		rc = gompi_bcast_c(v, sizeof *v, MPI_BYTE, (int)all[0], comm);
 		if (rc != MPI_SUCCESS)
-			return gompi_set_error(v, rc, "a process of the communicator of the file has failed");
+			return gompi_file_exchange_error(v, rc);
 		if (all[0] != rank) {
 			struct gompi_error_status other = *v;
 			gompi_set_error(v, other.class, "rank %d: %.360s", (int)all[0], other.text);

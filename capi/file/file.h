@@ -156,6 +156,9 @@ __attribute__((cold, format(printf, 4, 5))) int gompi_file_errno(struct gompi_er
 // class.
 __attribute__((cold)) int gompi_file_split_active_error(const struct gompi_file *f, struct gompi_error_status *v);
 
+// Fills in v for a collective on the communicator of a file that failed with an error class. Returns the class.
+__attribute__((cold)) int gompi_file_exchange_error(struct gompi_error_status *v, int class);
+
 // Returns the end of a file's name that fits into an error text.
 const char *gompi_file_short_name(const char *name);
 

@@ -279,8 +279,6 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 	struct gompi_error_status made;
 	made.class = gompi_go_callbacks.make_file_comm((uintptr_t)comm, &own, made.text);
 	f->comm = (MPI_Comm)own;
-	// On the program's communicator, because a process that has failed has no other one.
-	gompi_file_agree(comm, c->rank, c->size, &made);
 	const struct gompi_comm *own_comm = made.class == MPI_SUCCESS ? gompi_comm_get(f->comm) : NULL;
 	if (made.class == MPI_SUCCESS && f->size > 1 && own_comm->barrier == NULL)
 		made.class = gompi_go_callbacks.make_file_window(own, f->rank == 0 ? 8 : 0, &window, made.text);

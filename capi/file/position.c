@@ -48,8 +48,7 @@ int gompi_file_shared_ordered(struct gompi_file *f, int64_t etypes, int64_t *fir
 	if (rc == MPI_SUCCESS && f->size > 1)
 		rc = gompi_bcast_c(&start, 1, MPI_INT64_T, last, f->comm);
 	*first = start + before;
-	return rc == MPI_SUCCESS ? v->class
-				 : gompi_set_error(v, rc, "a process of the communicator of the file has failed");
+	return rc == MPI_SUCCESS ? v->class : gompi_file_exchange_error(v, rc);
 }
 
 // Computes the target of a seek, in etypes. Returns MPI_SUCCESS or the class in v.

@@ -186,6 +186,7 @@ static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, con
 				       .outer = r->comm == 0 ? pending_outer : 0,
 				       .members = pending_members,
 				       .member_count = pending_member_count,
+				       .only_members = pending_member_count > 0,
 				       .depends_on_all =
 					       pending_depends_on_all && (r->comm != 0 || pending_member_count > 0),
 				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};

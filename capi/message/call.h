@@ -139,7 +139,8 @@ int gompi_request_wait(struct gompi_request *r, const char *call);
 // ends the wait (find_failed in struct gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Sets the processes on which waits of this thread for a receive without a communicator's handle depend.
+// Sets the processes on which waits of this thread for a receive depend, if the receive's communicator has no handle,
+// or if only a part of its members take part in the call.
 void gompi_request_set_members(const int32_t *members, int n);
 // Sets whether waits of this thread for a request depend on all members of its communicator (struct gompi_wait_desc).
 void gompi_request_set_depends_on_all(bool depends_on_all);

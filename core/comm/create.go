@@ -3,6 +3,7 @@ package comm
 import (
 	"cmp"
 	"encoding/binary"
+	"hash/fnv"
 	"slices"
 
 	"gompirma/core/abi"
@@ -176,7 +177,7 @@ func (c *Comm) Create(g *group.Group) (*Comm, error) {
 }
 
 // CreateGroup is Create called by the members of g only (MPI_Comm_create_group). The argument tag distinguishes
-// concurrent calls.
+// concurrent calls. Errors: MPI_ERR_PROC_ABORTED if a process of g has failed; c can then be used for other groups.
 func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if c.remote != nil {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "MPI_Comm_create_group needs an intracommunicator")
@@ -185,7 +186,22 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if err != nil || g.Rank(c.local.World(c.rank)) == group.Undefined {
 		return nil, err
 	}
+	if IsFaultTolerant {
+		tag = groupTag(tag, ranks)
+	}
 	return c.createSub(GroupCreation, tag, g, group.Of(ranks))
+}
+
+// IsFaultTolerant is true if the job continues when a process fails.
+var IsFaultTolerant bool
+
+// groupTag returns the tag of the messages that create a communicator of the given ranks in a fault-tolerant job. It
+// differs for different tags and equal ranks, and for different ranks except with the probability 2^-31. So a call for
+// the remaining ranks does not receive messages of a call that failed because a rank had failed.
+func groupTag(tag int32, ranks []int32) int32 {
+	sum := fnv.New64a()
+	sum.Write(packInts(ranks))
+	return tag ^ int32(sum.Sum64()>>33)
 }
 
 // Synchronize waits until all members, including those of the remote group, have called it. Collective.
@@ -199,6 +215,23 @@ func (c *Comm) Synchronize() (err error) {
 	}
 	if c.remote != nil && err == nil {
 		_, err = c.remoteBytes(nil)
+	}
+	return err
+}
+
+// Confirm returns nil if the argument is nil at all members of an intracommunicator. Otherwise every member gets an
+// error: its own one, if it has one. Collective. Precondition: no earlier part of the call has failed because of a
+// failed process, since the other members may still execute that part.
+func (c *Comm) Confirm(mine error) error {
+	if c.size == 1 {
+		return mine
+	}
+	class, err := c.collectiveTeam().maxClass(mpierr.ClassOf(mine))
+	switch {
+	case mine != nil:
+		return mine
+	case err == nil && class != abi.MPI_SUCCESS:
+		err = mpierr.New(class, "the call failed on another process of the communicator")
 	}
 	return err
 }

@@ -87,5 +87,5 @@ func (t *team) localTeam(c *Comm) *team {
 		ranks[i] = int32(t.member(int(r)))
 	}
 	_, me := c.LocalMembers()
-	return &team{c: t.c, x: t.x, tag: t.tag, members: group.Of(ranks), me: me}
+	return &team{c: t.c, x: t.x, tag: t.tag, members: group.Of(ranks), me: me, processes: t.processes}
 }

@@ -18,7 +18,7 @@ type team struct {
 	me           int  // index of this process in members
 	isCollective bool // this is a collective call of all members of c: see collectiveTeam
 	// Numbers of the members if they are a part of c and the other members of c do not take part in the call, else
-	// nil.
+	// nil. Of the team of a node: also of the members on other nodes.
 	processes []int32
 }
 

@@ -80,7 +80,7 @@ type Operation struct {
 	Size, Count       int64
 	Datatype, Program uintptr
 	// Numbers of the processes on which a receive depends if the communicator has no handle, because it is being
-	// created. The caller keeps the list alive.
+	// created, or if only a part of its members take part in the call. The caller keeps the list alive.
 	Members     uintptr
 	MemberCount int32
 	Outer       uintptr // comm.Comm.Outer

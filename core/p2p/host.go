@@ -33,8 +33,8 @@ func dependsOnAll(x comm.Context) bool { return x == comm.Creation || x == comm.
 func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte, team []int32) error {
 	o := NewOperation(c, x, int32(source), tag)
 	o.Receive = true
-	o.DependsOnAll = dependsOnAll(x) || (c.Handle == 0 && team != nil)
-	if c.Handle == 0 && (o.DependsOnAll || h.isConnected.Load()) {
+	o.DependsOnAll = dependsOnAll(x) || team != nil
+	if team != nil || c.Handle == 0 && (o.DependsOnAll || h.isConnected.Load()) {
 		members := team
 		if team == nil {
 			members = c.Processes()

@@ -226,13 +226,17 @@ static void in_revoked(void) {
 	int next = (check_rank + 1) % check_size, flag = 0, sum;
 	MPI_Comm dup;
 	victim = -1;
+	if (strcmp(check_arg, "revoke_any") == 0 && check_rank != 1)
+		CHECK_OK(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 9, world, &request));
+	if (strcmp(check_arg, "revoke_iallreduce") == 0 && check_rank != 1)
+		CHECK_OK(MPI_Iallreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, world, &request));
+	CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* no rank starts an operation after the revocation */
 	if (check_rank == 1) {
 		nap(20000);
 		CHECK_OK(MPIX_Comm_revoke(world));
 	} else if (strcmp(check_arg, "revoke_receive") == 0) {
 		CHECK_FAULT(MPI_Recv(&value, 1, MPI_INT, next, 9, world, &status), MPIX_ERR_REVOKED);
 	} else if (strcmp(check_arg, "revoke_any") == 0) {
-		CHECK_OK(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 9, world, &request));
 		CHECK_FAULT(MPI_Wait(&request, &status), MPIX_ERR_REVOKED);
 		CHECK(request == MPI_REQUEST_NULL, "the request is active");
 	} else if (strcmp(check_arg, "revoke_large") == 0) {
@@ -244,7 +248,6 @@ static void in_revoked(void) {
 	} else if (strcmp(check_arg, "revoke_probe") == 0) {
 		CHECK_FAULT(MPI_Probe(next, 9, world, &status), MPIX_ERR_REVOKED);
 	} else {
-		CHECK_OK(MPI_Iallreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, world, &request));
 		CHECK_FAULT(MPI_Wait(&request, &status), MPIX_ERR_REVOKED);
 	}
 	while (!flag)

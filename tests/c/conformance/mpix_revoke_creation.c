@@ -1,5 +1,5 @@
 /* Proves: if a communicator is revoked while its members create an object from it, no member waits forever (ULFM). A
- *   member that returns an error does not disturb the other members.
+ *   member that returns an error does not disturb the other members. The text of the error names the revocation.
  * np: 4 6
  * nodes: 2
  * args: dup idup split group allocate create dynamic file inter merge dup_inter
@@ -127,6 +127,10 @@ int main(int argc, char **argv) {
 		CHECK(rc == MPI_SUCCESS || check_class(rc) == MPIX_ERR_REVOKED ||
 			      (strcmp(check_arg, "inter") == 0 && check_class(rc) == MPIX_ERR_PROC_FAILED),
 		      "%s: %s", check_arg, check_string(rc));
+		const char *text = check_string(rc);
+		CHECK(strstr(text, "has failed") == NULL && strstr(text, "has ended") == NULL &&
+			      strstr(text, "ended without") == NULL,
+		      "no process has failed, but the text is: %s", text);
 		if (check_rank == revoker)
 			pthread_join(thread, NULL);
 		int flag = rc == MPI_SUCCESS;
