@@ -39,7 +39,11 @@ int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 	return 0;
 }
 
-uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i) { return gompi_load(&peer_word_at(t, i, t->seq)->value); }
+gompi_a64 *gompi_shm_word(struct gompi_shm_coll *t, int i, uint64_t number) {
+	return &peer_word_at(t, i, number)->value;
+}
+
+uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i) { return gompi_load(gompi_shm_word(t, i, t->seq)); }
 
 // Reads this member's data from the other members' memory. Returns false if a read has failed. Skips a block whose size
 // differs from the size that its owner has published, and records a mismatch in c.

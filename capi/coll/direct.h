@@ -13,6 +13,8 @@
 // below.
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero);
+// Returns the word that member i published in the operation with this number. Member i may change the word.
+gompi_a64 *gompi_shm_word(struct gompi_shm_coll *t, int i, uint64_t number);
 // Returns the word that member i published in the last operation.
 uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i);
 
@@ -43,7 +45,7 @@ int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, c
 // operands of ranks [0, upto) into the buffer `to`.
 struct gompi_direct_reduction {
 	// If is_split is true, each member instead reduces one chunk for all members. Then the members that receive the
-	// result read all chunks.
+	// result read all chunks, or each member writes its chunk to the root.
 	bool is_split;
 	uint64_t offset, bytes;
 	int upto;

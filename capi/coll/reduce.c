@@ -171,10 +171,12 @@ static __attribute__((noinline)) int reduce_large(struct gompi_shm_coll *t, stru
 	int rc, failed = 0;
 	bool all = c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE, done = false;
 	uint64_t w = gompi_signature_word(c->kind, c->root, c->bytes), format = gompi_format_word(c->bytes, r->size);
-	// With two members, each reads the other's whole operand: chunks would save no transfer, because each reduced
-	// chunk would have to be transferred too.
-	const bool use_chunks = all && t->n > 2;
-	if (c->bytes > (use_chunks ? (uint64_t)t->n * GOMPI_CHUNK_DIRECT_ABOVE : direct_above(t->n))) {
+	const uint64_t split_above = (uint64_t)t->n * GOMPI_CHUNK_DIRECT_ABOVE;
+	// In an allreduce of two members, each reads the other's whole operand: chunks would save no transfer, because
+	// each reduced chunk would have to be transferred too. With two members, a divided reduce takes 5.9 us instead
+	// of 5.3 for 40 KiB, the same time for 64 KiB, and 82 us instead of 117 for 1 MiB.
+	const bool use_chunks = all && (t->n > 2 || (c->kind == GOMPI_REDUCE && c->bytes > 2 * split_above));
+	if (c->bytes > (all && t->n > 2 ? split_above : direct_above(t->n))) {
 		struct gompi_direct_reduction d = {.is_split = use_chunks,
 						   .bytes = upto > 0 ? c->bytes : 0,
 						   .upto = upto,

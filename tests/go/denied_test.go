@@ -226,27 +226,28 @@ func TestAffinityUnchanged(t *testing.T) {
 	require.Equal(t, "over\nover\n", l.Out.String())
 }
 
-// TestDeniedReads checks that collectives work if process_vm_readv and process_vm_writev fail in all processes or in
-// some.
+// TestDeniedReads checks that collectives work if process_vm_readv and process_vm_writev, or only the latter, fail in
+// all processes or in some.
 func TestDeniedReads(t *testing.T) {
 	t.Parallel()
 	deny, gompirun := compileFile(t, "deny.c"), filepath.Join(built(t), "bin/gompirun")
-	const reads = "process_vm_readv process_vm_writev"
-	const one = `[ "$PMI_RANK" = 0 ] || exec "$0"; exec "$1" "$2" ` + reads + ` -- "$0"`
+	const one = `[ "$PMI_RANK" = 0 ] || exec "$0"; exec "$1" "$2" $3 -- "$0"`
 	header, err := filepath.Abs("../c/check.h")
 	require.NoError(t, err)
 	for _, name := range []string{"coll_started", "coll_reduce_long"} {
 		source, err := os.ReadFile(filepath.Join("../c/conformance", name+".c"))
 		require.NoError(t, err)
 		program := compile(t, strings.Replace(string(source), "../check.h", header, 1))
-		for _, n := range []string{"2", "3"} {
-			t.Run(name+n, func(t *testing.T) {
-				l := launchDenied(t, deny, unix.EPERM, reads, gompirun, "-n", n, program)
-				require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
-				l = prepareProgram(t, gompirun, "-n", n, "sh", "-c", one, program, deny,
-					strconv.Itoa(int(unix.EPERM)))
-				require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
-			})
+		for _, calls := range []string{"process_vm_readv process_vm_writev", "process_vm_writev"} {
+			for _, n := range []string{"2", "3"} {
+				t.Run(name+n+calls, func(t *testing.T) {
+					l := launchDenied(t, deny, unix.EPERM, calls, gompirun, "-n", n, program)
+					require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
+					l = prepareProgram(t, gompirun, "-n", n, "sh", "-c", one, program, deny,
+						strconv.Itoa(int(unix.EPERM)), calls)
+					require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
+				})
+			}
 		}
 	}
 }
