@@ -22,7 +22,10 @@ static MPI_Comm comm; /* of the ranks that have not been killed */
 static int rank, size, handler_calls;
 static const char *path;
 
-static void count_call(MPI_Comm *c, int *rc, ...) { handler_calls++; }
+static void count_call(MPI_Comm *c, int *rc, ...) {
+	(void)c, (void)rc;
+	handler_calls++;
+}
 
 static void *die_late(void *delay_us) {
 	nanosleep(&(struct timespec){.tv_nsec = *(const long *)delay_us * 1000}, NULL);
