@@ -226,7 +226,8 @@ func (s *Spawning) shrinkTo(parts []pmi1.SpawnPart, maxProcesses int) bool {
 		}
 		parts[i].N = n
 	}
-	for i := range parts { // a part that cannot have the exact number leaves processes to others
+	// The values of soft may have lowered the sum below maxProcesses. Other parts get the remaining processes.
+	for i := range parts {
 		if free := maxProcesses - sum(parts); s.Soft[i] != nil && free > 0 {
 			parts[i].N, _ = s.Soft[i].Largest(min(parts[i].N+free, s.Parts[i].N))
 		}

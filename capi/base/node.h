@@ -117,8 +117,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_CACHE_LINE) int64_t reserved_bytes;
 	int64_t releasing_bytes, cached_bytes;
 	// Used by Go only. generation: number of processes that have used this cell before. heap_base: offset where
-	// this process' heap begins. heap_peak: offset from which on no process with this cell has used the heap's
-	// memory.
+	// this process' heap begins. heap_peak: end of the heap memory that the processes with this cell have used.
 	uint32_t generation;
 	int64_t heap_base, heap_peak;
 	// For tools that read the process from outside; written once.

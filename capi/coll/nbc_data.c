@@ -374,7 +374,7 @@ static bool copy_direct(struct gompi_nbc_op *s, int i) {
 	if (gompi_load(&gompi_nbc_header(s->nbc, i, s->number)->segments_written) != NBC_DIRECT)
 		return false; // another member has refused direct reads, so the data comes in segments
 	uint64_t bytes = gompi_min_u64(from.bytes, to.bytes);
-	// If member i reads this member's data, it copies itself and cannot help.
+	// If member i reads this member's data, it is busy with its own copy and cannot help.
 	bool (*move)(int, uint64_t, void *, uint64_t, bool) =
 		gompi_nbc_is_read_by(s, i) ? gompi_cma_move : gompi_cma_move_assisted;
 	if (to.at != NULL && bytes > 0 && !move(s->nbc->peers[i], (uint64_t)(uintptr_t)from.at, to.at, bytes, false))

@@ -19,7 +19,7 @@ static struct {
 	struct slab *slabs;
 } pool;
 
-// Allocates a slab, whose frames are a list. Returns NULL if out of memory.
+// Allocates a slab and links its frames in a list. Returns NULL if out of memory.
 static struct slab *alloc_slab(void) {
 	struct slab *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)

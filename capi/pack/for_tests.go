@@ -4,7 +4,7 @@ package pack
 #include "datatype/datatype.h"
 #include "pack/convert.h"
 
-// Converts copies of the type with this handle at an address. The address may be outside of all memory.
+// Converts `count` elements of the datatype `handle` at the address `data`, which may be invalid.
 static int convert(struct gompi_error_status *v, uintptr_t handle, int64_t count, uintptr_t data, void *external,
 		   int64_t bytes, bool is_pack) {
 	int64_t native_bytes;

@@ -44,7 +44,7 @@ static inline struct gompi_ucx_op *gompi_ucx_op(struct gompi_net_op *op) {
 	return (struct gompi_ucx_op *)(void *)op->reserved;
 }
 
-// A peer's remote key. The peer keeps a limited number of unused ones.
+// A remote key of a peer's memory. For each peer, a limited number of keys stay cached while no access uses them.
 struct gompi_ucx_rkey {
 	struct gompi_ucx_rkey *next;
 	uint64_t key;

@@ -156,7 +156,8 @@ func (j *job) spawnWorld(r spawnRequest) (int, *pmi1.SpawnError) {
 	return first, nil
 }
 
-// most returns the number of processes that could be started now, as far as it is limited.
+// most returns the maximum number of processes that can be started now. The processes share the node's memory
+// unless `apart` is set.
 func (j *job) most(apart bool) int {
 	most := descriptorRoom(j.opts.nodes) - len(j.ranks)
 	if apart {

@@ -126,8 +126,8 @@ func (o *Sorter) dequeue(q *queue, n int) {
 	}
 }
 
-// Until calls Use with all records whose time is at most until. Precondition: all records up to this time have been
-// added.
+// Until calls Use with all records that are not after the time `until`. Precondition: all records up to this time have
+// been added.
 func (o *Sorter) Until(until time.Duration) {
 	for {
 		best, second := -1, until

@@ -87,8 +87,8 @@ func (u *PendingOps) Add(rank int, words []uint64) {
 	}
 }
 
-// QuiescentTime returns the latest time, at most until, at which no operation was pending whose effect a load may have
-// seen. It ignores operations that have taken longer than maxDuration.
+// QuiescentTime returns the latest time, not after the argument `until`, at which no operation was pending whose effect
+// a load may have seen. It ignores operations that have taken longer than maxDuration.
 func (u *PendingOps) QuiescentTime(until, maxDuration time.Duration) time.Duration {
 	latest := until
 	for _, began := range u.entryTimes {

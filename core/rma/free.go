@@ -127,8 +127,8 @@ func (w *Window) Free(before func() error) error {
 	return nil
 }
 
-// Abandon releases this member's own resources of a window that a failed process or a revocation keeps the members from
-// freeing together.
+// Abandon releases this member's own resources of a window. It is called if a failed process or a revocation prevents
+// the collective free.
 func (w *Window) Abandon() {
 	w.close(abandoned)
 	windows.forget(w.Handle)

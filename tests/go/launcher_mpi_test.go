@@ -376,9 +376,9 @@ func TestLauncherOtherMPI(t *testing.T) {
 	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
 }
 
-// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library. If not
-// the program but another library of the program is linked to such a library, gompirun only warns. Stubs replace Open
-// MPI's and MPICH's libraries.
+// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library. If
+// only a library of the program is linked to such an MPI library, gompirun warns. Stubs replace Open MPI's and MPICH's
+// libraries.
 func TestLauncherForeignMPI(t *testing.T) {
 	dir := t.TempDir()
 	command(t, dir, nil, "sh", "-ec", `

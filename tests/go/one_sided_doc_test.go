@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneSidedDocument checks that docs/ONE-SIDED.md, or docs/FILES.md for files and docs/PROCESSES.md for processes,
-// lists every info key that the library recognizes, and docs/VARIABLES.md every environment variable that the library,
-// gompirun and the compiler wrappers read.
+// TestOneSidedDocument checks that the documents list every info key that the library recognizes: docs/FILES.md those
+// of files, docs/PROCESSES.md those of processes, and docs/ONE-SIDED.md all other keys. It also checks that
+// docs/VARIABLES.md lists every environment variable that the library, gompirun and the compiler wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
