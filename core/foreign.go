@@ -145,7 +145,7 @@ func (p *Instance) HostOf(w int32) string {
 	return "?"
 }
 
-// provider returns the provider of this process' network; one without a name if the network is not open.
+// provider returns the provider of this process' network. Its name is empty if the network is not open.
 func (p *Instance) provider() (used fabric.Provider) {
 	p.foreign.mu.Lock()
 	defer p.foreign.mu.Unlock()

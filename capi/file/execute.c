@@ -84,8 +84,8 @@ static bool may_have_two_phases(const struct gompi_file_transfer_desc *d) {
 }
 
 bool gompi_file_execute_short(struct gompi_file_transfer_desc *d) {
-	// A thread for the access takes longer than the copy of this number of bytes, and than a system call for each
-	// block.
+	// Starting a thread takes longer than copying MAX_SHORT_BYTES bytes, or than MAX_SHORT_BLOCKS system calls, one
+	// for each block.
 	enum { MAX_SHORT_BYTES = 64 << 10, MAX_SHORT_BLOCKS = 64 };
 	const struct gompi_file *f = d->f;
 	if (d->error.class != MPI_SUCCESS || d->bytes > MAX_SHORT_BYTES || f->is_atomic || may_have_two_phases(d) ||

@@ -18,7 +18,7 @@ type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
 	size int64    // size of the region in bytes
-	end  int64    // end of the highest extent that was ever allocated
+	end  int64    // end of the highest extent in use
 	peak *int64   // the highest value of `end` so far, in shared memory
 	free []extent // sorted by offset, no two adjacent
 }
