@@ -1,5 +1,6 @@
 /* Proves: if the communicator is revoked, the root leaves a long MPI_Reduce while another member still computes. From
- *   then on no member writes to the root's receive buffer. MPI_IN_PLACE at the root or not. MPI-5.0 6.9.1
+ *   then on no member writes to the root's receive buffer. The root passes a send buffer or MPI_IN_PLACE.
+ *   MPI-5.0 6.9.1
  * np: 2 3
  * again: GOMPIRMA_FT=1
  * ref: none (needs ULFM)

@@ -205,7 +205,8 @@ static void test_psets(void) {
 	end();
 }
 
-/* Checks that disjoint groups can create communicators with the same tag, and then their first members another one. */
+/* Checks that two disjoint groups can create communicators with the same tag at the same time. Their first members then
+ * create a common communicator with this tag. */
 static void test_groups(void) {
 	begin();
 	MPI_Group half, firsts;
