@@ -71,7 +71,7 @@ enum { KEYS = sizeof defaults / sizeof *defaults };
 static const struct {
 	const char *key, *value, *in_force, *after_set;
 } given[] = {
-	/* after_set: the value in force after MPI_Win_set_info tried to set the default again */
+	/* after_set: the value after MPI_Win_set_info has requested the default */
 	{"no_locks", "true", "true", "false"},
 	{"accumulate_ordering", " waw, rar ", "rar,waw", "rar,raw,war,waw"},
 	{"accumulate_ordering", "none", "none", "rar,raw,war,waw"},
