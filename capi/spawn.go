@@ -94,7 +94,7 @@ func spawn(function string, root int32, h, intercomm, errcodes uintptr, add func
 				total += p.N
 			}
 			if err == nil && total == 0 {
-				err = mpierr.New(abi.MPI_ERR_ARG, "the number of processes is 0")
+				err = mpierr.New(abi.MPI_ERR_ARG, "the number of processes is 0; it must be at least 1")
 			}
 			return all, err
 		}, &failedPart)

@@ -20,7 +20,8 @@ const joinBytes = abi.MPI_MAX_PORT_NAME
 // MPI_ERR_ARG if fd is not open; MPI_ERR_OTHER.
 func (p *Instance) Join(fd int) (*comm.Comm, error) {
 	if !p.IsWorldOpen() {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "MPI_Comm_join needs MPI_COMM_SELF, so MPI_Init")
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "MPI_Comm_join needs MPI_COMM_SELF: "+
+			"call it between MPI_Init and MPI_Finalize")
 	}
 	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -189,7 +189,8 @@ func (s *Spawning) request(launcher boot.Spawner, request *pmi1.Spawn) (first, f
 	for {
 		total := sum(request.Parts)
 		if total == 0 {
-			return 0, -1, mpierr.New(abi.MPI_ERR_SPAWN, "the number of processes is 0")
+			return 0, -1, mpierr.New(abi.MPI_ERR_SPAWN,
+				"the info key soft leaves 0 processes to start; at least 1 is needed")
 		}
 		first, err = launcher.Spawn(request)
 		var refused *pmi1.SpawnError

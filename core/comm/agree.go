@@ -484,7 +484,7 @@ func (c *Comm) Agree(flags *uint32, acked []byte) (run func() error) {
 		for i := range v.failed {
 			if v.failed[i] != 0 && v.acked[i] == 0 {
 				return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s has failed, and not all members have "+
-					"acknowledged this", a.nameOf(i))
+					"acknowledged the failure", a.nameOf(i))
 			}
 		}
 		return nil

@@ -218,7 +218,7 @@ func (c *Comm) NewInterOver(localLeader int, isFirst, agrees bool, mine []byte,
 		b = append(append(b, cyclic[at:]...), cyclic[:at]...)
 		id, canConnect := [8]byte(b), !hasZeros(cyclic, len(mine))
 		if b, err = swap(b); err == nil && len(b) < 9 {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the call failed in the other group")
 		}
 		if err == nil && isFirst {
 			copy(b, id[:])
@@ -272,7 +272,7 @@ func (t *team) agreeOver(mine error, swap func([]byte) ([]byte, error)) error {
 		}
 		own := le.AppendUint32(nil, most)
 		if b, err = swap(own); err == nil && len(b) != len(own) {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "the other group has failed")
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the call failed in the other group")
 		}
 		b = append(own, b...)
 	}

@@ -64,7 +64,7 @@ func TestSpawnKeys(t *testing.T) {
 		{"3 soft=4:9", fmt.Sprintf(failed, "1 1 1",
 			"soft allows no number of processes from 0 to maxprocs, which is 3"), ""},
 		{"2,3 1:soft=4:9", fmt.Sprintf(failed, "0 0 1 1 1", "soft allows no number"), ""},
-		{"2 soft=0", fmt.Sprintf(failed, "1 1", "the number of processes is 0"), ""},
+		{"2 soft=0", fmt.Sprintf(failed, "1 1", "soft leaves 0 processes to start; at least 1 is needed"), ""},
 		{"2 soft=1,x", fmt.Sprintf(invalid, `soft is "1,x"; it must be`), ""},
 		{"2 soft=2:1", fmt.Sprintf(invalid, `soft is "2:1"`), ""},
 		{"2 soft=1:2:0", fmt.Sprintf(invalid, `soft is "1:2:0"`), ""},
