@@ -93,8 +93,10 @@ int gompi_leaders_exchange(struct gompi_leaders *g, struct gompi_leaders_call *c
 			   const struct gompi_leaders_call *mismatch, struct gompi_leaders_blocks *b,
 			   const struct gompi_wait_desc *waiting);
 
-// Handles an eager record from another node, if its context is that of a group, and the current or next call of the
-// group needs its message, or no call does. Otherwise returns false. The caller holds the lock of the VCI l.
+// Handles an eager record from another node whose context is that of a group. Stores the message if the current or next
+// call needs it, and drops it if no call does. Returns false if the caller must handle the record: the message is for a
+// later call, memory is short, or the context has no group (the record is dropped if it has RECORD_IF_OPEN). The caller
+// holds the lock of the VCI l.
 bool gompi_leaders_accept(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 
 // Maximum number of members of a stream. In groups of this size, each message holds the block of only one member.

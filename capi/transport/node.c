@@ -34,8 +34,8 @@ static bool is_polled(const struct gompi_win *w, int process) {
 // for RING_BYTES_PER_NS bytes. MIN_SINGLE_BYTES is the lower limit of single_cma_bytes.
 enum { RING_NS = 350, RING_BYTES_PER_NS = 5, MIN_SINGLE_BYTES = 256 };
 
-// Returns the minimum size in bytes of a put or get for which a system call takes less time than the ring, if it is the
-// only operation between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another.
+// Returns the minimum size in bytes for which a system call takes less time than the ring. This applies to a put or get
+// that is the only one between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another.
 static int64_t single_cma_bytes(void) {
 	int64_t bytes = (gompi_cma_call_ns() - RING_NS) * RING_BYTES_PER_NS;
 	return bytes < MIN_SINGLE_BYTES ? MIN_SINGLE_BYTES : bytes;
