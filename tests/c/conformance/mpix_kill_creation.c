@@ -3,7 +3,6 @@
  *   MPI_FILE_NULL. If a call of MPI_Comm_create_group has failed, a call with the same tag for the other ranks
  *   succeeds.
  * np: 4 8
- * nodes: 2
  * args: dup idup split group some allocate create dynamic file inter cart
  * env: GOMPIRMA_FT=1
  * ref: none (needs ULFM)

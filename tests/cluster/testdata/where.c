@@ -5,6 +5,7 @@
 //	abort            MPI_Abort(7)
 //	exit             exit(3) without MPI_Finalize
 //	kill             a signal without a handler
+//	kill_later       like kill, after a second
 //	late             status 4 after MPI_Finalize
 //	sleep            sleeps while the other ranks wait for it
 //	lines            every rank writes 2000 lines
@@ -38,7 +39,9 @@ int main(int argc, char **argv) {
 			MPI_Abort(MPI_COMM_WORLD, 7);
 		if (strcmp(how, "exit") == 0)
 			exit(3);
-		if (strcmp(how, "kill") == 0)
+		if (strcmp(how, "kill_later") == 0)
+			sleep(1);
+		if (strncmp(how, "kill", 4) == 0)
 			raise(SIGKILL);
 		if (strcmp(how, "sleep") == 0)
 			sleep(300);
