@@ -71,7 +71,8 @@ func TestRecordRemoteRanks(t *testing.T) {
 		}
 		require.Equal(t, map[int]int{0: 1, 1: 1, 2: 1, 3: 1}, ended)
 
-		// Hydra kills gompirun's processes on all hosts when a rank is killed. They need time to send the records.
+		// When a rank is killed, Hydra kills gompirun's processes on all hosts. They need time to send the
+		// records.
 		r = job("--records="+file, "kill_later", "2")
 		status, _ = r.wait()
 		require.NotZero(t, status)
