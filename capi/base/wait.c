@@ -161,7 +161,7 @@ enum { FOREIGN_MEMBER_NS = 1000000000 }; // how long a process probes one foreig
 // Selects a member of the wait's object that the network should probe: a process of another job on another node, but
 // not the peer of the wait. If there are several, selects each of them for FOREIGN_MEMBER_NS, in turn. The first one
 // depends on the number of this process, so that several processes probe different members. Returns the process number
-// of the member, or -1 if there is none.
+// of the selected member, or -1 if the network need not probe any member.
 static int find_foreign_member(const struct gompi_wait_desc *desc, int64_t now) {
 	const struct gompi_processes *p = gompi_node.processes;
 	if (!knows_other_jobs())

@@ -9,6 +9,7 @@
  * timeout: 60
  */
 #include "../files.h"
+#include "../creations.h"
 
 #include <mpi-ext.h>
 #include <pthread.h>
@@ -32,12 +33,8 @@ static void *die_late(void *delay_us) {
 	return NULL;
 }
 
-/* The object that the members create. */
-static struct {
-	MPI_Comm comm, half;
-	MPI_Win win;
-	MPI_File file;
-} made;
+static struct created made;
+static MPI_Comm half; /* of the ranks of one group of an intercommunicator, else MPI_COMM_NULL */
 
 /* Creates a communicator of the ranks whose bits in `members` are set. */
 static int create_group(unsigned members) {
@@ -57,40 +54,24 @@ static int create_group(unsigned members) {
 }
 
 static int create(unsigned members) {
-	static int memory[100];
-	int *allocated, rc;
-	MPI_Request request;
-	if (strcmp(check_arg, "dup") == 0)
-		return MPI_Comm_dup(comm, &made.comm);
-	if (strcmp(check_arg, "idup") == 0) {
-		rc = MPI_Comm_idup(comm, &made.comm, &request);
-		return rc != MPI_SUCCESS ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
-	}
-	if (strcmp(check_arg, "split") == 0)
-		return MPI_Comm_split(comm, rank % 2, 0, &made.comm);
+	int rc = create_object(check_arg, comm, rank, path, &made);
+	if (rc != -1)
+		return rc;
 	if (strcmp(check_arg, "group") == 0)
 		return create_group(~0U);
 	if (strcmp(check_arg, "some") == 0)
 		return create_group(members);
-	if (strcmp(check_arg, "allocate") == 0)
-		return MPI_Win_allocate(sizeof memory, 1, MPI_INFO_NULL, comm, &allocated, &made.win);
-	if (strcmp(check_arg, "create") == 0)
-		return MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, comm, &made.win);
-	if (strcmp(check_arg, "dynamic") == 0)
-		return MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &made.win);
-	if (strcmp(check_arg, "file") == 0)
-		return MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &made.file);
 	if (strcmp(check_arg, "cart") == 0)
 		return MPI_Cart_create(comm, 1, &size, &(int){0}, 1, &made.comm);
-	rc = MPI_Comm_split(comm, rank % 2, 0, &made.half);
+	rc = MPI_Comm_split(comm, rank % 2, 0, &half);
 	if (rc == MPI_SUCCESS) {
-		MPI_Comm_set_errhandler(made.half, MPI_ERRORS_RETURN);
-		rc = MPI_Intercomm_create(made.half, 0, comm, 1 - rank % 2, 1, &made.comm);
+		MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+		rc = MPI_Intercomm_create(half, 0, comm, 1 - rank % 2, 1, &made.comm);
 	}
 	/* The other ranks may wait for this one. */
 	if (rc != MPI_SUCCESS) {
-		if (made.half != MPI_COMM_NULL)
-			CHECK_OK(MPIX_Comm_revoke(made.half));
+		if (half != MPI_COMM_NULL)
+			CHECK_OK(MPIX_Comm_revoke(half));
 		CHECK_OK(MPIX_Comm_revoke(comm));
 	}
 	return rc;
@@ -116,7 +97,7 @@ static void kill_in_creation(unsigned seed) {
 	const int victim = rand() % size;
 	long delay_us = rand() % LONGEST_DELAY_US;
 	const unsigned members = (unsigned)rand() | 1U << victim;
-	made.comm = made.half = MPI_COMM_NULL, made.win = MPI_WIN_NULL, made.file = MPI_FILE_NULL;
+	made.comm = half = MPI_COMM_NULL, made.win = MPI_WIN_NULL, made.file = MPI_FILE_NULL;
 	CHECK_OK(MPI_Comm_create_errhandler(count_call, &handler));
 	CHECK_OK(MPI_Comm_set_errhandler(comm, handler));
 	MPI_Barrier(comm); /* fails if the rank is killed before all ranks have left this call */
@@ -142,8 +123,8 @@ static void kill_in_creation(unsigned seed) {
 	MPI_Comm_size(comm, &size);
 	if (made.comm != MPI_COMM_NULL)
 		MPI_Comm_free(&made.comm);
-	if (made.half != MPI_COMM_NULL)
-		MPI_Comm_free(&made.half);
+	if (half != MPI_COMM_NULL)
+		MPI_Comm_free(&half);
 	if (made.win != MPI_WIN_NULL) {
 		MPI_Win_set_errhandler(made.win, MPI_ERRORS_RETURN);
 		MPI_Win_free(&made.win);
