@@ -12,9 +12,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// An agreement is a collective call that ends with the same result at all members that have not failed, also if members
-// fail during the call (MPIX_Comm_agree). The members on a node decide in shared memory, which survives them. The nodes
-// then exchange their decisions by messages.
+// An agreement is a collective call that ends with the same result at all members, also if members fail during the call
+// or after it (MPIX_Comm_agree). The members on a node decide in shared memory, which survives them. The nodes then
+// exchange their decisions by messages.
 //
 // A decision on a node has a number, which counts the decisions of the communicator. Each member writes a vote and
 // then its number. A member that sees the votes of all members that have not failed combines them, writes the result to
@@ -348,6 +348,10 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 		deliveries = slices.DeleteFunc(deliveries, func(isDelivered func() bool) bool { return isDelivered() })
 		return len(deliveries) == 0
 	})
+	if err == nil {
+		// The messages of a failed node may have arrived, and a member of it may have returned the result.
+		err = a.receiveArrived()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -385,6 +389,11 @@ func (a *agreement) drain() (err error) {
 			delete(a.messages, m)
 		}
 	}
+	return a.receiveArrived()
+}
+
+// receiveArrived receives the messages that have arrived.
+func (a *agreement) receiveArrived() (err error) {
 	for more := true; more && err == nil; {
 		more, err = a.receive(func() bool { return true })
 	}

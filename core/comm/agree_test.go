@@ -236,8 +236,8 @@ func order(n int) []int {
 	return all
 }
 
-// TestAgreement checks that all processes that have not failed come to the same decision, which contains their votes,
-// whichever processes fail at whatever time.
+// TestAgreement checks that all processes come to the same decision, which contains the votes of those that have not
+// failed, whichever processes fail at whatever time. A process that fails after its decision has the same decision.
 func TestAgreement(t *testing.T) {
 	const count = 3
 	for _, c := range []struct {
@@ -253,16 +253,18 @@ func TestAgreement(t *testing.T) {
 			require.NoError(t, err, name)
 			var first []*vote
 			for i := range votes {
-				if s.failed[i] {
-					continue
-				}
-				require.Len(t, votes[i], count, name)
-				if first == nil {
-					first = votes[i]
+				if !s.failed[i] {
+					require.Len(t, votes[i], count, name)
 				}
 				for k, v := range votes[i] {
-					require.Equal(t, first[k].flags, v.flags, "%s: flags %d", name, k)
-					require.Equal(t, first[k].failed, v.failed, "%s: failed members %d", name, k)
+					if k == len(first) {
+						first = append(first, v)
+					}
+					require.Equal(t, first[k].flags, v.flags, "%s: flags %d of %d", name, k, i)
+					require.Equal(t, first[k].failed, v.failed, "%s: failed %d of %d", name, k, i)
+					if s.failed[i] {
+						continue
+					}
 					both := v.flags[0] & v.flags[1]
 					require.Zero(t, both>>i&1, "%s: vote %d of %d is missing", name, k, i)
 					require.Zero(t, v.failed[i], "%s: process %d is alive", name, i)

@@ -46,7 +46,8 @@ type Host interface {
 	// The function that it returns returns true if they have arrived, or the process has failed.
 	RequestDelivery(w int32) (isDelivered func() bool)
 	// RecvUnless receives a message of len(b) bytes with any tag from any member. It returns false if the function
-	// stop returns true before a message has arrived. No failure of a process ends the wait.
+	// stop returns true before a message has arrived. It receives messages that have arrived before the call, also
+	// if stop returns true at once. No failure of a process ends the wait.
 	RecvUnless(c *Comm, x Context, b []byte, stop func() bool) (received bool, err error)
 	// Forget frees what the process stores for the contexts of c.
 	Forget(c *Comm)

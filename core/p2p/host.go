@@ -137,6 +137,7 @@ func (h host) RecvUnless(c *comm.Comm, x comm.Context, b []byte, stop func() boo
 	if r == nil || err != nil {
 		return err == nil, err
 	}
+	h.m.Progress() // otherwise a message may remain in the inbox if stop returns true at once
 	err = h.AwaitSurvivors(func() bool { return r.IsComplete() || stop() })
 	if !r.IsComplete() {
 		r.Cancel()

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 static MPI_Comm inter;
+static int error;                         /* the error code of the last agreement */
 static int side, rank, size, remote_size; /* side: 0 for the lower half of MPI_COMM_WORLD, 1 for the upper one */
 
 static void inquire(void) {
@@ -34,6 +35,7 @@ static int agree(int nonblocking) {
 		rc = MPIX_Comm_agree(inter, &flag);
 	}
 	CHECK(check_class(rc) != MPI_SUCCESS || flag == expected, "the flag is %x instead of %x", flag, expected);
+	error = rc;
 	return check_class(rc);
 }
 
@@ -63,7 +65,7 @@ int main(int argc, char **argv) {
 	inquire();
 	use();
 	for (int i = 0; i < 3; i++)
-		CHECK(agree(i == 1) == MPI_SUCCESS, "the agreement has failed");
+		CHECK(agree(i == 1) == MPI_SUCCESS, "the agreement has failed: %s", check_string(error));
 	CHECK_OK(MPIX_Comm_shrink(inter, &smaller));
 	int n, m;
 	MPI_Comm_size(smaller, &n);
@@ -74,7 +76,7 @@ int main(int argc, char **argv) {
 	/* the last rank fails; it is in the second group */
 	if (check_rank == check_size - 1)
 		raise(SIGKILL);
-	CHECK(agree(0) == MPIX_ERR_PROC_FAILED, "the failure is not acknowledged");
+	CHECK(agree(0) == MPIX_ERR_PROC_FAILED, "the agreement returned %s", check_string(error));
 	CHECK_OK(MPIX_Comm_failure_ack(inter));
 	CHECK_OK(MPIX_Comm_failure_get_acked(inter, &failed));
 	MPI_Group_size(failed, &n);
@@ -93,7 +95,7 @@ int main(int argc, char **argv) {
 	inquire();
 	CHECK(size + remote_size == before - 1, "%d and %d ranks", size, remote_size);
 	use();
-	CHECK(agree(0) == MPI_SUCCESS, "the agreement has failed");
+	CHECK(agree(0) == MPI_SUCCESS, "the agreement has failed: %s", check_string(error));
 
 	/* the whole second group fails */
 	if (side == 1)

@@ -4,6 +4,7 @@
  * np: 2 3
  * again: GOMPIRMA_FT=1
  * ref: none (needs ULFM)
+ * nodes: 1 (another node's member sends its data to the root, which combines it)
  * timeout: 60
  */
 #include "../check.h"
