@@ -64,14 +64,17 @@ static int create(unsigned members) {
 	if (strcmp(check_arg, "cart") == 0)
 		return MPI_Cart_create(comm, 1, &size, &(int){0}, 1, &made.comm);
 	rc = MPI_Comm_split(comm, rank % 2, 0, &half);
-	if (rc == MPI_SUCCESS) {
-		MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
-		rc = MPI_Intercomm_create(half, 0, comm, 1 - rank % 2, 1, &made.comm);
-	}
+	/* If only some ranks have created `half`, no other rank can revoke it, and they would wait forever. */
+	int exists = rc == MPI_SUCCESS;
+	const int agreed = check_class(MPIX_Comm_agree(comm, &exists));
+	CHECK(agreed == MPI_SUCCESS || agreed == MPIX_ERR_PROC_FAILED, "the agreement failed with class %d", agreed);
+	if (!exists)
+		return rc != MPI_SUCCESS ? rc : MPIX_ERR_PROC_FAILED;
+	MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+	rc = MPI_Intercomm_create(half, 0, comm, 1 - rank % 2, 1, &made.comm);
 	/* The other ranks may wait for this one. */
 	if (rc != MPI_SUCCESS) {
-		if (half != MPI_COMM_NULL)
-			CHECK_OK(MPIX_Comm_revoke(half));
+		CHECK_OK(MPIX_Comm_revoke(half));
 		CHECK_OK(MPIX_Comm_revoke(comm));
 	}
 	return rc;
