@@ -195,6 +195,7 @@ int main(int argc, char **argv) {
 		if (rc != MPI_SUCCESS || flags % 2 == 0)
 			shrink();
 	}
+	kill_cancel();
 	shrink();
 	uint64_t lowest = 0, highest = 0;
 	CHECK_OK(MPI_Allreduce(&history, &lowest, 1, MPI_UINT64_T, MPI_MIN, comm));

@@ -152,6 +152,8 @@ int main(int argc, char **argv) {
 		int ok;
 		MPI_Comm_rank(comm, &rank);
 		time_is_over = now_us() > last_kill_us + 100000;
+		if (time_is_over)
+			kill_cancel();
 		ok = MPI_Allreduce(MPI_IN_PLACE, &time_is_over, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS;
 		ok = MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && ok;
 		if (all_agree(comm, ok)) {
