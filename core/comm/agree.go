@@ -349,7 +349,7 @@ func (a *agreement) exchange(v *vote) (*vote, error) {
 		return len(deliveries) == 0
 	})
 	if err == nil {
-		// The messages of a failed node may have arrived, and a member of it may have returned the result.
+		// A member of a failed node may have returned the result before. The node's messages have then arrived.
 		err = a.receiveArrived()
 	}
 	if err != nil {

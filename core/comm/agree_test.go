@@ -260,8 +260,10 @@ func TestAgreement(t *testing.T) {
 					if k == len(first) {
 						first = append(first, v)
 					}
-					require.Equal(t, first[k].flags, v.flags, "%s: flags %d of %d", name, k, i)
-					require.Equal(t, first[k].failed, v.failed, "%s: failed %d of %d", name, k, i)
+					require.Equal(t, first[k].flags, v.flags,
+						"%s: flags of decision %d at process %d", name, k, i)
+					require.Equal(t, first[k].failed, v.failed,
+						"%s: failed members in decision %d at process %d", name, k, i)
 					if s.failed[i] {
 						continue
 					}

@@ -1,17 +1,18 @@
-/* The creation of objects from a communicator, for tests that disturb it. Include this file after check.h. */
+/* Creates objects from a communicator, for tests that kill ranks or revoke the communicator meanwhile. Include this
+ * file after check.h. */
 #ifndef CREATIONS_H
 #define CREATIONS_H
 
-/* The object that the members create. */
+/* The object that create_object has created: one of the members. */
 struct created {
 	MPI_Comm comm;
 	MPI_Win win;
 	MPI_File file;
 };
 
-/* Creates the object that `kind` names from `comm`, in which this process has the rank `rank`. The argument `path` is
- * the name of the file for MPI_File_open. Collective. Returns the result of the MPI call, or -1 if `kind` is none of
- * the names below. */
+/* Creates an object from the communicator comm, and stores its handle in *made. Collective. The argument `kind` selects
+ * the MPI function, `rank` is the rank of this process in comm, and `path` names the file for MPI_File_open. Returns
+ * the error code of the MPI function; -1 if `kind` is unknown. */
 static inline int create_object(const char *kind, MPI_Comm comm, int rank, const char *path, struct created *made) {
 	static int memory[100];
 	int *allocated, rc;

@@ -22,7 +22,8 @@ static inline void kill_after(unsigned us) {
 	_exit(0);
 }
 
-/* Ends the process that kill_after has started. From then on this rank is not killed, also on a loaded machine. */
+/* Ends the process that kill_after has started. After this call the process no longer kills this rank, also on a loaded
+ * machine. */
 static inline void kill_cancel(void) {
 	if (kill_process <= 0)
 		return;

@@ -158,8 +158,8 @@ func start(t *testing.T, input string, args ...string) *run {
 	r.Prepare(t, limit, args[0], args[1:]...)
 	r.Cmd.Stdin = strings.NewReader(input)
 	r.Cmd.WaitDelay = time.Second
-	// A group of its own: Hydra kills the process group of a child, which is its own group until the child has
-	// called setsid.
+	// Hydra kills the process group of a child. Until the child has called setsid, this is Hydra's own process
+	// group. So Hydra must not be in the process group of the tests.
 	r.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, r.Cmd.Start())
 	t.Cleanup(func() {

@@ -64,7 +64,7 @@ static int create(unsigned members) {
 	if (strcmp(check_arg, "cart") == 0)
 		return MPI_Cart_create(comm, 1, &size, &(int){0}, 1, &made.comm);
 	rc = MPI_Comm_split(comm, rank % 2, 0, &half);
-	/* If only some ranks have created `half`, no other rank can revoke it, and they would wait forever. */
+	/* A rank whose MPI_Comm_split has failed cannot revoke `half`. So the ranks use it only if all have it. */
 	int exists = rc == MPI_SUCCESS;
 	const int agreed = check_class(MPIX_Comm_agree(comm, &exists));
 	CHECK(agreed == MPI_SUCCESS || agreed == MPIX_ERR_PROC_FAILED, "the agreement failed with class %d", agreed);

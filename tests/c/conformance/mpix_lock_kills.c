@@ -89,7 +89,9 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	uint64_t start = now_us();
 	state = start * (uint64_t)(check_rank + 1);
-	good(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); /* on a loaded machine, a rank may be killed meanwhile */
+	CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+	/* A rank leaves this barrier after all ranks have left the first one. Then it may be killed. */
+	good(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
 	/* rank 0 lives, so it is the target of many locks */
 	if (check_rank != 0 && check_rank % 4 != 3)
 		kill_after(20000 + draw(KILLS_US));

@@ -4,7 +4,7 @@
  * np: 2 3
  * again: GOMPIRMA_FT=1
  * ref: none (needs ULFM)
- * nodes: 1 (another node's member sends its data to the root, which combines it)
+ * nodes: 1 (the slow members combine data in shared memory; the root itself combines the data of other nodes)
  * timeout: 60
  */
 #include "../check.h"
