@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -44,9 +45,9 @@ static void check_limit(int resource, const char *what, const char *option, long
 	munmap(p, bytes);
 }
 
-// Reserved mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process
-// is limited, and a program may use up all of them. An MPI call that fails for this reason must return an error instead
-// of aborting the process. The mappings use no memory.
+// Reserved mappings, released when the runtime cannot map memory for itself or for a new thread. The number of mappings
+// of a process is limited, and a program may use up all of them. An MPI call that fails for this reason must return an
+// error instead of aborting the process. The mappings use no memory.
 enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // adjacent pages have different protections, so each page is a mapping
 static char *_Atomic reserved_mappings;
 
@@ -66,6 +67,24 @@ static void reserve_mappings(void) {
 static bool release_mappings(void) {
 	char *p = gompi_swap_seq_cst(&reserved_mappings, NULL);
 	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;
+}
+
+// Replaces the function with which the Go runtime maps memory (--wrap in runtime.go). It returns an address or, if the
+// mapping fails, the value of errno. At ENOMEM the runtime would abort the process. So this function releases the
+// reserved mappings and tries again.
+extern uintptr_t __real_x_cgo_mmap(void *at, uintptr_t length, int32_t protection, int32_t flags, int32_t fd,
+				   uint32_t offset);
+__attribute__((visibility("hidden"))) uintptr_t __wrap_x_cgo_mmap(void *at, uintptr_t length, int32_t protection,
+								  int32_t flags, int32_t fd, uint32_t offset);
+
+uintptr_t __wrap_x_cgo_mmap(void *at, uintptr_t length, int32_t protection, int32_t flags, int32_t fd,
+			    uint32_t offset) {
+	uintptr_t mapped = __real_x_cgo_mmap(at, length, protection, flags, fd, offset);
+	if (mapped == ENOMEM && release_mappings())
+		mapped = __real_x_cgo_mmap(at, length, protection, flags, fd, offset);
+	else if (mapped >= PAGE_BYTES && gompi_load(&reserved_mappings) == NULL)
+		reserve_mappings();
+	return mapped;
 }
 
 void gompi_check_limits(void) {

@@ -4,13 +4,13 @@
 // application's last thread (last_thread.c).
 package runtime
 
-// The linker's --wrap makes every call from C into Go pass through cross.c, and every thread creation of the Go runtime
-// through rlimit.c.
+// The linker's --wrap makes every call from C into Go pass through cross.c, and every creation of a thread and every
+// mapping of memory by the Go runtime through rlimit.c.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
 #cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
-#cgo LDFLAGS: -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create
+#cgo LDFLAGS: -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create -Wl,--wrap=x_cgo_mmap
 */
 import "C"
 
