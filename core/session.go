@@ -107,9 +107,14 @@ func AtExit(data DataPath) {
 }
 
 // leaveNetwork ends the progress thread of the network. Later in exit, the destructors of the network's library run.
-// UCX aborts the process if a thread uses it then.
+// UCX aborts the process if a thread uses it then. If the process has finalized a session after MPI_Finalize, other
+// processes may still have sessions, and leaveNetwork notifies them that this end is no failure.
 func leaveNetwork() {
 	if p := self.Load(); p != nil && p.networkEnded != nil {
+		if p.spans && usedSessions && finalized.Load() && !hasSessions() {
+			p.data.Network().NotifyEnd()
+			p.data.Network().Drain(true, drainTimeout)
+		}
 		p.data.Network().Stop()
 		select {
 		case <-p.networkEnded:

@@ -103,12 +103,16 @@ bool gompi_record_foreign_failure(int number) {
 
 void gompi_record_job_end(int number) {
 	struct gompi_processes *t = gompi_node.processes;
-	const uint32_t flags = GOMPI_JOB_FAILED | GOMPI_JOB_ENDED,
-		       job = gompi_load(&gompi_process(t, number)->job) & ~flags;
+	const uint32_t job = gompi_load(&gompi_process(t, number)->job) & ~GOMPI_JOB_FLAGS;
 	for (int i = 0; i < gompi_processes_count(t); i++)
-		if ((gompi_load(&gompi_process(t, i)->job) & ~flags) == job)
+		if ((gompi_load(&gompi_process(t, i)->job) & ~GOMPI_JOB_FLAGS) == job)
 			gompi_or(&gompi_process(t, i)->job, GOMPI_JOB_ENDED);
 	gompi_add_seq_cst(&t->failed_count, 1);
+}
+
+void gompi_record_process_end(int number) {
+	gompi_or(&gompi_process(gompi_node.processes, number)->job, GOMPI_JOB_ENDED);
+	gompi_add_seq_cst(&gompi_node.processes->failed_count, 1);
 }
 
 // --- Dependencies of waits
@@ -235,7 +239,7 @@ const char *gompi_failure_text(void) {
 			 gompi_process(t, failed)->rank, host);
 		return text;
 	}
-	if (gompi_process_has_failed(t, failed))
+	if (gompi_process_has_failed(t, failed) || gompi_process_has_ended(t, failed))
 		return "a process has ended after MPI_Finalize, or its network has failed";
 	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
 	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,

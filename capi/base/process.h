@@ -13,8 +13,8 @@
 
 struct gompi_process {
 	// Number of its job; 0 for this process' own job. The flags GOMPI_JOB_FAILED and GOMPI_JOB_ENDED are added when
-	// a process of another job has failed, or has ended after MPI_Finalize. GOMPI_JOB_FAILED is also added when a
-	// process of this job has ended after MPI_Finalize, and this process has a session.
+	// a process of another job has failed, or has ended after MPI_Finalize. If this process has a session after
+	// MPI_Finalize, they are also added when a process of this job on another node fails or ends.
 	gompi_a32 job;
 	int32_t rank;        // rank in MPI_COMM_WORLD of its job
 	int32_t node;        // number of its node, among all known nodes
@@ -24,6 +24,7 @@ struct gompi_process {
 enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 #define GOMPI_JOB_FAILED (1u << 31)
 #define GOMPI_JOB_ENDED (1u << 30)
+#define GOMPI_JOB_FLAGS (GOMPI_JOB_FAILED | GOMPI_JOB_ENDED)
 struct gompi_processes {
 	int32_t self; // number of this process
 	// the processes of this process' job have the numbers world_first to world_first + world_size - 1
@@ -63,14 +64,14 @@ static inline struct gompi_process *gompi_process(const struct gompi_processes *
 
 // Returns true if a process is of another job that has none of its processes on this node.
 static inline bool gompi_process_is_foreign(const struct gompi_processes *t, int number) {
-	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & ~GOMPI_JOB_FAILED) != 0;
+	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & ~GOMPI_JOB_FLAGS) != 0;
 }
 // Returns true if the flag GOMPI_JOB_FAILED of a process is set.
 static inline bool gompi_process_has_failed(const struct gompi_processes *t, int number) {
 	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_FAILED) != 0;
 }
 
-// Returns true if a process of another job is known to have ended after MPI_Finalize.
+// Returns true if the flag GOMPI_JOB_ENDED of a process is set.
 static inline bool gompi_process_has_ended(const struct gompi_processes *t, int number) {
 	return number >= t->in_order_count && (gompi_load(&gompi_process(t, number)->job) & GOMPI_JOB_ENDED) != 0;
 }

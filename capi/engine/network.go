@@ -117,6 +117,9 @@ func (Network) NotifyFinalize(to []int32) {
 	C.gompi_health_notify_finalize((*C.int32_t)(unsafe.SliceData(to)), C.int(len(to)))
 }
 
+// NotifyEnd implements fabric.Network.
+func (Network) NotifyEnd() { C.gompi_health_notify_end() }
+
 // Drain implements fabric.Network.
 func (Network) Drain(ownJob bool, limit time.Duration) {
 	C.gompi_net_drain(C.bool(ownJob), C.int(limit.Milliseconds()))

@@ -43,12 +43,12 @@ static struct {
 } health = {.probed_rank = -1};
 
 // The record that reports the failure of a process; or, between jobs, that the sender's job has called MPI_Finalize
-// (JOB_FINALIZED).
+// (JOB_FINALIZED); or, in a job, that the sender ends after MPI_Finalize (PROCESS_ENDING).
 struct failure_report {
 	int32_t rank;
 	int32_t cause;
 };
-enum { JOB_FINALIZED = -1 };
+enum { JOB_FINALIZED = -1, PROCESS_ENDING = -2 };
 
 static void on_failure_report(int peer, const char *data, size_t length);
 
@@ -172,6 +172,11 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 		}
 		return;
 	}
+	if (d.cause == PROCESS_ENDING) {
+		gompi_record_process_end(peer);
+		gompi_recheck_waits();
+		return;
+	}
 	if (gompi_load(&health.stage) == FINALIZED || (uint32_t)d.rank >= (uint32_t)gompi_net.size || d.cause <= 0 ||
 	    d.cause > GOMPI_FAILED_UNREACHABLE)
 		return;
@@ -194,6 +199,13 @@ void gompi_health_notify_finalize(const int32_t *to, int n) {
 		p->finalize_notified = true;
 		send_failure_report(p->rank, (struct failure_report){0, JOB_FINALIZED});
 	}
+}
+
+void gompi_health_notify_end(void) {
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (p->rank < gompi_net.size && !gompi_fabric_peer_failed(p->rank) &&
+		    (p->frames_sent != 0 || gompi_load(&p->frames_received) != 0))
+			send_failure_report(p->rank, (struct failure_report){gompi_node.self, PROCESS_ENDING});
 }
 
 // --- The progress thread's ticks

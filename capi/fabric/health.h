@@ -29,6 +29,9 @@ void gompi_health_stop(void);
 // Notifies processes of other jobs that all processes of this job have called MPI_Finalize: those in the list `to`, and
 // all with which this process has exchanged frames. Notifies each process once. Does not wait.
 void gompi_health_notify_finalize(const int32_t *to, int n);
+// Notifies the processes of this job with which this process has exchanged frames that this process ends after
+// MPI_Finalize. Does not wait.
+void gompi_health_notify_end(void);
 
 // Runs the checks that are due at the time `now` (ns). Returns the time of the next checks, when the progress thread
 // must call it again.

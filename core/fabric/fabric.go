@@ -43,6 +43,10 @@ type Network interface {
 	// NotifyFinalize notifies processes of other jobs that all processes of this job have called MPI_Finalize:
 	// those with the given numbers, and all with which this process has communicated.
 	NotifyFinalize(to []int32)
+	// NotifyEnd notifies the processes of this job on other nodes, with which this process has communicated, that
+	// this process ends after MPI_Finalize. Afterwards its end is an error only for calls that wait for this
+	// process alone.
+	NotifyEnd()
 	// Drain waits until the processes of this job, or those of other jobs, have received all data, but for each
 	// process not longer than the limit.
 	Drain(ownJob bool, limit time.Duration)

@@ -1,7 +1,7 @@
 /* Proves: if a peer is killed, or is silent for longer than the timeout, waits for the peer end with
  * MPI_ERR_PROC_ABORTED in time, and the node records which peer failed. If a peer is killed after MPI_Finalize, a wait
- * for it ends in the same way, but the node records no failure. If a peer is silent for less than the timeout, no
- * record is lost. */
+ * for it ends in the same way, but the node records no failure. If the peer has sent a notice of its end before, a wait
+ * for a group with the peer continues. If a peer is silent for less than the timeout, no record is lost. */
 #include "two_nodes.h"
 
 enum { SILENCE_MS = 1000 };
@@ -62,15 +62,41 @@ static void test_failure(enum how how, bool sends, double least, double most) {
 	exit(check_errors != 0);
 }
 
-/* Kills the second process after MPI_Finalize, while the first process waits for it in a session. Does not return. */
-static void test_killed_after_finalize(void) {
+/* Ends a wait for two records when the connection to the second process has been lost for a while. */
+static void *end_wait_later(void *arg) {
+	UNIT_UNTIL(gompi_fabric_peer_failed(1));
+	usleep(100000);
+	gompi_store_seq_cst(&records_received, 2);
+	gompi_wake(&gompi_my_cell()->wait);
+	return arg;
+}
+
+/* Kills the second process after MPI_Finalize, while the first process waits for it in a session. If `notifies` is
+ * true, the second process sends a notice of its end before, and the first process also waits for a group. Does not
+ * return. */
+static void test_killed_after_finalize(bool notifies) {
 	static const struct gompi_wait_desc for_peer = {.call = "test", .peer = 1};
+	static const int32_t both[] = {0, 1};
+	static const struct gompi_wait_desc for_group = {
+		.call = "test", .peer = -1, .members = both, .member_count = 2};
 	uint64_t number = 2;
+	pthread_t ends;
 	CHECK(send_number(0) == MPI_SUCCESS && wait_for(1) == MPI_SUCCESS, "the first record");
 	gompi_health_job_finalized();
 	pair_barrier();
+	if (pair_rank == 1 && notifies) {
+		gompi_health_notify_end();
+		gompi_net_drain(true, 5000);
+	}
 	if (pair_rank == 1)
 		raise(SIGKILL);
+	if (notifies) {
+		pthread_create(&ends, NULL, end_wait_later, NULL);
+		CHECK(gompi_await(&gompi_my_cell()->wait, has_received, &number, &for_group) == MPI_SUCCESS,
+		      "the wait for a group returned an error because a process has ended");
+		pthread_join(ends, NULL);
+		number = 3;
+	}
 	int64_t begin = gompi_now_ns();
 	CHECK(gompi_await(&gompi_my_cell()->wait, has_received, &number, &for_peer) == MPI_ERR_PROC_ABORTED,
 	      "the wait for a process that has ended returned no error");
@@ -106,9 +132,11 @@ int main(int argc, char **argv) {
 	static const struct {
 		const char *name;
 		int64_t timeout;
-	} scenes[] = {{"killed, sends", 30000},       {"killed, waits", 30000}, {"stopped, sends", SILENCE_MS},
-		      {"stopped, waits", SILENCE_MS}, {"slow", SILENCE_MS},     {"killed after MPI_Finalize", 30000}};
-	for (int i = 0; i < 6; i++) {
+	} scenes[] = {
+		{"killed, sends", 30000},           {"killed, waits", 30000}, {"stopped, sends", SILENCE_MS},
+		{"stopped, waits", SILENCE_MS},     {"slow", SILENCE_MS},     {"killed after MPI_Finalize", 30000},
+		{"ended after MPI_Finalize", 30000}};
+	for (int i = 0; i < 7; i++) {
 		fflush(stdout);
 		pid_t scene = fork();
 		if (scene > 0) {
@@ -125,8 +153,8 @@ int main(int argc, char **argv) {
 			exit(0);
 		if (i == 4)
 			test_slow();
-		else if (i == 5)
-			test_killed_after_finalize();
+		else if (i >= 5)
+			test_killed_after_finalize(i == 6);
 		else if (i < 2)
 			test_failure(KILLED, i == 0, 0, 2);
 		else
