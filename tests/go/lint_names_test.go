@@ -20,8 +20,8 @@ var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE " +
 		"SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
 		"STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
-	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +
-		"SELECTED_INT_KIND SELECTED_REAL_KIND AddressSanitizer",
+	"C's, Go's, Fortran's": "seq_cst _cgo_export.h x_cgo_mmap CGO_LDFLAGS_ALLOW overrideWrite " +
+		"ISO_Fortran_binding.h SELECTED_INT_KIND SELECTED_REAL_KIND AddressSanitizer",
 	"DWARF's": "DW_EH_PE_ DW_CFA_advance_loc DW_CFA_offset DW_CFA_restore DW_CFA_nop DW_CFA_offset_extended " +
 		"DW_CFA_remember_state DW_CFA_def_cfa DW_CFA_def_cfa_expression DW_CFA_expression " +
 		"DW_CFA_val_expression DW_CFA_val_offset DW_CFA_GNU_args_size",
