@@ -19,9 +19,14 @@ enum {
 	MIN_IOVEC_BYTES = 512,
 	IOVECS = 256,
 	STAGE_BYTES = GOMPI_FILE_STAGE_BYTES,
-	// A block is read in one call with its predecessor if the block and the gap between them have at most this many
-	// bytes together. The additional copy of more bytes would cost more than a system call.
-	MAX_READ_STRIDE = 2048,
+	// A block is read in one call with its predecessor if the gap between them has at most this many bytes. To read
+	// more bytes would cost more than a system call. Reads of files in memory cost more per byte, because their
+	// pages are smaller.
+	MAX_READ_GAP = 4096,
+	MAX_READ_GAP_IN_MEMORY = 2048,
+	// Such blocks of at least this size on average are read to their places, with the gaps apart. Smaller blocks
+	// are copied from a range with the gaps, because the entries of the iovec would cost more than the copies.
+	MIN_SCATTERED_BYTES = 2048,
 	// Minimum number of blocks for which a mapping is used: it costs two system calls and their TLB flushes, as
 	// much as this many writes.
 	MIN_MAPPED_BLOCKS = 16,
@@ -114,6 +119,7 @@ struct blocks {
 	int64_t bytes;              // bytes of all blocks
 	int64_t count;
 	bool is_contiguous; // each block begins where its predecessor ends
+	bool overlaps;      // a block begins before the end of its predecessor
 };
 
 void gompi_file_cursor(struct gompi_cursor *c, const struct gompi_file_view *view, int64_t pos, int64_t bytes) {
@@ -123,9 +129,10 @@ void gompi_file_cursor(struct gompi_cursor *c, const struct gompi_file_view *vie
 }
 
 // Consumes successive blocks of at most `limit` bytes in total from g->cursor, and describes them in *g. Stops before a
-// block that begins before the first one. Also stops before a block that follows a gap, if the gap and the block have
-// more than `stride` bytes together. If there are several blocks, they span at most STAGE_BYTES bytes of the file.
-static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t stride) {
+// block that begins before the first one. Also stops before a block that follows a gap of more than max_gap bytes, if
+// the gap and the block have more than max_stride bytes together. If there are several blocks, they span at most
+// STAGE_BYTES bytes of the file.
+static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t max_stride, int64_t max_gap) {
 	struct gompi_cursor *c = &g->cursor;
 	const struct gompi_run *run = &c->run;
 	const int64_t begin = run->offset + c->skip_bytes;
@@ -133,19 +140,23 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t s
 	g->offset = disp + begin;
 	g->bytes = g->count = 0;
 	g->is_contiguous = true;
+	g->overlaps = false;
 	while (run->n > 0 && g->bytes < limit) {
 		int64_t at = run->offset + c->skip_bytes, room = limit - g->bytes, n = 1;
 		if (g->count > 0)
 			room = gompi_min_i64(room, begin + STAGE_BYTES - at);
 		if (room <= 0 || at < begin || end - begin > STAGE_BYTES ||
-		    (at != end && at + run->block - c->skip_bytes - end > stride))
+		    (at != end && at + run->block - c->skip_bytes - end > max_stride && at - end > max_gap))
 			break;
 		g->is_contiguous = g->is_contiguous && at == end;
-		if (run->n > 1 && c->skip_bytes == 0 && run->stride > 0 && run->stride <= stride)
+		g->overlaps = g->overlaps || at < end;
+		if (run->n > 1 && c->skip_bytes == 0 && run->stride > 0 &&
+		    (run->stride <= max_stride || run->stride - run->block <= max_gap))
 			n = gompi_min_i64(gompi_min_i64(run->n, room / run->block),
 					  (begin + STAGE_BYTES - run->block - at) / run->stride + 1);
 		if (n > 1) {
 			g->is_contiguous = g->is_contiguous && run->stride == run->block;
+			g->overlaps = g->overlaps || run->stride < run->block;
 			end = gompi_max_i64(end, at + (n - 1) * run->stride + run->block);
 			g->bytes += n * run->block;
 			g->count += n;
@@ -158,6 +169,44 @@ static void next_blocks(struct blocks *g, int64_t disp, int64_t limit, int64_t s
 		}
 	}
 	g->hull = end - begin;
+}
+
+// Reads the blocks g to `data`, and the gaps between them to the memory `gap` of MAX_READ_GAP bytes. The cursor is at
+// the first block, and the blocks do not overlap. *done is the number of bytes of the hull that have been read. Returns
+// like gompi_file_transfer.
+static int read_scattered(const struct gompi_file *f, struct gompi_cursor c, const struct blocks *g, int64_t disp,
+			  char *data, char *gap, int64_t *done, struct gompi_error_status *v) {
+	struct iovec iov[IOVECS];
+	int64_t end = g->offset - disp, at = 0, read_bytes = 0, part;
+	*done = 0;
+	while (read_bytes < g->bytes) {
+		const int64_t begin = end;
+		int n = 0;
+		while (read_bytes < g->bytes && n + 2 <= IOVECS) {
+			const int64_t block = gompi_cursor_next(&c, g->bytes - read_bytes, &at);
+			if (at > end)
+				iov[n++] = (struct iovec){gap, (size_t)(at - end)};
+			iov[n++] = (struct iovec){data + read_bytes, (size_t)block};
+			end = at + block;
+			read_bytes += block;
+		}
+		int rc = transfer_iovecs(f, false, disp + begin, iov, n, end - begin, &part, v);
+		*done += part;
+		if (rc != MPI_SUCCESS || part < end - begin)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+// Returns how many of the next `bytes` bytes of blocks are before the offset `end`.
+static int64_t bytes_before(struct gompi_cursor c, int64_t bytes, int64_t end) {
+	int64_t before = 0, at = 0, n;
+	for (; before < bytes; before += n) {
+		n = gompi_cursor_next(&c, bytes - before, &at);
+		if (at + n > end)
+			return before + gompi_max_i64(0, end - at);
+	}
+	return before;
 }
 
 // Stores the blocks g in mapped pages of the file, beginning with the page of the first block. Their packed data is at
@@ -186,34 +235,25 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 			   int64_t *done, struct gompi_error_status *v) {
 	struct blocks g;
 	struct gompi_cursor c;
+	const int64_t max_read_gap = f->is_in_memory ? MAX_READ_GAP_IN_MEMORY : MAX_READ_GAP;
 	gompi_file_cursor(&g.cursor, &f->view, pos, bytes);
 	*done = 0;
 	while (*done < bytes) {
 		int64_t part, disp = f->view.disp;
 		c = g.cursor;
-		next_blocks(&g, disp, bytes - *done, write ? f->map_stride : MAX_READ_STRIDE);
+		next_blocks(&g, disp, bytes - *done, write ? f->map_stride : 0, write ? -1 : max_read_gap);
 		int rc = MPI_SUCCESS;
 		if (g.is_contiguous) {
 			rc = gompi_file_transfer_bytes(f, write, g.offset, data + *done, g.bytes, &part, v);
 		} else if (!write) {
-			rc = gompi_file_transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
-			if (part < g.hull) { // the end of the file: only some of the blocks are there
-				int64_t there = 0, at = 0, n;
-				struct gompi_cursor end = c;
-				while (there < g.bytes) {
-					n = gompi_cursor_next(&end, g.bytes - there, &at);
-					if (disp + at + n > g.offset + part) {
-						there += gompi_max_i64(0, g.offset + part - (disp + at));
-						break;
-					}
-					there += n;
-				}
-				part = there;
-			} else {
-				part = g.bytes;
-			}
-			gompi_cursor_pack(data + *done, (char *)((uintptr_t)stage - (uintptr_t)(g.offset - disp)), &c,
-					  part);
+			const bool scatters = !g.overlaps && g.bytes / g.count >= MIN_SCATTERED_BYTES;
+			rc = scatters ? read_scattered(f, c, &g, disp, data + *done, stage, &part, v)
+				      : gompi_file_transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
+			// at the end of the file, only some of the blocks are there
+			part = part < g.hull ? bytes_before(c, g.bytes, g.offset + part - disp) : g.bytes;
+			if (!scatters)
+				gompi_cursor_pack(data + *done,
+						  (char *)((uintptr_t)stage - (uintptr_t)(g.offset - disp)), &c, part);
 		} else if (g.count >= MIN_MAPPED_BLOCKS && write_mapped(f, &c, &g, disp, data + *done)) {
 			part = g.bytes;
 		} else {
