@@ -1,11 +1,37 @@
 // Copies between two layouts.
+#include "base/minmax.h"
 #include "datatype/block_copy.h"
 #include "datatype/datatype.h"
 #include "datatype/memory.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t bytes) {
 	memmove(to, from, (size_t)bytes);
 	return MPI_SUCCESS;
+}
+
+char *gompi_copy_out_later(char *to, const void *from, uint64_t n) {
+#ifdef __SSE2__
+	enum { LINE = 64 };
+	const char *source = from;
+	const uint64_t first = gompi_min_u64(-(uintptr_t)to % LINE, n);
+	uint64_t done = first;
+	memcpy(to, source, first);
+	for (; n - done >= LINE; done += LINE) {
+		__m128i part[4];
+		memcpy(part, source + done, sizeof part);
+		for (int i = 0; i < 4; i++)
+			_mm_stream_si128((__m128i *)(to + done) + i, part[i]);
+	}
+	memcpy(to + done, source + done, n - done);
+	_mm_sfence(); // a store with release order does not order these stores
+#else
+	gompi_copy_small(to, from, n);
+#endif
+	return to;
 }
 
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,

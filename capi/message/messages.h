@@ -30,6 +30,9 @@ bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r)
 // Does what gompi_try_eager does, for contiguous data of at least INBOX_MIN_CHUNKED_BYTES bytes: the receiver can copy
 // the first chunks before the last ones are written. A send takes 20 % longer if the receiver copies other messages.
 bool gompi_try_eager_chunks(struct gompi_link *p, const struct gompi_request *r);
+// Does what gompi_try_eager does, for contiguous data of at least GOMPI_COPY_LATER_BYTES bytes of a nonblocking send,
+// which further sends probably follow.
+bool gompi_try_eager_later(struct gompi_link *p, const struct gompi_request *r);
 static inline bool gompi_try_eager_any(struct gompi_link *p, const struct gompi_request *r) {
 	return gompi_is_remote(p) ? gompi_try_eager_remote(p, r) : gompi_try_eager(p, r);
 }

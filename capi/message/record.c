@@ -31,7 +31,8 @@ static void write_chunks(struct gompi_reservation space, const char *from, int64
 	}
 }
 
-enum payload { PAYLOAD_WHOLE, PAYLOAD_CHUNKS };
+// PAYLOAD_LATER: the receiver reads the payload while this process sends further messages (gompi_copy_out_later).
+enum payload { PAYLOAD_WHOLE, PAYLOAD_CHUNKS, PAYLOAD_LATER };
 
 // Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if the record can
 // never be sent.
@@ -54,6 +55,8 @@ static inline __attribute__((always_inline)) int send_eager_record(struct gompi_
 	const uint64_t word = gompi_record_word(RECORD_EAGER, flags, n);
 	if (payload == PAYLOAD_CHUNKS)
 		write_chunks(space, r->buf.at, r->buf.size, word);
+	else if (payload == PAYLOAD_LATER)
+		gompi_copy_out_later(gompi_record_data(h, r->buf.size), r->buf.at, (uint64_t)r->buf.size);
 	else
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
 	gompi_record_commit(p, space, word, remote, urgency_of(r), notice_of(r));
@@ -71,6 +74,10 @@ bool gompi_try_eager(struct gompi_link *p, const struct gompi_request *r) {
 
 bool gompi_try_eager_chunks(struct gompi_link *p, const struct gompi_request *r) {
 	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_CHUNKS) == MPI_SUCCESS;
+}
+
+bool gompi_try_eager_later(struct gompi_link *p, const struct gompi_request *r) {
+	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_LATER) == MPI_SUCCESS;
 }
 
 bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r) {

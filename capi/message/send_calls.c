@@ -85,7 +85,10 @@ static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
 // Tries to send data eagerly to a process of this node. While the inbox of the receiver is full, handles the records in
 // this process' own inbox. So if both sides send first, each makes space for the other.
 static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *r) {
-	if (gompi_try_eager(p, r))
+	const bool is_later = r->buf.size >= GOMPI_COPY_LATER_BYTES && r->buf.type == NULL;
+	bool (*const try_eager)(struct gompi_link *, const struct gompi_request *) =
+		is_later ? gompi_try_eager_later : gompi_try_eager;
+	if (try_eager(p, r))
 		return true;
 	if (r->buf.size > RECORD_MAX_DATA)
 		return false;
@@ -95,7 +98,7 @@ static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *
 			gompi_vci_progress(r->vci);
 		else
 			gompi_pause();
-		if (gompi_try_eager(p, r))
+		if (try_eager(p, r))
 			return true;
 	}
 	gompi_store(&p->full_head, head);
@@ -157,7 +160,8 @@ static inline int isend_as(const char *call, enum gompi_mode mode, const void *b
 	struct gompi_request r;
 	struct gompi_link *p = gompi_send_check_fast(&r, buf, count, datatype, dest, tag, comm);
 	r.mode = (uint8_t)mode;
-	if (__builtin_expect(p != NULL && request != NULL && gompi_try_eager(p, &r), 1)) {
+	if (__builtin_expect(
+		    p != NULL && request != NULL && r.buf.size < GOMPI_COPY_LATER_BYTES && gompi_try_eager(p, &r), 1)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
