@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll
 		return rc;
 	char *slot = gompi_shm_data(t, t->me, t->seq, p);
 	if (!is_scatter)
-		gompi_copy_out(slot, c->out + from, n);
+		gompi_copy_out_shared(slot, c->out + from, n);
 	for (int i = 0; is_scatter && i < t->n; i++)
 		if (i != t->me)
 			gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) int gather_step(struct gompi_shm_co
 	if (rc)
 		return rc;
 	if (t->me != c->root) {
-		gompi_copy_out(gompi_shm_data(t, t->me, t->seq, p), c->in + from, bytes);
+		gompi_copy_out_shared(gompi_shm_data(t, t->me, t->seq, p), c->in + from, bytes);
 		gompi_shm_publish(t, w, format);
 		gompi_shm_finish(t);
 		return 0;

@@ -2,8 +2,8 @@
 // another kind of memory, such as a device's, is added in one place. The new kind needs a value of enum gompi_memory,
 // which the argument checks store in struct gompi_buffer, and a case in each of these functions:
 //
-//     contiguous data          gompi_copy_out, gompi_copy_out_later, gompi_copy_in, gompi_copy_between,
-//                              gompi_copy_word, gompi_copy_bytes
+//     contiguous data          gompi_copy_out, gompi_copy_out_later, gompi_copy_out_shared, gompi_copy_in,
+//                              gompi_copy_between, gompi_copy_word, gompi_copy_bytes
 //     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
 //     data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
 //     elements                 the kernels of operations (op.h, atomic.h)
@@ -44,6 +44,11 @@ enum { GOMPI_COPY_LATER_BYTES = 8 << 10 };
 // caches, so they need not wait until the reader's core has given up the memory. Two processes on two cores then move a
 // stream of data twice as fast. But a reader that waits for the data gets it a little later.
 __attribute__((visibility("hidden"))) char *gompi_copy_out_later(char *to, const void *from, uint64_t n);
+
+// Does the same for data for which other processes wait. From twice as many bytes on, the gain outweighs the delay.
+static inline char *gompi_copy_out_shared(char *to, const void *from, uint64_t n) {
+	return n < 2 * GOMPI_COPY_LATER_BYTES ? gompi_copy_out(to, from, n) : gompi_copy_out_later(to, from, n);
+}
 
 // Copies n bytes of the library's memory to application memory.
 static inline void gompi_copy_in(void *to, const void *from, uint64_t n) { gompi_copy_small(to, from, n); }
