@@ -85,10 +85,7 @@ static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
 // Tries to send data eagerly to a process of this node. While the inbox of the receiver is full, handles the records in
 // this process' own inbox. So if both sides send first, each makes space for the other.
 static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *r) {
-	const bool is_later = r->buf.size >= GOMPI_COPY_LATER_BYTES && r->buf.type == NULL;
-	bool (*const try_eager)(struct gompi_link *, const struct gompi_request *) =
-		is_later ? gompi_try_eager_later : gompi_try_eager;
-	if (try_eager(p, r))
+	if (gompi_try_eager_any(p, r))
 		return true;
 	if (r->buf.size > RECORD_MAX_DATA)
 		return false;
@@ -98,7 +95,7 @@ static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *
 			gompi_vci_progress(r->vci);
 		else
 			gompi_pause();
-		if (try_eager(p, r))
+		if (gompi_try_eager_any(p, r))
 			return true;
 	}
 	gompi_store(&p->full_head, head);
