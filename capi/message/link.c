@@ -75,6 +75,11 @@ static struct gompi_link *add_peer(struct gompi_messages *m, int world) {
 	return p;
 }
 
+// Returns the number of processes that exist or have existed on the node.
+static uint32_t process_count(const struct gompi_messages *m) {
+	return gompi_load(&((struct gompi_node_header *)(void *)m->node.control)->process_count);
+}
+
 struct gompi_link *gompi_link_slow(struct gompi_vci *l, int node_index, int world) {
 	struct gompi_messages *m = l->messages;
 	if (node_index < 0) {
@@ -90,7 +95,7 @@ struct gompi_link *gompi_link_slow(struct gompi_vci *l, int node_index, int worl
 	// 64 messages, in both processes at the same time. The faults wait for each other, and a ping-pong of 8 bytes
 	// takes 0.3 us one way instead of 0.11. A failure of the calls loses only this gain. The populated pages count
 	// as memory of this process, so nodes with many processes skip the calls.
-	if (gompi_node_count() <= MAX_PREFAULT_PROCESSES) {
+	if (process_count(m) <= MAX_PREFAULT_PROCESSES) {
 		madvise(l->inbox, GOMPI_INBOX_SIZE, MADV_POPULATE_READ);
 		madvise(p->inbox, GOMPI_INBOX_SIZE, MADV_POPULATE_WRITE);
 	}

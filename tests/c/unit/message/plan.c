@@ -379,7 +379,6 @@ static void uncached_plan(void) {
 }
 
 int main(void) {
-	unit_node(1);
 	open_on_one_node(MEMBERS, MEMBERS, NULL, false);
 	in_rounds();
 	application_steps();
