@@ -32,7 +32,8 @@ bool gompi_record_foreign_failure(int number);
 // Notes that all processes of the other job of process `number` have called MPI_Finalize, so the end of their
 // connections is no failure. A wait for such a process itself ends, but not a wait for other members of its group.
 void gompi_record_job_end(int number);
-// Notes the same for one process of this job, which ends after MPI_Finalize. Only this process knows it.
+// Notes that process `number` of this job ends after MPI_Finalize, so the end of its connection is no failure. A wait
+// for this process alone ends, but not a wait for other members of its group. Only this process knows it.
 void gompi_record_process_end(int number);
 // Returns the number of failures and ends of processes that this process knows.
 static inline uint32_t gompi_failure_count(void) {

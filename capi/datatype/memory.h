@@ -40,12 +40,13 @@ static inline char *gompi_copy_out(char *to, const void *from, uint64_t n) {
 // The least number of bytes for which gompi_copy_out_later is faster than gompi_copy_out.
 enum { GOMPI_COPY_LATER_BYTES = 8 << 10 };
 
-// Does the same for data that another process will read while this process writes further data. The stores bypass the
-// caches, so they need not wait until the reader's core has given up the memory. Two processes on two cores then move a
-// stream of data twice as fast. But a reader that waits for the data gets it a little later.
+// Does what gompi_copy_out does, for data that another process will read while this process writes further data. The
+// stores bypass the caches, so they need not wait until the reader's core has given up the memory. Two processes on two
+// cores then move a stream of data twice as fast. But a reader that waits for the data gets it 8 % later.
 __attribute__((visibility("hidden"))) char *gompi_copy_out_later(char *to, const void *from, uint64_t n);
 
-// Does the same for data for which other processes wait. From twice as many bytes on, the gain outweighs the delay.
+// Does what gompi_copy_out does, for data for which other processes wait. From 2 * GOMPI_COPY_LATER_BYTES bytes on,
+// stores that bypass the caches are faster in this case, too.
 static inline char *gompi_copy_out_shared(char *to, const void *from, uint64_t n) {
 	return n < 2 * GOMPI_COPY_LATER_BYTES ? gompi_copy_out(to, from, n) : gompi_copy_out_later(to, from, n);
 }

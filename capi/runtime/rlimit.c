@@ -71,7 +71,7 @@ static bool release_mappings(void) {
 
 // Replaces the function with which the Go runtime maps memory (--wrap in runtime.go). It returns an address or, if the
 // mapping fails, the value of errno. At ENOMEM the runtime would abort the process. So this function releases the
-// reserved mappings and tries again.
+// reserved mappings and tries again. A later successful call reserves mappings again.
 extern uintptr_t __real_x_cgo_mmap(void *at, uintptr_t length, int32_t protection, int32_t flags, int32_t fd,
 				   uint32_t offset);
 __attribute__((visibility("hidden"))) uintptr_t __wrap_x_cgo_mmap(void *at, uintptr_t length, int32_t protection,

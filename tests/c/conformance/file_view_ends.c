@@ -23,8 +23,8 @@ static void read_at(MPI_File f, MPI_Offset at, char *buf, int bytes, int expecte
 	CHECK_COUNT(&s, MPI_BYTE, expected);
 }
 
-/* Reads 12 blocks, from the middle of the first one on, of a file that ends inside or after a block. The file may end
- * before the last block. If `gap` is negative, the blocks overlap. */
+/* Reads 12 blocks, without the first third of the first one, of a file that ends inside or after a block. The file may
+ * end before the last block. If `gap` is negative, the blocks overlap. */
 static void read_blocks(int block, int gap) {
 	enum { BLOCKS = 12 };
 	const int stride = block + gap, skipped = block / 3, most = BLOCKS * block - skipped;
