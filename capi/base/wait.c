@@ -312,6 +312,34 @@ static void count_wakeup(int record) {
 		gompi_add(&gompi_my_cell()->wait_records[record].wakeup_count, 1);
 }
 
+// On an oversubscribed node, polling helps only while the awaited processes get the cores that polling threads yield.
+// They may not: other programs compute there, or the kernel groups processes by session (autogroups), and a yield then
+// never gives the core to another session. A thread whose waits often poll in vain therefore polls only briefly in the
+// next GOMPI_BRIEF_WAITS waits, and then tries again.
+static _Thread_local struct {
+	uint32_t vain;  // increases with each wait that polled in vain, decreases with each other wait
+	uint32_t brief; // number of waits that will still poll briefly
+} polling;
+
+static int64_t polling_time(void) {
+	return polling.brief > 0 ? GOMPI_WAIT_POLL_BRIEFLY_NS : gompi_node.policy.poll_ns;
+}
+
+// Notes the end of a wait's polling. It was in vain if the wait now sleeps.
+static void note_polling(bool in_vain) {
+	if (!gompi_node.policy.is_oversubscribed)
+		return;
+	if (polling.brief > 0) {
+		polling.brief--;
+	} else if (!in_vain) {
+		polling.vain -= polling.vain > 0;
+	} else if (polling.vain < GOMPI_VAIN_WAITS_MAX) {
+		polling.vain += GOMPI_VAIN_WAIT;
+	} else {
+		polling.brief = GOMPI_BRIEF_WAITS;
+	}
+}
+
 // Begins a wait, and registers this thread as a poller of its process. Senders ring no doorbell while a poller is
 // registered.
 static inline void begin_wait(struct gompi_wait *t) {
@@ -320,7 +348,7 @@ static inline void begin_wait(struct gompi_wait *t) {
 	gompi_add_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw(); // pairs with the fence in gompi_cell_ring_doorbell
 	t->start_ns = t->now_ns = gompi_now_ns();
-	t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
+	t->poll_end_ns = t->now_ns + polling_time();
 	t->poll_count = gompi_node.policy.is_oversubscribed ? GOMPI_PAUSED_POLLS : 0;
 	t->eager_polls_left = 0;
 	t->assistance.initiator = 0;
@@ -402,6 +430,7 @@ static inline int step_wait(struct gompi_wait *t) {
 	case WAIT_POLLING:
 		if (poll_step(t))
 			return MPI_SUCCESS;
+		note_polling(true);
 		t->record_index = gompi_publish_wait(&t->desc);
 		add_sleeping_wait(t);
 		arm_wait(t);
@@ -426,6 +455,8 @@ static inline void end_wait(struct gompi_wait *t) {
 	if (t->stage != WAIT_POLLING) {
 		remove_sleeping_wait(t);
 		gompi_withdraw_wait(t->record_index);
+	} else {
+		note_polling(false);
 	}
 	gompi_end_assistance(&t->assistance);
 	gompi_sub(&me->blocked_count, 1);

@@ -1,11 +1,13 @@
 /* Proves: each wake function ends a wait (base/wait.h), whether the wait's condition becomes true before, while or
  * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
- * ends the wait, also during a sleep. When a wait ends, it restores the counts of pollers and blocked threads. A lost
- * wake-up would make the test hang. */
+ * ends the wait, also during a sleep. When a wait ends, it restores the counts of pollers and blocked threads. On an
+ * oversubscribed node, waits poll only briefly after many waits that polled in vain. A lost wake-up would make the test
+ * hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
 #include "base/error_status.h"
+#include "base/tuning.h"
 #include "transport/progress_thread.h"
 
 /* --- Hand-overs: the threads take turns; each thread ends its turn by waking the next one */
@@ -194,6 +196,50 @@ static void steps(void) {
 	gompi_wait_end(&t);
 	unit_hurry = true;
 	gompi_call_name = NULL;
+	check_idle();
+}
+
+/* Returns the number of polls of a wait that nothing ends before it would sleep. */
+static int polls_in_vain(void) {
+	struct gompi_wait t;
+	int polls = 0;
+	gompi_wait_begin(&t, -1, 9);
+	for (; t.stage == WAIT_POLLING; polls++)
+		gompi_wait_step(&t);
+	gompi_wait_end(&t);
+	return polls;
+}
+
+static void waits_that_do_not_sleep(int count) {
+	for (int i = 0; i < count; i++) {
+		struct gompi_wait t;
+		gompi_wait_begin(&t, -1, 9);
+		gompi_wait_end(&t);
+	}
+}
+
+static void leave_brief_polls(void) { waits_that_do_not_sleep(GOMPI_VAIN_WAITS_MAX + GOMPI_BRIEF_WAITS); }
+
+static void brief_polls(void) {
+	const struct gompi_wait_policy before = gompi_node.policy;
+	enum { BRIEF = 3 };
+	unit_hurry = true; /* a poll takes a millisecond */
+	gompi_node.policy.poll_ns = 20000000;
+	gompi_node.policy.long_yield_ns = 1000000000;
+	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+		gompi_node.policy.is_oversubscribed = oversubscribed;
+		leave_brief_polls();
+		for (int i = 0; i <= GOMPI_VAIN_WAITS_MAX / GOMPI_VAIN_WAIT; i++)
+			CHECK(polls_in_vain() > BRIEF, "wait %d polls only briefly", i);
+		for (int round = 0; round < 2; round++) {
+			CHECK((polls_in_vain() < BRIEF) == oversubscribed, "round %d: the first wait", round);
+			waits_that_do_not_sleep(GOMPI_BRIEF_WAITS - 2);
+			CHECK((polls_in_vain() < BRIEF) == oversubscribed, "round %d: the last wait", round);
+			CHECK(polls_in_vain() > BRIEF, "round %d: the waits do not try again", round);
+		}
+		leave_brief_polls();
+	}
+	gompi_node.policy = before;
 	check_idle();
 }
 
@@ -436,6 +482,7 @@ int main(void) {
 		check_idle();
 	}
 	steps();
+	brief_polls();
 	records();
 	parts();
 	wait_details();
