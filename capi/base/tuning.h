@@ -43,12 +43,12 @@ enum {
 	// thread runs for some milliseconds.
 	GOMPI_WAIT_POLL_OVERSUB_NS = 4000000,
 	GOMPI_LONG_YIELD_OVERSUB_NS = 1000000,
-	// An oversubscribed node on which polling is often in vain (wait.c): a wait that polled in vain counts as
-	// GOMPI_VAIN_WAIT waits that did not. After a wait in vain when the sum is GOMPI_VAIN_WAITS_MAX, the next
+	// An oversubscribed node on which polling is often useless (wait.c): a wait that sleeps after polling counts as
+	// GOMPI_USELESS_POLLING waits that do not. If such a wait finds the sum at GOMPI_USELESS_POLLING_MAX, the next
 	// GOMPI_BRIEF_WAITS waits poll only for GOMPI_WAIT_POLL_BRIEFLY_NS. Beside 4 busy processes, a barrier of 4
-	// ranks on two cores takes 100 us instead of 3,000 us, one of 32 ranks 1,200 us instead of 16,000 us.
-	GOMPI_VAIN_WAIT = 8,
-	GOMPI_VAIN_WAITS_MAX = 64,
+	// ranks on two cores takes 100 us instead of 3,000 us, one of 32 ranks 1,600 us instead of 16,000 us.
+	GOMPI_USELESS_POLLING = 8,
+	GOMPI_USELESS_POLLING_MAX = 64,
 	GOMPI_BRIEF_WAITS = 256,
 	GOMPI_WAIT_POLL_BRIEFLY_NS = 2000,
 	// Maximum sleep, after which the thread checks that the other processes are alive: one kill(2) for each process

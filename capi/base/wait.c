@@ -52,6 +52,18 @@ bool gompi_yield_timed(int64_t *now) {
 	return *now - before >= gompi_node.policy.long_yield_ns;
 }
 
+// Sleeps like gompi_futex_wait. The sleep begins at `now`. A wake-up ends it only if it has one of the given bits.
+static void futex_wait_bits(gompi_a32 *word, uint32_t seen, int64_t now, int64_t ns, uint32_t bits) {
+	int64_t end = now + ns;
+	struct timespec t = {end / 1000000000, end % 1000000000};
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, &t, NULL, bits);
+}
+
+void gompi_wake_sleepers_with(struct gompi_waitword *w, uint32_t bits) {
+	gompi_add_seq_cst(&w->wake_seq, 1);
+	syscall(SYS_futex, &w->wake_seq, FUTEX_WAKE_BITSET, 1 << 30, NULL, NULL, bits);
+}
+
 void gompi_wake_sleepers(struct gompi_waitword *w) {
 	if (gompi_swap_seq_cst(&w->has_sleepers, 0) == 0)
 		return;
@@ -314,27 +326,25 @@ static void count_wakeup(int record) {
 
 // On an oversubscribed node, polling helps only while the awaited processes get the cores that polling threads yield.
 // They may not: other programs compute there, or the kernel groups processes by session (autogroups), and a yield then
-// never gives the core to another session. A thread whose waits often poll in vain therefore polls only briefly in the
+// never gives the core to another session. A thread whose polling is often useless therefore polls only briefly in the
 // next GOMPI_BRIEF_WAITS waits, and then tries again.
 static _Thread_local struct {
-	uint32_t vain;  // increases with each wait that polled in vain, decreases with each other wait
-	uint32_t brief; // number of waits that will still poll briefly
+	uint32_t useless; // increases with each wait that sleeps after polling, decreases with each other wait
+	uint32_t brief;   // number of waits that will still poll briefly
 } polling;
 
-static int64_t polling_time(void) {
-	return polling.brief > 0 ? GOMPI_WAIT_POLL_BRIEFLY_NS : gompi_node.policy.poll_ns;
-}
+static int64_t polling_time(void) { return polling.brief > 0 ? GOMPI_WAIT_POLL_BRIEFLY_NS : gompi_node.policy.poll_ns; }
 
-// Notes the end of a wait's polling. It was in vain if the wait now sleeps.
-static void note_polling(bool in_vain) {
+// Notes the end of a wait's polling. The polling was useless if the wait now sleeps.
+static void note_polling(bool useless) {
 	if (!gompi_node.policy.is_oversubscribed)
 		return;
 	if (polling.brief > 0) {
 		polling.brief--;
-	} else if (!in_vain) {
-		polling.vain -= polling.vain > 0;
-	} else if (polling.vain < GOMPI_VAIN_WAITS_MAX) {
-		polling.vain += GOMPI_VAIN_WAIT;
+	} else if (!useless) {
+		polling.useless -= polling.useless > 0;
+	} else if (polling.useless < GOMPI_USELESS_POLLING_MAX) {
+		polling.useless += GOMPI_USELESS_POLLING;
 	} else {
 		polling.brief = GOMPI_BRIEF_WAITS;
 	}
@@ -402,7 +412,8 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	if (!worked) {
 		gompi_notify_long_wait();
 		int64_t start = gompi_now_ns();
-		gompi_futex_wait(&t->word->wake_seq, t->wake_seen, gompi_node.policy.max_sleep_ns);
+		futex_wait_bits(&t->word->wake_seq, t->wake_seen, start, gompi_node.policy.max_sleep_ns,
+				t->desc.wake_bits != 0 ? t->desc.wake_bits : FUTEX_BITSET_MATCH_ANY);
 		if (gompi_load(&t->word->wake_seq) != t->wake_seen)
 			count_wakeup(t->record_index);
 		int64_t now = gompi_now_ns();

@@ -43,6 +43,16 @@ static inline void gompi_wake_two(struct gompi_waitword *v, struct gompi_waitwor
 	gompi_wake_if_asleep(w);
 }
 
+// Wakes those sleepers of w that have one of the given wake_bits (struct gompi_wait_desc). The others may also wake up.
+// The caller's last action was a seq_cst read-modify-write. Threads count as sleepers until gompi_wake_after_rmw or
+// gompi_wake is called.
+void gompi_wake_sleepers_with(struct gompi_waitword *w, uint32_t bits);
+static inline void gompi_wake_bits_after_rmw(struct gompi_waitword *w, uint32_t bits) {
+	gompi_full_fence_after_rmw();
+	if (__builtin_expect(gompi_load(&w->has_sleepers) != 0, 0))
+		gompi_wake_sleepers_with(w, bits);
+}
+
 // Wakes the sleepers of w, for a caller whose last action was a seq_cst read-modify-write (atomics.h).
 static inline void gompi_wake_after_rmw(struct gompi_waitword *w) {
 	gompi_full_fence_after_rmw();
@@ -74,6 +84,7 @@ struct gompi_wait_desc {
 	bool only_members;   // the failure of a member of the object ends the wait only if it is one of `members`
 	bool depends_on_all; // the peer must act next, but a failure of any member of the object ends the wait
 	uint8_t reason;      // enum gompi_wait_reason
+	uint32_t wake_bits;  // wake-ups for certain sleepers of the word (gompi_wake_bits_after_rmw); 0: for all bits
 	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and
 	// `object` describe. The argument `of` is find_failed_arg.
 	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);

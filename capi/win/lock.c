@@ -17,17 +17,24 @@ static bool try_ticket(void *arg) {
 	       gompi_lock_try(t->member, t->exclusive, true);
 }
 
+static uint32_t wake_bit(uint32_t ticket) { return (uint32_t)1 << ticket % 32; }
+
 void gompi_wake_lock_waiters(struct gompi_win_member *m) {
-	gompi_wake_after_rmw(&m->lock_wait);
+	// In a fault-tolerant job there are no tickets, and all waiters have all bits.
+	gompi_wake_bits_after_rmw(&m->lock_wait, wake_bit(gompi_load(&m->lock_serving)));
 	if (__builtin_expect(gompi_load(&m->lock_remote_waiters) != 0, 0))
 		gompi_ring_doorbell(gompi_local_index(m->peer));
 }
 
-// Ends the turn of the waiter at the queue's head, which has acquired the lock.
-static void serve_next_ticket(struct gompi_win_member *m) {
+// Ends the turn of the waiter at the queue's head, which has acquired the lock. If it holds the lock exclusively, the
+// next waiter cannot acquire the lock before the unlock, which wakes the waiters.
+static void serve_next_ticket(struct gompi_win_member *m, bool exclusive) {
 	gompi_store(&m->lock_bypass_count, 0);
-	gompi_add_seq_cst(&m->lock_serving, 1);
-	gompi_wake_lock_waiters(m);
+	uint32_t next = gompi_add_seq_cst(&m->lock_serving, 1) + 1;
+	if (next == gompi_load(&m->lock_next))
+		gompi_wake_after_rmw(&m->lock_wait); // no thread sleeps there any more
+	else if (!exclusive)
+		gompi_wake_lock_waiters(m);
 }
 
 // --- Fault-tolerant jobs
@@ -172,7 +179,7 @@ bool gompi_lock_try_ticket(struct gompi_win *w, uint32_t ticket, bool exclusive)
 	if (w->shared_locks != NULL)
 		gompi_sub_seq_cst(&m->lock, LOCK_QUEUED);
 	else
-		serve_next_ticket(m);
+		serve_next_ticket(m, exclusive);
 	return true;
 }
 
@@ -197,11 +204,12 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 					  .tag = rank,
 					  .object = w->handle,
 					  .reason = GOMPI_FOR_LOCK,
+					  .wake_bits = wake_bit(t.ticket),
 					  .find_failed = failed_lock_member,
 					  .find_failed_arg = w};
 	int rc = gompi_await(&m->lock_wait, try_ticket, &t, &waiting);
 	if (rc != MPI_SUCCESS)
 		return rc; // a process has failed: the job ends, so the ticket stays in the queue
-	serve_next_ticket(m);
+	serve_next_ticket(m, exclusive);
 	return MPI_SUCCESS;
 }

@@ -52,7 +52,7 @@ static gompi_a32 unit_membarriers;
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f) {
-	if (number == SYS_futex && b == FUTEX_WAIT) {
+	if (number == SYS_futex && (b == FUTEX_WAIT || b == FUTEX_WAIT_BITSET)) {
 		gompi_add(&unit_sleeps, 1);
 		gompi_add(&unit_asleep, 1);
 		long rc = __real_syscall(number, a, b, c, unit_sleep_forever ? NULL : d, e, f);

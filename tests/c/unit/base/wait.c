@@ -1,8 +1,8 @@
 /* Proves: each wake function ends a wait (base/wait.h), whether the wait's condition becomes true before, while or
  * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
  * ends the wait, also during a sleep. When a wait ends, it restores the counts of pollers and blocked threads. On an
- * oversubscribed node, waits poll only briefly after many waits that polled in vain. A lost wake-up would make the test
- * hang. */
+ * oversubscribed node, waits poll only briefly after many waits whose polling was useless. A lost wake-up would make
+ * the test hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
@@ -13,7 +13,7 @@
 /* --- Hand-overs: the threads take turns; each thread ends its turn by waking the next one */
 
 enum { MAX_WAITERS = 4, HAND_OVERS = UNIT_REPEATS(60000) };
-enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
+enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKE_BITS, WAKERS };
 
 static int n;
 static bool share_one_word; /* all threads sleep on one word */
@@ -29,7 +29,8 @@ struct my_turn {
 static bool is_turn(void *arg) { return gompi_load_acquire(turn) == ((struct my_turn *)arg)->number; }
 
 static void hand_over(int i) {
-	static const struct gompi_wait_desc what = {.call = "hand-over", .peer = -1, .object = 0};
+	const struct gompi_wait_desc what = {
+		.call = "hand-over", .peer = -1, .wake_bits = waker == WAKE_BITS ? 1u << i : 0};
 	uint64_t random = (uint64_t)i;
 	for (uint32_t k = (uint32_t)i; k < HAND_OVERS; k += (uint32_t)n) {
 		struct my_turn t = {k};
@@ -52,6 +53,10 @@ static void hand_over(int i) {
 		case WAKE_CHANGED:
 			gompi_add_seq_cst(turn, 1);
 			gompi_wake_after_rmw(next);
+			break;
+		case WAKE_BITS:
+			gompi_add_seq_cst(turn, 1);
+			gompi_wake_bits_after_rmw(next, 1u << ((i + 1) % n));
 			break;
 		default:
 			gompi_store_release(turn, k + 1);
@@ -200,7 +205,7 @@ static void steps(void) {
 }
 
 /* Returns the number of polls of a wait that nothing ends before it would sleep. */
-static int polls_in_vain(void) {
+static int useless_polls(void) {
 	struct gompi_wait t;
 	int polls = 0;
 	gompi_wait_begin(&t, -1, 9);
@@ -218,7 +223,7 @@ static void waits_that_do_not_sleep(int count) {
 	}
 }
 
-static void leave_brief_polls(void) { waits_that_do_not_sleep(GOMPI_VAIN_WAITS_MAX + GOMPI_BRIEF_WAITS); }
+static void leave_brief_polls(void) { waits_that_do_not_sleep(GOMPI_USELESS_POLLING_MAX + GOMPI_BRIEF_WAITS); }
 
 static void brief_polls(void) {
 	const struct gompi_wait_policy before = gompi_node.policy;
@@ -229,13 +234,13 @@ static void brief_polls(void) {
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		gompi_node.policy.is_oversubscribed = oversubscribed;
 		leave_brief_polls();
-		for (int i = 0; i <= GOMPI_VAIN_WAITS_MAX / GOMPI_VAIN_WAIT; i++)
-			CHECK(polls_in_vain() > BRIEF, "wait %d polls only briefly", i);
+		for (int i = 0; i <= GOMPI_USELESS_POLLING_MAX / GOMPI_USELESS_POLLING; i++)
+			CHECK(useless_polls() > BRIEF, "wait %d polls only briefly", i);
 		for (int round = 0; round < 2; round++) {
-			CHECK((polls_in_vain() < BRIEF) == oversubscribed, "round %d: the first wait", round);
+			CHECK((useless_polls() < BRIEF) == oversubscribed, "round %d: the first wait", round);
 			waits_that_do_not_sleep(GOMPI_BRIEF_WAITS - 2);
-			CHECK((polls_in_vain() < BRIEF) == oversubscribed, "round %d: the last wait", round);
-			CHECK(polls_in_vain() > BRIEF, "round %d: the waits do not try again", round);
+			CHECK((useless_polls() < BRIEF) == oversubscribed, "round %d: the last wait", round);
+			CHECK(useless_polls() > BRIEF, "round %d: the waits do not try again", round);
 		}
 		leave_brief_polls();
 	}
