@@ -333,7 +333,10 @@ static _Thread_local struct {
 	uint32_t brief;   // number of waits that will still poll briefly
 } polling;
 
-static int64_t polling_time(void) { return polling.brief > 0 ? GOMPI_WAIT_POLL_BRIEFLY_NS : gompi_node.policy.poll_ns; }
+static int64_t polling_time(void) {
+	return gompi_node.policy.is_oversubscribed && polling.brief > 0 ? GOMPI_WAIT_POLL_BRIEFLY_NS
+									: gompi_node.policy.poll_ns;
+}
 
 // Notes the end of a wait's polling. The polling was useless if the wait now sleeps.
 static void note_polling(bool useless) {

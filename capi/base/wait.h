@@ -84,7 +84,7 @@ struct gompi_wait_desc {
 	bool only_members;   // the failure of a member of the object ends the wait only if it is one of `members`
 	bool depends_on_all; // the peer must act next, but a failure of any member of the object ends the wait
 	uint8_t reason;      // enum gompi_wait_reason
-	uint32_t wake_bits;  // wake-ups for certain sleepers of the word (gompi_wake_bits_after_rmw); 0: for all bits
+	uint32_t wake_bits;  // gompi_wake_bits_after_rmw wakes this thread if it passes one of these; 0: all bits
 	// May be NULL. Replaces gompi_find_failed_for_wait for a wait that depends on other processes than `peer` and
 	// `object` describe. The argument `of` is find_failed_arg.
 	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);

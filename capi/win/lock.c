@@ -32,8 +32,8 @@ static void serve_next_ticket(struct gompi_win_member *m, bool exclusive) {
 	gompi_store(&m->lock_bypass_count, 0);
 	uint32_t next = gompi_add_seq_cst(&m->lock_serving, 1) + 1;
 	if (next == gompi_load(&m->lock_next))
-		gompi_wake_after_rmw(&m->lock_wait); // no thread sleeps there any more
-	else if (!exclusive)
+		gompi_wake_after_rmw(&m->lock_wait); // the queue is empty: threads no longer count as sleepers
+	if (!exclusive)
 		gompi_wake_lock_waiters(m);
 }
 

@@ -204,7 +204,8 @@ static void steps(void) {
 	check_idle();
 }
 
-/* Returns the number of polls of a wait that nothing ends before it would sleep. */
+/* Returns the number of polls of a wait that nothing ends before it would sleep, without the polls at its start that do
+ * not read the clock. */
 static int useless_polls(void) {
 	struct gompi_wait t;
 	int polls = 0;
@@ -212,7 +213,7 @@ static int useless_polls(void) {
 	for (; t.stage == WAIT_POLLING; polls++)
 		gompi_wait_step(&t);
 	gompi_wait_end(&t);
-	return polls;
+	return gompi_node.policy.is_oversubscribed ? polls : polls - GOMPI_PAUSED_POLLS;
 }
 
 static void waits_that_do_not_sleep(int count) {
@@ -242,8 +243,12 @@ static void brief_polls(void) {
 			CHECK((useless_polls() < BRIEF) == oversubscribed, "round %d: the last wait", round);
 			CHECK(useless_polls() > BRIEF, "round %d: the waits do not try again", round);
 		}
-		leave_brief_polls();
 	}
+	/* the other processes of the node end, and there is a core for each remaining process */
+	gompi_node.policy.is_oversubscribed = false;
+	CHECK(useless_polls() > BRIEF, "a wait polls only briefly, although the node is no longer oversubscribed");
+	gompi_node.policy.is_oversubscribed = true;
+	leave_brief_polls();
 	gompi_node.policy = before;
 	check_idle();
 }
