@@ -155,7 +155,8 @@ struct gompi_node_header {
 	uint32_t segment; // id + 1 of the System V segment that holds this memory; 0 if a memfd holds it
 	// random number that identifies the processes which share this memory, for processes of other jobs
 	uint64_t universe;
-	gompi_a32 cma_call_ns;   // time of a system call that copies 8 bytes between processes; 0 if not measured yet
+	// times of a system call that moves 8 bytes or 16 KiB within a process (transport/cma.h); 0 if not measured yet
+	gompi_a32 cma_call_ns, cma_16k_call_ns;
 	gompi_a32 no_membarrier; // 1 if some process has no membarrier(2): every waker then needs a full fence (wait.h)
 	// number of failed processes and of revocations found; if not 0, each wait checks whether it depends on one of
 	// them

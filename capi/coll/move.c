@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll
 		gompi_copy_out_shared(slot, c->out + from, n);
 	for (int i = 0; is_scatter && i < t->n; i++)
 		if (i != t->me)
-			gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+			gompi_copy_out_shared(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
 	gompi_shm_publish(t, gompi_signature_word(c->kind, c->root, c->bytes), gompi_format_word(c->bytes, 1));
 	if (is_scatter)
 		gompi_copy_between(c->out + from, gompi_block(&c->ins, t->me) + from, n);
@@ -217,7 +217,8 @@ int gompi_shm_allgather(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		rc = gompi_shm_begin(t, p);
 		if (rc)
 			return rc;
-		gompi_copy_out(gompi_shm_data(t, t->me, t->seq, p), c->in + from, bytes_left(c->bytes, from, step));
+		gompi_copy_out_shared(gompi_shm_data(t, t->me, t->seq, p), c->in + from,
+				      bytes_left(c->bytes, from, step));
 		gompi_shm_publish(t, gompi_signature_word(GOMPI_ALLGATHER, 0, c->bytes), format);
 		bool all = true;
 		for (int i = 0; i < t->n; i++) {
@@ -272,7 +273,7 @@ int gompi_shm_alltoall(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		char *slot = gompi_shm_data(t, t->me, t->seq, p);
 		for (int i = 0; i < t->n; i++)
 			if (i != t->me)
-				gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+				gompi_copy_out_shared(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
 		gompi_shm_publish(t, w, format);
 		gompi_copy_between(gompi_block(&c->outs, t->me) + from, gompi_block(&c->ins, t->me) + from, n);
 		for (int i = 0; i < t->n; i++) {

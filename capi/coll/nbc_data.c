@@ -59,9 +59,9 @@ static bool has_send_data(const struct gompi_nbc_op *s) {
 }
 
 // The layout of a member's data in its header or bodies. A segment holds at most block_bytes bytes of each block: the
-// parts of all blocks follow each other, each padded to block_bytes. If the readers do not know the lengths, a table of
-// the lengths of all blocks comes first. If the table and all blocks fit into one segment, the blocks have no padding
-// (is_tight).
+// parts of all blocks follow each other, each padded to block_bytes. There is no block for the member itself. If the
+// readers do not know the lengths, a table of the lengths for all members comes first (lengths_at). If the table and
+// all blocks fit into one segment, the blocks have no padding (is_tight).
 struct data_layout {
 	enum gompi_nbc_space space;
 	bool is_tight;        // blocks follow each other without padding
@@ -76,7 +76,8 @@ static uint32_t segment_count(uint64_t longest, uint64_t share) {
 // Lays out blocks whose lengths all members know. The argument `longest` is the length of the longest block in bytes.
 static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t longest) {
 	int kind = current_phase(s)->kind;
-	uint64_t blocks = is_personalized(kind) ? (uint64_t)s->nbc->n : 1, capacity = GOMPI_NBC_BODY_BYTES / blocks;
+	uint64_t blocks = is_personalized(kind) && s->nbc->n > 1 ? (uint64_t)s->nbc->n - 1 : 1,
+		 capacity = GOMPI_NBC_BODY_BYTES / blocks;
 	if (blocks * longest <= GOMPI_NBC_INLINE_BYTES)
 		return (struct data_layout){NBC_IN_HEADER, false, longest, 1};
 	if (longest > capacity && longest <= GOMPI_NBC_ALL_BODIES_BYTES / blocks && s->phases == 1)
@@ -88,19 +89,27 @@ static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t lo
 	return (struct data_layout){NBC_IN_BODY, false, capacity, segment_count(longest, capacity)};
 }
 
-// Lays out blocks after a table of their n lengths.
+// Returns the bytes that a table of n lengths takes in this space. A table that fits into the header is always there.
+static uint64_t length_table_bytes(int n, enum gompi_nbc_space space) {
+	const uint64_t bytes = (uint64_t)n * sizeof(uint64_t);
+	return space == NBC_IN_HEADER || bytes > GOMPI_NBC_INLINE_BYTES ? bytes : 0;
+}
+
+// Lays out blocks with these n lengths, and the table of the lengths.
 static struct data_layout layout_table(const uint64_t *length, int n) {
-	uint64_t table = (uint64_t)n * sizeof *length, all = table, longest = 0;
+	const uint64_t table = length_table_bytes(n, NBC_IN_BODY),
+		       in_header = length_table_bytes(n, NBC_IN_HEADER) - table;
+	uint64_t all = table, longest = 0;
 	for (int j = 0; j < n; j++) {
 		all += length[j];
 		longest = length[j] > longest ? length[j] : longest;
 	}
 	if (all <= GOMPI_NBC_ALL_BODIES_BYTES)
-		return (struct data_layout){all <= GOMPI_NBC_INLINE_BYTES ? NBC_IN_HEADER
-					    : all <= GOMPI_NBC_BODY_BYTES ? NBC_IN_BODY
-									  : NBC_IN_ALL_BODIES,
+		return (struct data_layout){all + in_header <= GOMPI_NBC_INLINE_BYTES ? NBC_IN_HEADER
+					    : all <= GOMPI_NBC_BODY_BYTES             ? NBC_IN_BODY
+										      : NBC_IN_ALL_BODIES,
 					    true, longest, 1};
-	uint64_t share = (GOMPI_NBC_BODY_BYTES - table) / (uint64_t)n;
+	uint64_t share = (GOMPI_NBC_BODY_BYTES - table) / (uint64_t)(n - 1);
 	return (struct data_layout){NBC_IN_BODY, false, share, segment_count(longest, share)};
 }
 
@@ -111,6 +120,13 @@ static char *space_address(const struct gompi_nbc_op *s, int i, enum gompi_nbc_s
 					   : GOMPI_NBC_ALL_BODIES_BYTES;
 	return space == NBC_IN_HEADER ? gompi_nbc_header(s->nbc, i, s->number)->inline_data
 				      : gompi_nbc_body(s->nbc, i, s->number, space);
+}
+
+// Returns the address of member i's table of lengths.
+static uint64_t *lengths_at(const struct gompi_nbc_op *s, int i, enum gompi_nbc_space space) {
+	uint64_t capacity;
+	return (void *)space_address(s, i, length_table_bytes(s->nbc->n, space) == 0 ? NBC_IN_HEADER : space,
+				     &capacity);
 }
 
 // Returns this member's block for member j, which is empty if j is this member.
@@ -212,20 +228,23 @@ void gompi_nbc_write_segment(struct gompi_nbc_op *s, uint32_t k) {
 	uint64_t from = (uint64_t)k * layout.block_bytes;
 	if (!is_personalized(p->kind)) {
 		if (p->in.bytes > 0)
-			gompi_copy_out(to, p->in.at + from, segment_length_at(p->in.bytes, k, layout.block_bytes));
+			gompi_copy_out_shared(to, p->in.at + from,
+					      segment_length_at(p->in.bytes, k, layout.block_bytes));
 		return;
 	}
 	if (is_length_unknown(p->kind)) {
 		uint64_t length[GOMPI_NBC_MAX_RANKS];
 		fill_lengths(s, length);
-		memcpy(to, length, (size_t)b->n * sizeof *length);
-		to += (size_t)b->n * sizeof *length;
+		memcpy(lengths_at(s, b->me, layout.space), length, (size_t)b->n * sizeof *length);
+		to += length_table_bytes(b->n, layout.space);
 	}
 	for (int j = 0; j < b->n; j++) {
+		if (j == b->me)
+			continue;
 		struct gompi_span block = block_for(s, j);
 		uint64_t bytes = segment_length_at(block.bytes, k, layout.block_bytes);
 		if (bytes > 0)
-			gompi_copy_out(to, block.at + from, bytes);
+			gompi_copy_out_shared(to, block.at + from, bytes);
 		to += layout.is_tight ? block.bytes : layout.block_bytes;
 	}
 }
@@ -278,23 +297,24 @@ static struct peer_segment find_segment(const struct gompi_nbc_op *s, int i, uin
 	struct peer_segment r;
 	struct data_layout layout;
 	uint64_t skip = 0, capacity;
+	const uint64_t block = (uint64_t)(b->me - (b->me > i)); // index of the block for this member
 	if (is_length_unknown(kind) && is_personalized(kind)) {
 		uint64_t length[GOMPI_NBC_MAX_RANKS];
 		uint64_t sent_space = gompi_load(&h->format) >> 16;
 		enum gompi_nbc_space space =
 			sent_space > NBC_IN_ALL_BODIES ? NBC_IN_BODY : (enum gompi_nbc_space)sent_space;
-		memcpy(length, space_address(s, i, space, &capacity), (size_t)b->n * sizeof *length);
+		memcpy(length, lengths_at(s, i, space), (size_t)b->n * sizeof *length);
 		layout = layout_table(length, b->n);
 		layout.space = space;
 		r.block_bytes = length[b->me];
-		skip = (uint64_t)b->n * sizeof *length;
-		for (int j = 0; j < b->me; j++)
-			skip += layout.is_tight ? length[j] : layout.block_bytes;
+		skip = length_table_bytes(b->n, space) + (layout.is_tight ? 0 : block * layout.block_bytes);
+		for (int j = 0; layout.is_tight && j < b->me; j++)
+			skip += length[j];
 	} else {
 		r.block_bytes = kind == GOMPI_GATHERV ? gompi_load(&h->format) >> 16 : block_from(s, i).bytes;
 		layout = layout_known(s, kind == GOMPI_GATHERV ? r.block_bytes : longest_peer_block(s, i));
 		if (is_personalized(kind))
-			skip = (uint64_t)b->me * layout.block_bytes;
+			skip = block * layout.block_bytes;
 	}
 	r.segments = layout.segments;
 	r.offset = (uint64_t)k * layout.block_bytes;

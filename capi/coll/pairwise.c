@@ -53,8 +53,12 @@ enum {
 	SINGLE_BLOCK = 8   // the buffer has one block for the root and no table; format word: bytes << 16, plus flags
 };
 
-// Maximum entries of a table in the buffer.
-enum { MAX_ENTRIES = GOMPI_SHM_SMALL_BYTES / 2 / sizeof(struct pair_entry) };
+// Maximum entries of a table in the buffer, and of a table in the header if the buffer is not the header. Without a
+// table, one block of 2 or 8 KiB fits into a buffer.
+enum {
+	MAX_ENTRIES = GOMPI_SHM_SMALL_BYTES / 2 / sizeof(struct pair_entry),
+	MAX_HEADER_ENTRIES = GOMPI_SHM_INLINE_BYTES / sizeof(struct pair_entry),
+};
 
 static inline bool is_neighborhood(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
 
@@ -81,6 +85,15 @@ static inline char *pair_buffer(const struct pairs *p, int i, bool body, bool bo
 	if (bodies)
 		return p->t->member[i].body[0];
 	return gompi_shm_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEADER);
+}
+
+// Returns true if a table with this many entries is in the header, beside a buffer that is not the header.
+static inline bool is_table_in_header(bool body, uint64_t entries) { return body && entries <= MAX_HEADER_ENTRIES; }
+
+// Returns the table of member i, which has this many entries and is not TABLE_REMOTE. The argument slot is the member's
+// buffer.
+static inline struct pair_entry *pair_table(const struct pairs *p, int i, bool body, uint64_t entries, char *slot) {
+	return (void *)(is_table_in_header(body, entries) ? gompi_shm_header(p->t, i, p->number)->data : slot);
 }
 
 static inline uint64_t pair_capacity(bool body, bool bodies) {
@@ -116,13 +129,21 @@ static inline uint64_t assign_position(const struct pairs *p, const struct gompi
 	return REMOTE_DATA | ((uint64_t)(uintptr_t)p->packed + at);
 }
 
-// Assigns positions to all blocks. If table is not NULL, also writes the table and the blocks.
-static inline __attribute__((always_inline)) struct fill_state layout_blocks(const struct pairs *p, uint64_t capacity,
+// Returns the bytes that this member's table takes in its buffer.
+static inline uint64_t table_bytes(const struct pairs *p, bool body) {
+	return is_table_in_header(body, (uint64_t)p->entries) ? 0 : (uint64_t)p->entries * sizeof(struct pair_entry);
+}
+
+// Assigns positions to all blocks in a buffer that is the header or, if `body` is true, is not. If table is not NULL,
+// also writes the table and the blocks.
+static inline __attribute__((always_inline)) struct fill_state layout_blocks(const struct pairs *p, bool body,
 									     struct pair_entry *table, char *slot) {
 	const struct gompi_coll_call *c = p->c;
 	uint64_t size = (uint64_t)p->entries * sizeof *table;
 	bool table_remote = p->entries > MAX_ENTRIES;
-	struct fill_state f = {table_remote ? sizeof *table : size, table_remote ? size : 0, table_remote};
+	const uint64_t capacity = pair_capacity(body, p->uses_all_bodies);
+	struct fill_state f = {table_remote ? sizeof *table : table_bytes(p, body), table_remote ? size : 0,
+			       table_remote};
 	const struct gompi_pair_block *last = NULL; // previous block; equal successive blocks share one copy
 	uint64_t at = 0;
 	for (int i = 0, k = 0; i < c->send_count; i++) {
@@ -133,7 +154,7 @@ static inline __attribute__((always_inline)) struct fill_state layout_blocks(con
 			at = assign_position(p, b, capacity, &f);
 			if (table == NULL) {
 			} else if ((at & REMOTE_DATA) == 0) {
-				gompi_buffer_pack(&b->buf, slot + at, 0, b->buf.size);
+				gompi_buffer_pack_shared(&b->buf, slot + at, 0, b->buf.size);
 			} else if (must_pack(c, b)) {
 				gompi_buffer_pack(&b->buf, (char *)(uintptr_t)(at & ~REMOTE_DATA), 0, b->buf.size);
 			}
@@ -157,24 +178,25 @@ static bool reads_directly(const struct pairs *p) {
 // Prepares p for a call. Changes nothing that other members see. Returns MPI_ERR_NO_MEM or 0.
 static int pairs_prepare(struct pairs *p, struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	*p = (struct pairs){.t = t, .c = c};
-	uint64_t all = 0;
+	uint64_t data = 0;
 	for (int i = 0; i < c->send_count; i++) {
 		const struct gompi_pair_block *b = &c->to[i];
 		if (has_entry(p, b)) {
 			p->entries++;
-			all += sizeof(struct pair_entry) + padded(block_bytes(b));
+			data += padded(block_bytes(b));
 		} else if (b->member >= 0) {
 			p->local_block = b;
 		}
 	}
-	p->size_class = all <= GOMPI_SHM_INLINE_BYTES ? GOMPI_IN_HEADER : GOMPI_IN_SMALL;
+	p->size_class = table_bytes(p, false) + data <= GOMPI_SHM_INLINE_BYTES ? GOMPI_IN_HEADER : GOMPI_IN_SMALL;
+	const uint64_t all = table_bytes(p, true) + data;
 	const bool table_fits = p->entries <= MAX_ENTRIES;
-	if (table_fits && all <= GOMPI_SHM_SMALL_BYTES)
+	if (p->size_class == GOMPI_IN_HEADER || (table_fits && all <= GOMPI_SHM_SMALL_BYTES))
 		return 0;
 	p->uses_all_bodies = !reads_directly(p);
 	if (table_fits && p->uses_all_bodies && all <= ALL_BODIES_BYTES)
 		return 0;
-	uint64_t packed = layout_blocks(p, pair_capacity(true, p->uses_all_bodies), NULL, NULL).packed;
+	uint64_t packed = layout_blocks(p, true, NULL, NULL).packed;
 	if (packed > 0 && (p->packed = malloc(packed)) == NULL)
 		return MPI_ERR_NO_MEM;
 	return 0;
@@ -187,9 +209,9 @@ static void pairs_publish(struct pairs *p) {
 	p->number = t->seq;
 	bool body = p->size_class != GOMPI_IN_HEADER, table_remote = p->entries > MAX_ENTRIES;
 	char *slot = pair_buffer(p, t->me, body, p->uses_all_bodies);
-	struct pair_entry *table = table_remote ? (void *)p->packed : (void *)slot;
-	p->is_read_remotely = layout_blocks(p, pair_capacity(body, p->uses_all_bodies), table, slot).is_read_remotely ||
-			      p->uses_all_bodies;
+	struct pair_entry *table =
+		table_remote ? (void *)p->packed : pair_table(p, t->me, body, (uint64_t)p->entries, slot);
+	p->is_read_remotely = layout_blocks(p, body, table, slot).is_read_remotely || p->uses_all_bodies;
 	if (table_remote)
 		*(struct pair_entry *)slot = (struct pair_entry){REMOTE_DATA | (uint64_t)(uintptr_t)table,
 								 (uint64_t)p->entries * sizeof *table};
@@ -218,8 +240,8 @@ static const char *lent_block(const struct pairs *p, int64_t entry, uint64_t *by
 	uint64_t format = gompi_load(&h->format);
 	if ((format & IN_BODY) == 0)
 		return NULL;
-	const struct pair_entry *table = (const void *)pair_buffer(p, t->me, true, p->uses_all_bodies);
-	const struct pair_entry *e = table;
+	char *slot = pair_buffer(p, t->me, true, p->uses_all_bodies);
+	const struct pair_entry *table = pair_table(p, t->me, true, format >> 16, slot), *e = table;
 	if ((format & TABLE_REMOTE) != 0 && entry >= 0)
 		table = (const void *)p->packed;
 	if (entry >= 0) {
@@ -243,7 +265,7 @@ static void serve_mailbox(const struct pairs *p, int i) {
 	const char *block = lent_block(p, (int64_t)gompi_load(&m->block), &size);
 	if (block == NULL || bytes > sizeof m->data || from > size || bytes > size - from)
 		return; // not a valid request
-	gompi_copy_out(m->data, block + from, bytes);
+	gompi_copy_out_shared(m->data, block + from, bytes);
 	gompi_store_release(&m->state, GOMPI_MAILBOX_FILLED); // after the data; pairs with is_mailbox_filled
 	gompi_wake(&p->t->member[i].wait);
 }
@@ -425,16 +447,16 @@ static int pairs_receive(struct pairs *p, int i) {
 		return 0;
 	}
 	bool body = (format & IN_BODY) != 0, bodies = (format & IN_ALL_BODIES) != 0;
-	const char *slot = pair_buffer(p, b->member, body, bodies);
+	char *slot = pair_buffer(p, b->member, body, bodies);
 	uint64_t capacity = pair_capacity(body, bodies);
-	const struct pair_entry *table = (const void *)slot;
 	uint64_t entries = format >> 16;
+	const struct pair_entry *table = pair_table(p, b->member, body, entries, slot);
 	if ((format & SINGLE_BLOCK) != 0)
 		return receive_single(p, b, format >> 16, slot, capacity);
 	p->reads_remote = p->reads_remote || bodies;
 	if (__builtin_expect((format & TABLE_REMOTE) != 0, 0))
 		return receive_by_remote_table(p, i, table, slot, entries);
-	if (entries * sizeof *table > capacity)
+	if (!is_table_in_header(body, entries) && entries * sizeof *table > capacity)
 		return MPI_ERR_INTERN;
 	int k = find_pair_entry(p, i, table, entries);
 	if (k < 0) {
@@ -522,7 +544,7 @@ static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	int rc = gompi_shm_begin(t, size_class);
 	if (rc)
 		return rc;
-	gompi_buffer_pack(&b->buf, gompi_shm_data(t, t->me, t->seq, size_class), 0, b->buf.size);
+	gompi_buffer_pack_shared(&b->buf, gompi_shm_data(t, t->me, t->seq, size_class), 0, b->buf.size);
 	gompi_shm_publish(t, gompi_signature_word(GOMPI_GATHERV, c->root, 0),
 			  block_bytes(b) << 16 | (size_class == GOMPI_IN_SMALL ? IN_BODY : 0) | SINGLE_BLOCK);
 	gompi_shm_finish(t);

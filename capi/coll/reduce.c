@@ -39,10 +39,14 @@ static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *
 	if (rc)
 		return rc;
 	char copy[GOMPI_SHM_INLINE_BYTES], *slot = gompi_shm_data(t, t->me, t->seq, p);
-	gompi_copy_out(slot, c->in + from, bytes);
+	const bool in_place = c->in == c->out; // the result overwrites the operand
+	if (in_place)
+		gompi_copy_out(slot, c->in + from, bytes); // this member reads it, too
+	else
+		gompi_copy_out_shared(slot, c->in + from, bytes);
 	gompi_shm_publish(t, w, format);
 	struct operands o = {t, t->seq, p, c->in + from, 0, 0};
-	if (c->in == c->out) { // the result overwrites the operand
+	if (in_place) {
 		o.local = p == GOMPI_IN_HEADER ? copy : slot;
 		if (p == GOMPI_IN_HEADER)
 			gompi_copy_out(copy, c->in + from, bytes);
@@ -74,7 +78,7 @@ int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call 
 	if (rc)
 		return rc;
 	if (t->me != 0)
-		gompi_copy_out(gompi_shm_data(t, t->me, t->seq, p), c->in, bytes);
+		gompi_copy_out_shared(gompi_shm_data(t, t->me, t->seq, p), c->in, bytes);
 	gompi_shm_publish(t, w, format);
 	if (t->me == 0) {
 		rc = gompi_shm_await_all(t, c, w, format);
@@ -120,7 +124,8 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	char *slot = gompi_shm_data(t, me, t->seq, p);
 	for (int i = 0; i < t->n; i++)
 		if (i != me)
-			gompi_copy_out(slot + chunk_offset(s, me, i), operand + chunk_begin(s, i), chunk_length(s, i));
+			gompi_copy_out_shared(slot + chunk_offset(s, me, i), operand + chunk_begin(s, i),
+					      chunk_length(s, i));
 	gompi_shm_publish(t, w, format);
 	rc = gompi_shm_await_all(t, c, w, format);
 	if (rc)
@@ -255,8 +260,9 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 		const char *block = c->in;
 		for (int i = 0; i < t->n; i++) {
 			if (c->sizes[i] > from)
-				gompi_copy_out(slot + (uint64_t)i * chunk_capacity, block + from,
-					       gompi_min_u64(c->sizes[i] - from, chunk_capacity));
+				(i == t->me ? gompi_copy_out
+					    : gompi_copy_out_shared)(slot + (uint64_t)i * chunk_capacity, block + from,
+								     gompi_min_u64(c->sizes[i] - from, chunk_capacity));
 			block += c->sizes[i];
 		}
 		gompi_shm_publish(t, w, format);

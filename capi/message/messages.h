@@ -30,15 +30,9 @@ bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r)
 // Does what gompi_try_eager does, for contiguous data of at least INBOX_MIN_CHUNKED_BYTES bytes: the receiver can copy
 // the first chunks before the last ones are written. A send takes 20 % longer if the receiver copies other messages.
 bool gompi_try_eager_chunks(struct gompi_link *p, const struct gompi_request *r);
-// Does what gompi_try_eager does, for contiguous data of at least GOMPI_COPY_LATER_BYTES bytes of a nonblocking send:
-// further sends probably follow before the receiver reads the data (gompi_copy_out_later).
-bool gompi_try_eager_later(struct gompi_link *p, const struct gompi_request *r);
-// Selects one of these functions, except gompi_try_eager_chunks.
+// Calls gompi_try_eager or gompi_try_eager_remote.
 static inline bool gompi_try_eager_any(struct gompi_link *p, const struct gompi_request *r) {
-	if (gompi_is_remote(p))
-		return gompi_try_eager_remote(p, r);
-	const bool is_later = r->buf.size >= GOMPI_COPY_LATER_BYTES && r->buf.type == NULL;
-	return is_later ? gompi_try_eager_later(p, r) : gompi_try_eager(p, r);
+	return gompi_is_remote(p) ? gompi_try_eager_remote(p, r) : gompi_try_eager(p, r);
 }
 // Publishes the record in reserved space. The caller has written all fields except the valid flag and the word.
 void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, uint64_t word,

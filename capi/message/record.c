@@ -27,18 +27,16 @@ static void write_chunks(struct gompi_reservation space, const char *from, int64
 	char *to = gompi_record_data(space.record, bytes);
 	for (int64_t done = 0; done < bytes; done += INBOX_CHUNK_BYTES) {
 		gompi_inbox_publish_interim(space, word, (int)(done / INBOX_CHUNK_BYTES));
-		gompi_copy_out(to + done, from + done, (uint64_t)gompi_min_i64(bytes - done, INBOX_CHUNK_BYTES));
+		const int64_t n = gompi_min_i64(bytes - done, INBOX_CHUNK_BYTES);
+		gompi_copy_out_long(to + done, from + done, (uint64_t)n, true);
 	}
 }
-
-// PAYLOAD_LATER: the receiver reads the payload while this process sends further messages (gompi_copy_out_later).
-enum payload { PAYLOAD_WHOLE, PAYLOAD_CHUNKS, PAYLOAD_LATER };
 
 // Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if the record can
 // never be sent.
 static inline __attribute__((always_inline)) int send_eager_record(struct gompi_link *p, const struct gompi_request *r,
 								   uint64_t id, unsigned flags, bool remote,
-								   enum payload payload) {
+								   bool chunks) {
 	int64_t n = gompi_record_size(r->buf.size);
 	int class;
 	struct gompi_reservation space = gompi_record_reserve(r->vci, p, n, remote, FABRIC_TRY, &class);
@@ -53,10 +51,10 @@ static inline __attribute__((always_inline)) int send_eager_record(struct gompi_
 	h->size = (uint64_t)r->buf.size;
 	h->id = id;
 	const uint64_t word = gompi_record_word(RECORD_EAGER, flags, n);
-	if (payload == PAYLOAD_CHUNKS)
+	if (chunks)
 		write_chunks(space, r->buf.at, r->buf.size, word);
-	else if (payload == PAYLOAD_LATER)
-		gompi_copy_out_later(gompi_record_data(h, r->buf.size), r->buf.at, (uint64_t)r->buf.size);
+	else if (!remote)
+		gompi_buffer_pack_shared(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
 	else
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
 	gompi_record_commit(p, space, word, remote, urgency_of(r), notice_of(r));
@@ -69,20 +67,16 @@ static inline bool may_be_eager(const struct gompi_link *p, const struct gompi_r
 }
 
 bool gompi_try_eager(struct gompi_link *p, const struct gompi_request *r) {
-	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_WHOLE) == MPI_SUCCESS;
+	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, false) == MPI_SUCCESS;
 }
 
 bool gompi_try_eager_chunks(struct gompi_link *p, const struct gompi_request *r) {
-	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_CHUNKS) == MPI_SUCCESS;
-}
-
-bool gompi_try_eager_later(struct gompi_link *p, const struct gompi_request *r) {
-	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, PAYLOAD_LATER) == MPI_SUCCESS;
+	return may_be_eager(p, r) && send_eager_record(p, r, 0, 0, false, true) == MPI_SUCCESS;
 }
 
 bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r) {
 	return r->buf.size <= REMOTE_MAX_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->pending_count) == 0 &&
-	       gompi_load(&p->flow) == FLOW_EAGER && send_eager_record(p, r, 0, 0, true, PAYLOAD_WHOLE) == MPI_SUCCESS;
+	       gompi_load(&p->flow) == FLOW_EAGER && send_eager_record(p, r, 0, 0, true, false) == MPI_SUCCESS;
 }
 
 // Returns RECORD_DOORBELL if a plan or later buffered sends depend on the completion of this send. Otherwise returns 0:
@@ -167,7 +161,7 @@ bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct go
 	}
 	if (kind == RECORD_EAGER) {
 		unsigned flags = r->id != 0 ? RECORD_SYNC | doorbell_flag(r) : 0;
-		class = send_eager_record(p, r, r->id, flags, remote, PAYLOAD_WHOLE);
+		class = send_eager_record(p, r, r->id, flags, remote, false);
 		if (class == MPI_SUCCESS && flags == 0)
 			gompi_send_complete(l, r, MPI_SUCCESS);
 	} else if (kind == RECORD_RTS) {

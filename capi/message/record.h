@@ -49,7 +49,7 @@ struct gompi_record {
 	uint64_t id;   // CTS, FRAGMENT, ACK, DROPPED: id of the addressed request; others: id for the answers, or 0
 };
 
-enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MAX_DATA = 16 << 10 };
+enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MAX_DATA = 32 << 10 };
 _Static_assert(RECORD_SIZE == RECORD_LINE - 8, "a record with 8 bytes of data is one line");
 
 // Returns the size of a record with n bytes of data; gompi_record_data_size is the inverse. Data that does not fit into

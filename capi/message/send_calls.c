@@ -20,21 +20,24 @@ static bool send_self_fast(const struct gompi_envelope *e, enum gompi_mode mode)
 // The protocol of sends. The constants below are sizes in bytes.
 //
 // While the receiver's inbox has space, a nonblocking send is eager, like a blocking one. With 64 posted sends of 8
-// KiB, an eager send takes 0.6 us, and a send by process_vm_readv 3.0 us (16 KiB: 0.85 us and 3.6 us).
+// KiB, an eager send takes 0.6 us, and a send by process_vm_readv 3.0 us (32 KiB: 2.1 us and 4.1 us).
 //
 // A send of more than MAX_QUEUED_BYTES bytes that finds no space does not wait for space. If the receiver can read the
 // data by process_vm_readv, the send leaves its data in place until it is matched. Two processes that both send before
 // they receive fill both inboxes. Then a message of 8 KiB takes 7.4 us if the send waits for space, and 3.9 us with
 // process_vm_readv.
 //
+// A nonblocking send of more than MAX_BOTH_WAYS_BYTES bytes leaves its data in place while messages for this process
+// arrive. If two processes both send 64 messages of 32 KiB, a message each way takes 4.0 us this way. With eager sends,
+// which fill both inboxes, it takes 8.3 us.
+//
 // A synchronous send of more than MAX_DOUBLE_COPY_BYTES bytes to a process of this node leaves its data in place even
 // if there is space. For this, the receiver must be able to read the data there (may_use_rendezvous). A send to another
 // node is eager whenever its data fits into a record.
 //
-// A blocking send of less than MIN_WAITING_BYTES bytes never leaves its data in place, because programs rely on its
-// completion before the receive. Longer data stays in place if the receiver can read it there: in a ping-pong, 16 KiB
-// take 1.3 us this way, and 2.6 us with two copies.
-enum { MAX_QUEUED_BYTES = 1024, MAX_DOUBLE_COPY_BYTES = 4096, MIN_WAITING_BYTES = 16384 };
+// A blocking send of at most RECORD_MAX_DATA bytes never leaves its data in place, because programs rely on its
+// completion before the receive. Longer data stays in place if the receiver can read it there.
+enum { MAX_QUEUED_BYTES = 1024, MAX_DOUBLE_COPY_BYTES = 4096, MAX_BOTH_WAYS_BYTES = 16 << 10 };
 
 static inline bool may_use_rendezvous(const struct gompi_link *p, const struct gompi_request *r,
 				      int64_t max_eager_bytes) {
@@ -56,7 +59,7 @@ static __attribute__((noinline)) int send_slow(const struct gompi_envelope *e, e
 	r.blocking = true;
 	if (r.world != r.vci->messages->node.self) {
 		struct gompi_link *p = gompi_link_to(r.vci, r.world);
-		r.use_rendezvous = r.buf.type == NULL && may_use_rendezvous(p, &r, MIN_WAITING_BYTES - 1);
+		r.use_rendezvous = r.buf.type == NULL && may_use_rendezvous(p, &r, RECORD_MAX_DATA);
 		const bool chunks = !gompi_is_remote(p) && r.buf.type == NULL && r.buf.size >= INBOX_MIN_CHUNKED_BYTES;
 		if (!r.use_rendezvous && (chunks ? gompi_try_eager_chunks(p, &r) : gompi_try_eager_any(p, &r)))
 			return MPI_SUCCESS;
@@ -85,10 +88,10 @@ static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
 // Tries to send data eagerly to a process of this node. While the inbox of the receiver is full, handles the records in
 // this process' own inbox. So if both sides send first, each makes space for the other.
 static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *r) {
+	if (r->buf.size > MAX_BOTH_WAYS_BYTES && (r->buf.size > RECORD_MAX_DATA || gompi_vci_has_work(r->vci)))
+		return false;
 	if (gompi_try_eager_any(p, r))
 		return true;
-	if (r->buf.size > RECORD_MAX_DATA)
-		return false;
 	uint64_t head = gompi_load(&p->inbox->head);
 	for (int polls = may_find_space(p, head) ? GOMPI_INBOX_FULL_POLLS : 1; polls > 0; polls--) {
 		if (gompi_vci_has_work(r->vci))
@@ -158,7 +161,7 @@ static inline int isend_as(const char *call, enum gompi_mode mode, const void *b
 	struct gompi_link *p = gompi_send_check_fast(&r, buf, count, datatype, dest, tag, comm);
 	r.mode = (uint8_t)mode;
 	if (__builtin_expect(
-		    p != NULL && request != NULL && r.buf.size < GOMPI_COPY_LATER_BYTES && gompi_try_eager(p, &r), 1)) {
+		    p != NULL && request != NULL && r.buf.size <= MAX_BOTH_WAYS_BYTES && gompi_try_eager(p, &r), 1)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}

@@ -157,7 +157,10 @@ bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, 
 	struct gompi_bounce *b = find_named(peer, address);
 	if (b == NULL || bytes > GOMPI_BOUNCE_BYTES)
 		return false;
-	gompi_copy_between(write ? b->data : local, write ? local : b->data, bytes);
+	if (write)
+		gompi_copy_out_shared(b->data, local, bytes);
+	else
+		gompi_copy_in(local, b->data, bytes);
 	return true;
 }
 

@@ -7,9 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns the time of a system call that moves 8 bytes, in ns. The first call on the node measures it, and all
-// processes of the node get the same result.
+// gompi_cma_call_ns returns the time of a system call that moves 8 bytes within this process, in ns. gompi_cma_16k_ns
+// returns how much longer a call takes for 16 KiB. The first call on the node measures the time, and all processes of
+// the node get the same result.
 int64_t gompi_cma_call_ns(void);
+int64_t gompi_cma_16k_ns(void);
 
 // Moves `bytes` bytes between the memory `local` and an address in the process `peer`. If `write` is true, the data
 // moves to `peer`, else from `peer`. Returns true on success. On failure, some bytes may have been moved.

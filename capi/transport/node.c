@@ -14,10 +14,11 @@
 // segments, system calls are slower, because they need an address for each segment.
 enum { MIN_CMA_SEGMENT = 512 };
 
-// Data up to this many bytes uses the ring if the target polls it. A transfer through the ring makes two copies, which
-// overlap and stay within a cache. A system call makes one copy. Measured for 32 KiB: a system call takes 3.8 us; the
-// ring takes 4.9 us between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
-enum { MAX_RING_BYTES = 16 << 10 };
+// Data up to MAX_RING_BYTES bytes uses the ring if the target polls it. A transfer through the ring makes two copies,
+// which overlap. A system call makes one copy. Measured for 32 KiB: a system call takes 3.8 to 4.2 us. With the ring, a
+// put takes 2.4 us with 64 puts in progress, and 3.2 us in an epoch of MPI_Win_start, but a get takes 4.6 us. So a get,
+// and a put with a flush, use the ring up to MAX_SINGLE_RING_BYTES if no other operation precedes them.
+enum { MAX_RING_BYTES = 32 << 10, MAX_SINGLE_RING_BYTES = 16 << 10 };
 
 // If two operations follow each other within this time (ns), and no thread of the target polls its ring when they are
 // sent, they are treated as a series (wake_for_series).
@@ -30,14 +31,18 @@ static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
-// The time of a put or get through the ring of a target that polls it, with its flush, is about RING_NS ns plus 1 ns
-// for RING_BYTES_PER_NS bytes. MIN_SINGLE_BYTES is the lower limit of single_cma_bytes.
-enum { RING_NS = 350, RING_BYTES_PER_NS = 5, MIN_SINGLE_BYTES = 256 };
+// The time of a put or get through the ring of a target that polls it, with its flush, is about RING_NS ns plus
+// RING_16K_NS ns for each 16 KiB. MIN_SINGLE_BYTES is the lower limit of single_cma_bytes.
+enum { RING_NS = 350, RING_16K_NS = 2450, MIN_SINGLE_BYTES = 256 };
 
 // Returns the minimum size in bytes for which a system call takes less time than the ring. This applies to a put or get
-// that is the only one between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another.
+// that is the only one between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another. From
+// another process' memory, data takes about twice as long as from this process' memory.
 static int64_t single_cma_bytes(void) {
-	int64_t bytes = (gompi_cma_call_ns() - RING_NS) * RING_BYTES_PER_NS;
+	const int64_t saved_ns = RING_16K_NS - 2 * gompi_cma_16k_ns();
+	if (saved_ns <= 0)
+		return INT64_MAX;
+	int64_t bytes = (gompi_cma_call_ns() - RING_NS) * (16 << 10) / saved_ns;
 	return bytes < MIN_SINGLE_BYTES ? MIN_SINGLE_BYTES : bytes;
 }
 
@@ -45,18 +50,21 @@ static int64_t single_cma_bytes(void) {
 // without flushes the ring is faster, because the target copies the data while the origin sends the next operation. In
 // an epoch of active target synchronization a packet with its data costs least, because MPI_Win_complete follows it in
 // the ring.
-static bool is_cma_faster(struct gompi_win *w, int64_t bytes) {
-	const bool is_single = gompi_load(&w->has_moved) == 0;
+static bool is_cma_faster(struct gompi_win *w, bool put, int64_t bytes) {
+	const bool is_single = gompi_load(&w->has_moved) == 0, passive = gompi_load(&w->access) & ACCESS_PASSIVE;
 	gompi_store(&w->has_moved, 1);
-	return bytes > MAX_RING_BYTES || (is_single && bytes >= single_cma_bytes() &&
-					  (bytes > GOMPI_PACKET_DATA || (gompi_load(&w->access) & ACCESS_PASSIVE)));
+	if (!is_single || bytes > MAX_RING_BYTES)
+		return bytes > MAX_RING_BYTES;
+	if (bytes > MAX_SINGLE_RING_BYTES && (passive || !put))
+		return true;
+	return bytes >= single_cma_bytes() && (bytes > GOMPI_PACKET_DATA || passive);
 }
 
 // Returns true if a put or get should use system calls, which need no thread of the target. That is so if the target
 // does not poll its ring or system calls are faster, and the segments have MIN_CMA_SEGMENT bytes on average. Otherwise
 // it should use the ring.
-static bool use_cma(struct gompi_win *w, const struct gompi_buffer *at, int64_t bytes, bool polled) {
-	return gompi_node.has_cma && (!polled || is_cma_faster(w, bytes)) &&
+static bool use_cma(struct gompi_win *w, const struct gompi_buffer *at, bool put, int64_t bytes, bool polled) {
+	return gompi_node.has_cma && (!polled || is_cma_faster(w, put, bytes)) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
 }
 
@@ -78,7 +86,7 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	int process = gompi_local_index(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	const bool polled = is_polled(w, process);
-	if (use_cma(w, at, bytes, polled)) {
+	if (use_cma(w, at, put, bytes, polled)) {
 		if (!polled && bytes <= MAX_RING_BYTES)
 			wake_for_series(process);
 		if (gompi_cma_move_segments(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put)) {

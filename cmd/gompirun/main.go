@@ -62,9 +62,9 @@ const (
 )
 
 // neededAddressSpace is the number of bytes of address space that gompirun and the Go runtime's tables need. gompirun
-// checks its limit itself. With a limit that is too low, it would fail later, at an allocation, without naming the
-// limit.
-const neededAddressSpace = 1300 << 20
+// checks its limit itself: below it, the Go runtime may fail later, at an allocation. gompirun usually takes 1,400 MiB,
+// and beside busy processes more, because it then has more threads.
+const neededAddressSpace = 1700 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }
 

@@ -10,9 +10,9 @@
 
 #include <time.h>
 
-enum { POSTED = 96, MOST = 20000, TURNS = 6, BYTES = 1 << 20 };
+enum { POSTED = 96, MOST = 40000, TURNS = 6, BYTES = 1 << 20 };
 
-static const int lengths[] = {0, 1, 64, 1000, 1024, 1025, 4096, 4097, 8192, 16000, 16384, 16385, MOST};
+static const int lengths[] = {0, 1, 64, 1000, 1024, 1025, 4096, 4097, 8192, 16000, 16384, 16385, 32768, 32769, MOST};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
 static char *out, *in;

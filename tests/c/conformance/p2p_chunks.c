@@ -9,7 +9,7 @@
  */
 #include "../check.h"
 
-enum { ROUNDS = 120, MAX_BYTES = 20480, SHORT = 4000 };
+enum { ROUNDS = 120, MAX_BYTES = 40960, SHORT = 4000 };
 
 static char out[MAX_BYTES], in[2 * MAX_BYTES], first[MAX_BYTES];
 

@@ -15,7 +15,7 @@ import (
 // (capi/message/inbox.h) and the records (capi/message/record.h).
 
 const (
-	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
+	eagerMax      = 32 << 10 // bytes of data sent eagerly with a message
 	congestedFrom = 32 << 20 // bytes of unexpected messages of a VCI
 	entryCost     = 256      // bytes charged for an unexpected message besides its data
 	manyNumbers   = 4096     // if a table has more send numbers than this, it is freed once it is empty

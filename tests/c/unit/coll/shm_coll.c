@@ -196,7 +196,7 @@ static void run_random_calls(int me) {
 				    GOMPI_GATHER,         GOMPI_SCATTER,   GOMPI_SCAN,     GOMPI_EXSCAN,
 				    GOMPI_REDUCE_SCATTER, GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_GATHERV,
 				    GOMPI_SCATTERV,       GOMPI_ALLTOALLV};
-	static const uint64_t lengths[] = {0, 2, 8, 40, 42, 400, 2048, 2050, 6000, 16384, LONGEST};
+	static const uint64_t lengths[] = {0, 2, 8, 40, 42, 400, 2048, 2050, 6000, 8192, 8194, 16384, LONGEST};
 	unsigned common = (unsigned)n, late = (unsigned)me;
 	for (int k = 0; k < calls; k++) {
 		struct scene s = {.call = k};

@@ -1,6 +1,7 @@
 /* Proves: gompi_buffer_check accepts data that lies in the address space. It rejects negative and too large counts,
  * NULL, MPI constants instead of addresses, and data that extends beyond either end of the address space.
- * gompi_copy_out_later copies exactly the requested bytes, for all alignments and lengths.
+ * gompi_copy_out_shared copies exactly the requested bytes, for all alignments and lengths, whether its stores bypass
+ * the caches or not.
  *
  * sanitizer: address (one thread)
  */
@@ -32,30 +33,32 @@ static void check(const char *name, uintptr_t at, int64_t count, MPI_Datatype ty
 	CHECK(rc != MPI_SUCCESS || b.size == 4 * count, "%s: %lld bytes", name, (long long)b.size);
 }
 
-static void copy_later(void) {
-	enum { LINE = 64, MOST = 4 * LINE };
-	char from[MOST + LINE], to[MOST + 3 * LINE];
+static void copy_out_shared(void) {
+	enum { LINE = 64, MOST = 2 * GOMPI_BYPASS_DISTANT_BYTES };
+	static char from[MOST + LINE], to[MOST + 3 * LINE];
 	for (int i = 0; i < MOST + LINE; i++)
-		from[i] = (char)(i + 1);
+		from[i] = (char)(i + i / 256 + 1);
 	for (int offset = 0; offset < LINE; offset++)
-		for (int n = 0; n <= MOST; n += 1 + n / 100) {
-			char *at = to + LINE + offset;
-			int wrong = 0;
-			memset(to, 0, sizeof to);
-			wrong += gompi_copy_out_later(at, from + offset / 3, (uint64_t)n) != at;
-			for (int i = 0; i < (int)sizeof to; i++) {
-				const int k = i - LINE - offset;
-				wrong += to[i] != (k >= 0 && k < n ? from[k + offset / 3] : 0);
+		for (int n = 0; n <= MOST; n += 1 + n / 20)
+			for (int bypass = 0; bypass < 2; bypass++) {
+				char *at = to + LINE + offset;
+				int wrong = 0;
+				memset(to, 0, sizeof to);
+				wrong += (bypass ? gompi_copy_out_long(at, from + offset / 3, (uint64_t)n, true)
+						 : gompi_copy_out_shared(at, from + offset / 3, (uint64_t)n)) != at;
+				for (int i = 0; i < (int)sizeof to; i++) {
+					const int k = i - LINE - offset;
+					wrong += to[i] != (k >= 0 && k < n ? from[k + offset / 3] : 0);
+				}
+				CHECK(wrong == 0, "%d bytes to offset %d: %d bytes are wrong", n, offset, wrong);
 			}
-			CHECK(wrong == 0, "%d bytes to offset %d: %d bytes are wrong", n, offset, wrong);
-		}
 }
 
 int main(void) {
 	const uintptr_t base = (uintptr_t)memory;
 	const int64_t far = INT64_C(1) << 62;
 	unit_types();
-	copy_later();
+	copy_out_shared();
 	check("valid", base, 25, MPI_INT, MPI_SUCCESS);
 	check("negative count", base, -1, MPI_INT, MPI_ERR_COUNT);
 	check("size above 64 bits", base, far, MPI_INT, MPI_ERR_VALUE_TOO_LARGE);

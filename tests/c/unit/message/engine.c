@@ -211,7 +211,7 @@ static void many_messages(void) {
  * call that starts the matching receive copies the data itself if it found a reminder; otherwise it leaves the copy for
  * later. */
 static void reminding(void) {
-	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
+	enum { N = 2000, SIZE = RECORD_MAX_DATA + 1, LATER = N / 2 };
 	static char data[SIZE], in[SIZE];
 	static struct gompi_request *s[N];
 	open_all(2, false);
