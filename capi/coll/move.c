@@ -222,9 +222,9 @@ int gompi_shm_allgather(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		gompi_shm_publish(t, gompi_signature_word(GOMPI_ALLGATHER, 0, c->bytes), format);
 		bool all = true;
 		for (int i = 0; i < t->n; i++) {
-			uint64_t size = recv_block_bytes(c, i);
 			if (i == t->me)
 				continue;
+			uint64_t size = recv_block_bytes(c, i);
 			if (from > 0 && from >= size) {
 				all = false;
 				continue;

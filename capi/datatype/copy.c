@@ -49,7 +49,8 @@ enum {
 
 static gompi_a32 far_votes; // 0 to MAX_VOTES; the cores count as distant from DISTANT_VOTES on
 
-static _Thread_local uint32_t copies_until_sample __attribute__((tls_model("initial-exec")));
+_Atomic bool gompi_cores_are_distant;
+_Thread_local uint32_t gompi_copies_until_sample;
 
 // Copies the first bytes of a copy, measures the time and votes. Returns the number of copied bytes.
 static __attribute__((noinline)) uint64_t copy_sample(char *to, const char *from, uint64_t n) {
@@ -64,19 +65,16 @@ static __attribute__((noinline)) uint64_t copy_sample(char *to, const char *from
 	else
 		votes -= votes > 0;
 	gompi_store(&far_votes, votes);
-	copies_until_sample = votes == 0 || votes == MAX_VOTES ? SAMPLE_PERIOD : SAMPLE_PERIOD_IN_DOUBT;
+	gompi_store(&gompi_cores_are_distant, votes >= DISTANT_VOTES);
+	gompi_copies_until_sample = votes == 0 || votes == MAX_VOTES ? SAMPLE_PERIOD : SAMPLE_PERIOD_IN_DOUBT;
 	return bytes;
 }
 
 char *gompi_copy_out_long(char *to, const void *from, uint64_t n, bool bypass) {
 	uint64_t done = 0;
-	if (n < GOMPI_BYPASS_DISTANT_BYTES) {
-		gompi_copy_small(to, from, n);
-		return to;
-	}
-	if (__builtin_expect(copies_until_sample-- == 0, 0))
+	if (__builtin_expect(gompi_copies_until_sample-- == 0, 0))
 		done = copy_sample(to, from, n);
-	if (bypass || gompi_load(&far_votes) >= DISTANT_VOTES)
+	if (bypass || gompi_load(&gompi_cores_are_distant))
 		copy_past_caches(to + done, (const char *)from + done, n - done);
 	else
 		memcpy(to + done, (const char *)from + done, n - done);

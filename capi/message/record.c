@@ -28,7 +28,10 @@ static void write_chunks(struct gompi_reservation space, const char *from, int64
 	for (int64_t done = 0; done < bytes; done += INBOX_CHUNK_BYTES) {
 		gompi_inbox_publish_interim(space, word, (int)(done / INBOX_CHUNK_BYTES));
 		const int64_t n = gompi_min_i64(bytes - done, INBOX_CHUNK_BYTES);
-		gompi_copy_out_long(to + done, from + done, (uint64_t)n, true);
+		if (n < GOMPI_BYPASS_DISTANT_BYTES)
+			gompi_copy_out(to + done, from + done, (uint64_t)n);
+		else
+			gompi_copy_out_long(to + done, from + done, (uint64_t)n, true);
 	}
 }
 

@@ -40,7 +40,7 @@ static void copy_out_shared(void) {
 		from[i] = (char)(i + i / 256 + 1);
 	for (int offset = 0; offset < LINE; offset++)
 		for (int n = 0; n <= MOST; n += 1 + n / 20)
-			for (int bypass = 0; bypass < 2; bypass++) {
+			for (int bypass = 0; bypass <= (n >= GOMPI_BYPASS_DISTANT_BYTES); bypass++) {
 				char *at = to + LINE + offset;
 				int wrong = 0;
 				memset(to, 0, sizeof to);
