@@ -1,8 +1,11 @@
 #include "message/inbox.h"
 
-// Distance of the prefetch for the next records. The prefetch is needed because the owner's core still has these lines
-// in its cache: fetching one of them takes as long as sending a small message.
-enum { PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE };
+#include "base/minmax.h"
+
+// Distance of the prefetch for the next records, and the most bytes that it fetches: as many as this record has. The
+// prefetch is needed because the owner's core still has these lines in its cache: fetching one of them takes as long as
+// sending a small message.
+enum { PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE, MAX_PREFETCHED_BYTES = 8 * GOMPI_CACHE_LINE };
 
 struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {
 	uint64_t need = (uint64_t)gompi_round_to_lines(n), tail = gompi_load(&b->tail), key = gompi_load(&b->key),
@@ -23,8 +26,8 @@ struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *h
 		gompi_inbox_publish(padding, gompi_record_word(RECORD_PAD, 0, (int64_t)pad));
 		place = 0;
 	}
-	uint64_t next = place + need + PREFETCH_BYTES;
-	if (next < INBOX_DATA)
+	uint64_t next = place + need + PREFETCH_BYTES, prefetch_end = next + gompi_min_u64(need, MAX_PREFETCHED_BYTES);
+	for (; prefetch_end <= INBOX_DATA && next < prefetch_end; next += GOMPI_CACHE_LINE)
 		gompi_prefetch_write(b->data + next);
 	return (struct gompi_reservation){(struct gompi_record *)(b->data + place), key + tail + pad};
 }
