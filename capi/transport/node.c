@@ -32,18 +32,15 @@ static bool is_polled(const struct gompi_win *w, int process) {
 }
 
 // The time of a put or get through the ring of a target that polls it, with its flush, is about RING_NS ns plus
-// RING_16K_NS ns for each 16 KiB. MIN_SINGLE_BYTES is the lower limit of single_cma_bytes.
+// RING_16K_NS ns for each 16 KiB. Below MIN_SINGLE_BYTES bytes, a system call is never used.
 enum { RING_NS = 350, RING_16K_NS = 2450, MIN_SINGLE_BYTES = 256 };
 
-// Returns the minimum size in bytes for which a system call takes less time than the ring. This applies to a put or get
-// that is the only one between two flushes. A system call takes 400 ns on one machine, and 2.5 us on another. From
-// another process' memory, data takes about twice as long as from this process' memory.
-static int64_t single_cma_bytes(void) {
-	const int64_t saved_ns = RING_16K_NS - 2 * gompi_cma_16k_ns();
-	if (saved_ns <= 0)
-		return INT64_MAX;
-	int64_t bytes = (gompi_cma_call_ns() - RING_NS) * (16 << 10) / saved_ns;
-	return bytes < MIN_SINGLE_BYTES ? MIN_SINGLE_BYTES : bytes;
+// Returns true if a system call takes less time than the ring for a put or get that is the only one between two
+// flushes. A system call takes 400 ns on one machine, and 2.5 us on another. Data of another process takes about twice
+// as long as data of this process, which gompi_cma_16k_ns measures.
+static bool is_single_cma_faster(int64_t bytes) {
+	return bytes >= MIN_SINGLE_BYTES &&
+	       (gompi_cma_call_ns() - RING_NS) * (16 << 10) <= bytes * (RING_16K_NS - 2 * gompi_cma_16k_ns());
 }
 
 // Returns true if system calls move data of this size faster than the ring of a target that polls it. In a series
@@ -57,7 +54,7 @@ static bool is_cma_faster(struct gompi_win *w, bool put, int64_t bytes) {
 		return bytes > MAX_RING_BYTES;
 	if (bytes > MAX_SINGLE_RING_BYTES && (passive || !put))
 		return true;
-	return bytes >= single_cma_bytes() && (bytes > GOMPI_PACKET_DATA || passive);
+	return (bytes > GOMPI_PACKET_DATA || passive) && is_single_cma_faster(bytes);
 }
 
 // Returns true if a put or get should use system calls, which need no thread of the target. That is so if the target
