@@ -15,6 +15,10 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 	return MPI_SUCCESS;
 }
 
+// Without stores that bypass the caches, nothing measures the distance: the cores count as near, and both stay 0.
+_Atomic bool gompi_cores_are_distant;
+_Thread_local uint32_t gompi_copies_until_sample;
+
 #ifdef __SSE2__
 // Copies n bytes with stores that bypass the caches.
 static void copy_past_caches(char *to, const char *from, uint64_t n) {
@@ -48,9 +52,6 @@ enum {
 };
 
 static gompi_a32 far_votes; // 0 to MAX_VOTES; the cores count as distant from DISTANT_VOTES on
-
-_Atomic bool gompi_cores_are_distant;
-_Thread_local uint32_t gompi_copies_until_sample;
 
 // Copies the first bytes of a copy, measures the time and votes. Returns the number of copied bytes.
 static __attribute__((noinline)) uint64_t copy_sample(char *to, const char *from, uint64_t n) {

@@ -351,7 +351,7 @@ void gompi_request_restart(struct gompi_request *r) {
 	r->done_bytes = r->transfer_bytes = 0;
 	r->peer_link = NULL;
 	r->cancel_requested = r->message_dropped = false;
-	if (!r->receive && r->world != l->messages->node.self && gompi_try_eager_any(gompi_link_to(l, r->world), r)) {
+	if (!r->receive && gompi_isend_try_complete(r)) {
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
 		return;
 	}

@@ -62,8 +62,8 @@ const (
 )
 
 // neededAddressSpace is the number of bytes of address space that gompirun and the Go runtime's tables need. gompirun
-// checks its limit itself: below it, the Go runtime may fail later, at an allocation. gompirun usually takes 1,400 MiB,
-// and beside busy processes more, because it then has more threads.
+// checks its limit itself: below it, the Go runtime may fail later, at an allocation. gompirun usually takes 1,400 MiB.
+// Once, 1,465 MiB did not suffice.
 const neededAddressSpace = 1700 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }

@@ -196,6 +196,8 @@ func TestLimitIsNamed(t *testing.T) {
 			`^gompirma: the Go runtime in this process failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
 		{"-v 1000000",
 			`^gompirun: the limit on address space is too low \(ulimit -v 1000000\): at least \d+ KiB are needed\n$`},
+		{"-v 1500000",
+			`^gompirun: the limit on address space is too low \(ulimit -v 1500000\): at least \d+ KiB are needed\n$`},
 		{"-v 1800000", `gompirma: the limit on address space is too low \(ulimit -v 1800000\): .*\n`},
 		{"-d 30000",
 			`^gompirma: the Go runtime in this process failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
