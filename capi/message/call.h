@@ -175,6 +175,11 @@ int gompi_receive_wait(struct gompi_request *r, const char *call);
 // Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous
 // if the data of the send must stay in this process until the send is matched.
 bool gompi_isend_try_complete(struct gompi_request *r);
+// The largest size of a nonblocking send that is eager even while messages for this process arrive (send_protocol.c).
+enum { GOMPI_MAX_BOTH_WAYS_BYTES = 16 << 10 };
+// Returns true if the receiver of r can read its data by process_vm_readv, and if the data have more than
+// max_eager_bytes bytes.
+bool gompi_may_use_rendezvous(const struct gompi_link *p, const struct gompi_request *r, int64_t max_eager_bytes);
 // Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
 // NULL on failure; the caller then unlocks and calls gompi_raise_no_request.
 struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const struct gompi_request *s,
