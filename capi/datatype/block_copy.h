@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "datatype/memory.h"
+
 // Copies a block of n bytes. For up to 64 bytes it calls no function and uses overlapping loads and stores.
 static inline void copy_one(char *restrict d, const char *restrict s, int64_t n) {
 	struct bytes16 {
@@ -12,7 +14,7 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 	} a, b, c, e;
 	uint64_t x, y;
 	if (n > 64) {
-		memcpy(d, s, (size_t)n);
+		gompi_copy_small(d, s, (uint64_t)n);
 	} else if (n > 32) {
 		memcpy(&a, s, 16);
 		memcpy(&b, s + 16, 16);

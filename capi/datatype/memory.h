@@ -23,12 +23,18 @@
 // Kinds of application memory.
 enum gompi_memory { GOMPI_MEMORY_HOST };
 
+// Copies n bytes like memmove. The functions below call it for at least GOMPI_LONG_COPY_BYTES bytes (memory.c).
+enum { GOMPI_LONG_COPY_BYTES = 2 << 10 };
+__attribute__((visibility("hidden"))) void gompi_copy_long(void *to, const void *from, uint64_t n);
+
 // Copies n bytes of the library's own data. It is fastest for 8 and 4 bytes. Source and destination do not overlap.
 static inline void gompi_copy_small(void *to, const void *from, uint64_t n) {
 	if (__builtin_expect(n == 8, 1))
 		memcpy(to, from, 8);
 	else if (n == 4)
 		memcpy(to, from, 4);
+	else if (__builtin_expect(n >= GOMPI_LONG_COPY_BYTES, 0))
+		gompi_copy_long(to, from, n);
 	else if (n != 0)
 		memcpy(to, from, n);
 }
@@ -52,7 +58,7 @@ enum { GOMPI_BYPASS_BYTES = 8 << 10, GOMPI_BYPASS_DISTANT_BYTES = 1 << 10 };
 __attribute__((visibility("hidden"))) char *gompi_copy_out_long(char *to, const void *from, uint64_t n, bool bypass);
 
 // gompi_cores_are_distant is true if this process' core is distant from the readers' cores. A thread measures it again
-// after gompi_copies_until_sample long copies (copy.c).
+// after gompi_copies_until_sample long copies (memory.c).
 extern _Atomic bool gompi_cores_are_distant __attribute__((visibility("hidden")));
 extern _Thread_local uint32_t gompi_copies_until_sample
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -79,6 +85,8 @@ static inline void gompi_copy_in(void *to, const void *from, uint64_t n) { gompi
 static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
 	if (__builtin_expect(n == 8, 1))
 		memmove(to, from, 8);
+	else if (__builtin_expect(n >= GOMPI_LONG_COPY_BYTES, 0))
+		gompi_copy_long(to, from, n);
 	else if (n != 0 && to != from)
 		memmove(to, from, n);
 }

@@ -103,8 +103,11 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	// the name is a symbolic link to a file that does not exist
 	if (f->fd < 0 && errno == ENOENT && creates && (f->amode & MPI_MODE_CREATE))
 		f->fd = open(f->name, flags | O_CREAT, mode);
-	if (f->fd < 0 && errno == EACCES && (f->amode & MPI_MODE_WRONLY))
+	bool can_read = true;
+	if (f->fd < 0 && errno == EACCES && (f->amode & MPI_MODE_WRONLY)) {
 		f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
+		can_read = false;
+	}
 	if (f->fd < 0 && errno == ENOENT && !creates && (f->amode & MPI_MODE_CREATE)) {
 		char host[64] = "?";
 		gethostname(host, sizeof host - 1);
@@ -137,7 +140,7 @@ static int open_here(struct gompi_file *f, bool creates, bool *created, struct g
 	f->is_in_memory = type == TMPFS;
 	f->needs_own_writes = gompi_comm_get(f->comm)->hierarchy != NULL &&
 			      (type == NFS || type == CIFS || type == SMB2 || type == PLAN9);
-	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode)) {
+	if (can_read && !(f->amode & MPI_MODE_RDONLY) && S_ISREG(s.st_mode)) {
 		if (f->is_in_memory)
 			f->map_stride = 2048;
 		else if (type == EXT4 || type == XFS || type == BTRFS)
@@ -220,7 +223,8 @@ static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_err
 		return v->class;
 	if (f->rank == 0 && open_here(f, true, created, v) == MPI_SUCCESS && (f->amode & MPI_MODE_APPEND))
 		gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), v);
-	if (gompi_file_agree(f->comm, f->rank, f->size, v) != MPI_SUCCESS)
+	// The other ranks wait until rank 0 has created the file. A file that exists is opened by all at once.
+	if ((f->amode & MPI_MODE_CREATE) && gompi_file_agree(f->comm, f->rank, f->size, v) != MPI_SUCCESS)
 		return v->class;
 	if (f->rank != 0)
 		open_here(f, false, created, v);

@@ -48,6 +48,8 @@ void gompi_bounce_release(int buffer);
 // `peer` acknowledges the oldest packet that names such a buffer.
 bool gompi_bounce_pending_result(int peer, uint64_t *number);
 
+// Returns true if all buffers of this process are free.
+bool gompi_bounce_is_idle(void);
 // Copies the results that have arrived out of the buffers, and frees the buffers of applied packets. Returns 0, or the
 // class of an error that a target has reported since the last call.
 int gompi_bounce_collect(void);

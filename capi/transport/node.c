@@ -1,6 +1,7 @@
 // The transport to processes of this node. Data moves through the target's ring or by system calls (CMA). Locks, posts
 // and completes are in the window's control memory, which all members on the node share.
 #include "base/poll.h"
+#include "transport/bounce.h"
 #include "transport/cma.h"
 #include "transport/rma_request.h"
 #include "transport/ring.h"
@@ -33,7 +34,7 @@ static bool is_polled(const struct gompi_win *w, int process) {
 
 // The time of a put or get through the ring of a target that polls it, with its flush, is about RING_NS ns plus
 // RING_16K_NS ns for each 16 KiB. Below MIN_SINGLE_BYTES bytes, a system call is never used.
-enum { RING_NS = 350, RING_16K_NS = 2450, MIN_SINGLE_BYTES = 256 };
+enum { RING_NS = 350, RING_16K_NS = 1850, MIN_SINGLE_BYTES = 256 };
 
 // Returns true if a system call takes less time than the ring for a put or get that is the only one between two
 // flushes. A system call takes 400 ns on one machine, and 2.5 us on another. Data of another process takes about twice
@@ -47,9 +48,8 @@ static bool is_single_cma_faster(int64_t bytes) {
 // without flushes the ring is faster, because the target copies the data while the origin sends the next operation. In
 // an epoch of active target synchronization a packet with its data costs least, because MPI_Win_complete follows it in
 // the ring.
-static bool is_cma_faster(struct gompi_win *w, bool put, int64_t bytes) {
-	const bool is_single = gompi_load(&w->has_moved) == 0, passive = gompi_load(&w->access) & ACCESS_PASSIVE;
-	gompi_store(&w->has_moved, 1);
+static bool is_cma_faster(const struct gompi_win *w, bool put, int64_t bytes, bool is_single) {
+	const bool passive = gompi_load(&w->access) & ACCESS_PASSIVE;
 	if (!is_single || bytes > MAX_RING_BYTES)
 		return bytes > MAX_RING_BYTES;
 	if (bytes > MAX_SINGLE_RING_BYTES && (passive || !put))
@@ -57,11 +57,10 @@ static bool is_cma_faster(struct gompi_win *w, bool put, int64_t bytes) {
 	return (bytes > GOMPI_PACKET_DATA || passive) && is_single_cma_faster(bytes);
 }
 
-// Returns true if a put or get should use system calls, which need no thread of the target. That is so if the target
-// does not poll its ring or system calls are faster, and the segments have MIN_CMA_SEGMENT bytes on average. Otherwise
-// it should use the ring.
-static bool use_cma(struct gompi_win *w, const struct gompi_buffer *at, bool put, int64_t bytes, bool polled) {
-	return gompi_node.has_cma && (!polled || is_cma_faster(w, put, bytes)) &&
+// Returns true if system calls, which need no thread of the target, can move the data at reasonable cost: its segments
+// have MIN_CMA_SEGMENT bytes on average.
+static bool is_suited_to_cma(const struct gompi_buffer *at, int64_t bytes) {
+	return gompi_node.has_cma &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
 }
 
@@ -82,8 +81,11 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	struct gompi_win_member *m = gompi_member(w, operation->target);
 	int process = gompi_local_index(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
-	const bool polled = is_polled(w, process);
-	if (use_cma(w, at, put, bytes, polled)) {
+	const bool polled = is_polled(w, process), is_single = gompi_load(&w->has_moved) == 0;
+	gompi_store(&w->has_moved, 1);
+	if (is_single)
+		gompi_bounce_poll(); // frees the buffers of an epoch that MPI_Win_complete has ended
+	if (is_suited_to_cma(at, bytes) && (!polled || is_cma_faster(w, put, bytes, is_single))) {
 		if (!polled && bytes <= MAX_RING_BYTES)
 			wake_for_series(process);
 		if (gompi_cma_move_segments(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put)) {

@@ -270,10 +270,18 @@ static int acquire_bounce(struct gompi_win *w, const char *call) {
 	return buffer;
 }
 
+// Between near cores, an operation of at most MAX_SINGLE_BYTES bytes that follows a flush has pieces of
+// SINGLE_PIECE_BYTES bytes. One process then copies a piece while the other one copies the piece before it, both in the
+// caches. In a series of operations long pieces are better: their stores bypass the caches, which takes half the time.
+enum { MAX_SINGLE_BYTES = 16 << 10, SINGLE_PIECE_BYTES = 4 << 10 };
+
 int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole,
 			    struct gompi_rma_request *rma_request) {
 	int peer = gompi_member(w, whole->operation->target)->peer, rc = MPI_SUCCESS;
-	const uint64_t max_bytes = GOMPI_BOUNCE_BYTES / whole->element_bytes * whole->element_bytes;
+	const bool is_single =
+		whole->bytes <= MAX_SINGLE_BYTES && gompi_bounce_is_idle() && !gompi_load(&gompi_cores_are_distant);
+	const uint64_t piece = is_single ? SINGLE_PIECE_BYTES : GOMPI_BOUNCE_BYTES,
+		       max_bytes = piece / whole->element_bytes * whole->element_bytes;
 	for (uint64_t done = 0, pos; done < whole->bytes && rc == MPI_SUCCESS;) {
 		struct gompi_outgoing o = gompi_outgoing_after(whole, done);
 		int buffer = acquire_bounce(w, o.operation->call);

@@ -1,7 +1,8 @@
 /* Proves: gompi_buffer_check accepts data that lies in the address space. It rejects negative and too large counts,
  * NULL, MPI constants instead of addresses, and data that extends beyond either end of the address space.
  * gompi_copy_out_shared copies exactly the requested bytes, for all alignments and lengths, whether its stores bypass
- * the caches or not.
+ * the caches or not. gompi_copy_long copies as memmove does, for all distances of source and destination that decide
+ * how it copies.
  *
  * sanitizer: address (one thread)
  */
@@ -54,11 +55,28 @@ static void copy_out_shared(void) {
 			}
 }
 
+static void copy_long(void) {
+	enum { PAGE = 4096, MOST = 2 * PAGE, MIDDLE = 2 * PAGE, ROOM = 3 * MIDDLE };
+	static char expected[ROOM], got[ROOM];
+	const int pages[] = {-PAGE, 0, PAGE};
+	for (int p = 0; p < 3; p++)
+		for (int distance = pages[p] - 20; distance <= pages[p] + 20; distance++)
+			for (int n = GOMPI_LONG_COPY_BYTES; n <= MOST; n += 1021) {
+				for (int i = 0; i < ROOM; i++)
+					expected[i] = got[i] = (char)(i + i / 256 + i / PAGE);
+				memmove(expected + MIDDLE + distance, expected + MIDDLE, (size_t)n);
+				gompi_copy_long(got + MIDDLE + distance, got + MIDDLE, (uint64_t)n);
+				CHECK(memcmp(expected, got, ROOM) == 0, "%d bytes by %d bytes: wrong data", n,
+				      distance);
+			}
+}
+
 int main(void) {
 	const uintptr_t base = (uintptr_t)memory;
 	const int64_t far = INT64_C(1) << 62;
 	unit_types();
 	copy_out_shared();
+	copy_long();
 	check("valid", base, 25, MPI_INT, MPI_SUCCESS);
 	check("negative count", base, -1, MPI_INT, MPI_ERR_COUNT);
 	check("size above 64 bits", base, far, MPI_INT, MPI_ERR_VALUE_TOO_LARGE);
