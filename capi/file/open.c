@@ -242,6 +242,13 @@ static int open_everywhere(struct gompi_file *f, bool *created, struct gompi_err
 	return agree_on_opened(f, v);
 }
 
+// Returns the error class of an MPI_File_open on `comm` that failed with the given class. After a revocation of `comm`,
+// another member may have revoked the communicator of the file before this process learns that `comm` is revoked.
+static int open_error_class(int class, const struct gompi_file *f, MPI_Comm comm) {
+	const int own_class = gompi_fault_class(class, (uintptr_t)f->comm);
+	return own_class == MPIX_ERR_REVOKED ? own_class : gompi_fault_class(class, (uintptr_t)comm);
+}
+
 int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
 	static const char call[] = "MPI_File_open";
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
@@ -290,8 +297,8 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 		// The other members may wait for this one on the communicator of the file.
 		if (own != 0 && gompi_load(&c->is_revoked) != 0)
 			gompi_revoke(gompi_comm_get(f->comm));
+		made.class = open_error_class(made.class, f, comm);
 		release(f);
-		made.class = gompi_fault_class(made.class, (uintptr_t)comm);
 		return raise_without_file(call, &made);
 	}
 	f->shared_win = (MPI_Win)window;
@@ -316,8 +323,8 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 		gompi_handles_remove(&gompi_files.handles, f->handle);
 		gompi_biased_unlock(&gompi_files.lock);
 	}
+	v.class = open_error_class(v.class, f, comm);
 	release(f);
-	v.class = gompi_fault_class(v.class, (uintptr_t)comm);
 	return raise_without_file(call, &v);
 }
 GOMPI_ENTRY(MPI_File_open, gompi_file_open);
