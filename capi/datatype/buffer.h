@@ -70,6 +70,14 @@ static inline void gompi_buffer_pack_shared(const struct gompi_buffer *b, char *
 		gompi_buffer_pack_typed(b, to, from, n);
 }
 
+// Does what gompi_buffer_pack_shared does, for data of a stream (gompi_copy_out_stream).
+static inline void gompi_buffer_pack_stream(const struct gompi_buffer *b, char *to, int64_t from, int64_t n) {
+	if (__builtin_expect(b->type == NULL, 1))
+		gompi_copy_out_stream(to, b->at + from, (uint64_t)n);
+	else
+		gompi_buffer_pack_typed(b, to, from, n);
+}
+
 // Copies n bytes from the memory at `from` to bytes [to, to + n) of the buffer's data.
 static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n) {
 	if (__builtin_expect(b->type == NULL, 1))

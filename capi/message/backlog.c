@@ -49,7 +49,7 @@ static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 		h->size = 0;
 		h->from = l->messages->node.self;
 		h->id = r->size_or_receive_id;
-		(remote ? gompi_buffer_pack : gompi_buffer_pack_shared)(&r->buf, gompi_record_data(h, n), r->done_bytes,
+		(remote ? gompi_buffer_pack : gompi_buffer_pack_stream)(&r->buf, gompi_record_data(h, n), r->done_bytes,
 									n);
 		uint64_t word = gompi_record_word(RECORD_FRAGMENT, 0, gompi_record_size(n));
 		gompi_record_commit(p, reservation, word, remote, left_bytes == n ? FABRIC_NOW : FABRIC_PENDING,

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) int send_eager_record(struct gompi_
 	if (chunks)
 		write_chunks(space, r->buf.at, r->buf.size, word);
 	else if (!remote)
-		gompi_buffer_pack_shared(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
+		gompi_buffer_pack_stream(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
 	else
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, r->buf.size), 0, r->buf.size);
 	gompi_record_commit(p, space, word, remote, urgency_of(r), notice_of(r));

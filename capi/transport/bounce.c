@@ -166,7 +166,7 @@ bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, 
 	if (b == NULL || bytes > GOMPI_BOUNCE_BYTES)
 		return false;
 	if (write)
-		gompi_copy_out_shared(b->data, local, bytes);
+		gompi_copy_out_stream(b->data, local, bytes);
 	else
 		gompi_copy_in(local, b->data, bytes);
 	return true;

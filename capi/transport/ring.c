@@ -290,7 +290,7 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *wh
 		void *result = o.result;
 		o.bytes = o.bytes < max_bytes ? o.bytes : max_bytes;
 		if (o.origin != NULL) {
-			gompi_copy_out_shared(gompi_bounce_data(buffer), o.origin, o.bytes);
+			gompi_copy_out_stream(gompi_bounce_data(buffer), o.origin, o.bytes);
 			o.origin = gompi_bounce_address(buffer);
 		}
 		o.result = result != NULL ? gompi_bounce_address(buffer) : NULL;
