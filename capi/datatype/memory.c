@@ -20,7 +20,7 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 // Calls memmove, except for copies whose destination begins 1 to 15 bytes after the source, apart from a multiple of
 // the page size. These take 20 times as long on some processors, because memmove executes the instruction `rep movsb`:
-// 13 us instead of 0.6 us for 32 KiB. The loop of this function takes 1.2 us.
+// 13 us instead of 0.6 us for 32 KiB. The loop of this function takes 0.9 us.
 void gompi_copy_long(void *to, const void *from, uint64_t n) {
 	enum { PAGE = 4096, MAX_SLOW_DISTANCE = 15, BLOCK = 64 };
 	const uint64_t distance = (uintptr_t)to - (uintptr_t)from;

@@ -3,7 +3,7 @@
 // which the argument checks store in struct gompi_buffer, and a case in each of these functions:
 //
 //     contiguous data          gompi_copy_out, gompi_copy_out_long, gompi_copy_in, gompi_copy_between,
-//                              gompi_copy_word, gompi_copy_bytes
+//                              gompi_copy_long, gompi_copy_word, gompi_copy_bytes
 //     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
 //     data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
 //     elements                 the kernels of operations (op.h, atomic.h)
@@ -49,8 +49,8 @@ static inline char *gompi_copy_out(char *to, const void *from, uint64_t n) {
 // Does what gompi_copy_out does, for a destination in shared memory from which another process reads the data. Through
 // the caches, each store waits until the reader's core has given up the cache line, which it read when it got earlier
 // data. So the stores of a long copy bypass the caches. Between near cores this pays from GOMPI_BYPASS_BYTES bytes on.
-// Between distant cores, which share no cache, it pays from
-// GOMPI_BYPASS_DISTANT_BYTES bytes on: 4 KiB arrive after 1.0 us instead of 2.5 us, 16 KiB after 2.1 us instead of 8.4.
+// Between distant cores, which share no cache, it pays from GOMPI_BYPASS_DISTANT_BYTES bytes on: 4 KiB arrive after 1.0
+// us instead of 2.5 us, 16 KiB after 2.1 us instead of 8.4.
 enum { GOMPI_BYPASS_BYTES = 16 << 10, GOMPI_BYPASS_DISTANT_BYTES = 1 << 10 };
 
 // Does what gompi_copy_out_shared does, for at least GOMPI_BYPASS_DISTANT_BYTES bytes. The stores bypass the caches if

@@ -57,11 +57,9 @@ static bool is_cma_faster(const struct gompi_win *w, bool put, int64_t bytes, bo
 	return (bytes > GOMPI_PACKET_DATA || passive) && is_single_cma_faster(bytes);
 }
 
-// Returns true if system calls, which need no thread of the target, can move the data at reasonable cost: its segments
-// have MIN_CMA_SEGMENT bytes on average.
-static bool is_suited_to_cma(const struct gompi_buffer *at, int64_t bytes) {
-	return gompi_node.has_cma &&
-	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
+// Returns true if the segments of the data have MIN_CMA_SEGMENT bytes on average.
+static bool has_long_segments(const struct gompi_buffer *at, int64_t bytes) {
+	return (at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments;
 }
 
 // Wakes the target's progress thread in a series of operations, so that the next operations can use the ring. Wakes it
@@ -85,7 +83,9 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	gompi_store(&w->has_moved, 1);
 	if (is_single)
 		gompi_bounce_poll(); // frees the buffers of an epoch that MPI_Win_complete has ended
-	if (is_suited_to_cma(at, bytes) && (!polled || is_cma_faster(w, put, bytes, is_single))) {
+	// System calls need no thread of the target.
+	if (gompi_node.has_cma && (!polled || is_cma_faster(w, put, bytes, is_single)) &&
+	    has_long_segments(at, bytes)) {
 		if (!polled && bytes <= MAX_RING_BYTES)
 			wake_for_series(process);
 		if (gompi_cma_move_segments(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put)) {
